@@ -1,0 +1,36 @@
+"""The two errors that users of the project meet."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Bad input or a missing tool: one message, exit status 2, never a traceback.
+
+    Args:
+        what: what is wrong, in one sentence.
+        where: file, line and column, path in the YAML, or node name in a model.
+        todo: what the person can do about it.
+    """
+
+    def __init__(self, what: str, where: str | None = None, todo: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.todo = todo
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{head}\n  {self.todo}" if self.todo else head
+
+
+class RestrictionError(ValueError):
+    """A restriction of the SONNX profile is violated by a call of `sonnx_clip.clip`.
+
+    Args:
+        tag: the id of the violated restriction in spec/clip.yaml, for example ``R5``.
+        message: what was found and what is required.
+    """
+
+    def __init__(self, tag: str, message: str) -> None:
+        self.tag = tag
+        super().__init__(f"[{tag}] {message}")

@@ -1,0 +1,140 @@
+"""The expression tree: what a condition in spec/clip.yaml is after parsing.
+
+One tree for every target. Printers (Why3, NumPy) and the evaluator walk it; none of them sees text.
+Every node knows its line and column in the YAML file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+
+class Kind(Enum):
+    """The type of an expression."""
+
+    BOOL = "condition"
+    ELEMENT = "element"
+    TENSOR = "tensor value"
+    DECLARED = "declared tensor"
+    SHAPE = "shape"
+    ELEMENT_TYPE = "element type"
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in the YAML file, both counted from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Name:
+    """A variable of the scope: ``X``, ``L``, ``M``, ``Y``, ``X2``, ``A`` or a parameter."""
+
+    id: str
+    kind: Kind
+    at: Position
+
+
+@dataclass(frozen=True)
+class Number:
+    """A decimal number as it stands in the source; ``-0`` keeps its sign."""
+
+    text: str
+    at: Position
+
+
+@dataclass(frozen=True)
+class Constant:
+    """``nan``, ``inf``, ``lowest``, ``highest``, ``smallest_normal``, ``smallest_subnormal``, perhaps negated."""
+
+    id: str
+    negative: bool
+    at: Position
+
+
+@dataclass(frozen=True)
+class Compare:
+    """``<``, ``<=``, ``>``, ``>=`` on elements; ``==`` on elements, shapes and element types."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    kind: Kind
+    at: Position
+
+
+@dataclass(frozen=True)
+class Not:
+    """Negation."""
+
+    operand: Expr
+    at: Position
+
+
+@dataclass(frozen=True)
+class Connective:
+    """``and``, ``or``, ``implies``, ``iff``."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    at: Position
+
+
+@dataclass(frozen=True)
+class If:
+    """``if condition then _ else _``, on conditions or on elements."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    kind: Kind
+    at: Position
+
+
+@dataclass(frozen=True)
+class Call:
+    """A built-in: ``identical``, ``is_nan``, ``clip``, ``is_set``, ``is_sparse``, ``has_explicit_shape``,
+
+    ``same_type``, ``is_scalar``, ``shape``, ``type``.
+    """
+
+    function: str
+    arguments: tuple[Expr, ...]
+    kind: Kind
+    at: Position
+
+
+@dataclass(frozen=True)
+class Use:
+    """The use of a definition, case or class by its id; without parameters it speaks of X, L and M."""
+
+    id: str
+    arguments: tuple[Expr, ...]
+    kind: Kind
+    at: Position
+
+
+@dataclass(frozen=True)
+class Entry:
+    """``Y[i]``: the entry of a tensor value at the index that `every` binds."""
+
+    tensor: Name
+    at: Position
+
+
+@dataclass(frozen=True)
+class Every:
+    """``every(condition)``: the condition holds at every valid index ``i``."""
+
+    body: Expr
+    at: Position
+
+
+Expr: TypeAlias = (
+    Name | Number | Constant | Compare | Not | Connective | If | Call | Use | Entry | Every
+)
