@@ -1,0 +1,87 @@
+# Every target sets up what it needs: .venv, and the provers from Debian's packages (tools/setup.sh).
+# `make` alone lists the targets.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+
+# Settings: make test PYTEST_ARGS="tests/spec" COV_ARGS=, make prove PROVE_ARGS="--jobs 8"
+PYTEST_ARGS ?= -n auto
+COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
+PROVE_ARGS ?=
+
+# -v undoes the -q of pyproject.toml, so that pytest closes with its full summary line.
+PYTEST = $(BIN)/pytest -v --no-header $(PYTEST_ARGS)
+
+.PHONY: help
+help: ## list the targets
+	@echo "usage: make TARGET"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+# --- What is asked for most ------------------------------------------------------------------
+
+.PHONY: prove
+prove: setup-python setup-provers ## generate, prove, check NumPy, write build/evidence/
+	$(BIN)/sonnx-clip generate
+	$(BIN)/sonnx-clip prove $(PROVE_ARGS)
+	$(BIN)/sonnx-clip check --runtime sonnx
+	$(BIN)/sonnx-clip evidence
+
+.PHONY: test
+test: setup-python setup-provers ## the test suite, with coverage
+	$(PYTEST) $(COV_ARGS) -m "not exhaustive and not browser"
+
+.PHONY: lint
+lint: setup-python ## ruff and mypy --strict
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+.PHONY: fresh
+fresh: setup-python ## fail if generated/ is not what spec/clip.yaml says
+	$(BIN)/sonnx-clip generate --check
+
+# --- More tests and measurements -------------------------------------------------------------
+
+.PHONY: test-exhaustive
+test-exhaustive: setup-python setup-provers ## the long, complete sweeps
+	$(PYTEST) -m exhaustive
+
+.PHONY: test-browser
+test-browser: setup-python setup-provers setup-browser ## the evidence page in headless Chromium
+	$(PYTEST) -m browser
+
+.PHONY: bench
+bench: setup-python setup-provers ## benchmarks, as ratios
+	@for script in bench/*.py; do echo "$(BIN)/python $$script"; $(BIN)/python "$$script" || exit; done
+
+.PHONY: replay
+replay: setup-provers ## prove everything with `why3 prove` alone, without our Python
+	sh generated/replay.sh
+
+# --- Upkeep ----------------------------------------------------------------------------------
+
+.PHONY: lock
+lock: setup-python ## choose package versions anew: requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
+	    --extra dev pyproject.toml --output-file requirements.lock
+
+.PHONY: clean
+clean: ## remove what was built; .venv stays
+	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+.PHONY: setup-python setup-provers setup-browser
+setup-python:
+	@tools/setup.sh python
+
+setup-provers:
+	@tools/setup.sh provers
+
+setup-browser:
+	@tools/setup.sh browser

@@ -1,0 +1,94 @@
+"""The files that make a fresh machine work: requirements.lock, Makefile and .ci/run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+from packaging.requirements import Requirement
+
+from sonnx_clip.paths import repo_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCK = repo_file("requirements.lock").read_text()
+
+
+def _pins() -> dict[str, list[str]]:
+    pins: dict[str, list[str]] = {}
+    for name, version in re.findall(r"^([a-z0-9-]+)==([^ ]+)", LOCK, flags=re.MULTILINE):
+        pins.setdefault(name, []).append(version)
+    return pins
+
+
+def test_the_lock_pins_what_the_project_asks_for() -> None:
+    project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [Requirement(text) for text in project["dependencies"] + [r for e in extras.values() for r in e]]
+    pins = _pins()
+    for requirement in wanted:
+        name = re.sub(r"[-_.]+", "-", requirement.name).lower()
+        if name == project["name"]:
+            assert requirement.extras <= extras.keys()
+            continue
+        assert name in pins, f"{requirement} is not in requirements.lock: run `make lock`"
+        for version in pins[name]:
+            assert version in requirement.specifier, f"{name} {version} is not {requirement}: run `make lock`"
+
+
+def test_every_pin_has_hashes_and_no_place_is_named() -> None:
+    entries = re.split(r"^(?=\S)", LOCK, flags=re.MULTILINE)
+    pinned = [entry for entry in entries if "==" in entry.split("\n")[0]]
+    assert len(pinned) >= 20
+    assert all("--hash=sha256:" in entry for entry in pinned)
+    assert "://" not in LOCK
+    assert "index-url" not in LOCK
+
+
+def test_make_help_works_before_anything_is_set_up_and_names_every_target(tmp_path: Path) -> None:
+    shutil.copy(repo_file("Makefile"), tmp_path)
+    done = subprocess.run(["make"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    named = re.findall(r"^  (\S+)", done.stdout, flags=re.MULTILINE)
+    phony = re.findall(r"^\.PHONY: ([a-z-]+)$", (tmp_path / "Makefile").read_text(), flags=re.MULTILINE)
+    assert named == phony
+    assert {"prove", "test", "lint", "fresh", "replay"} <= set(named)
+    assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+
+
+MAKE = """#!/bin/bash
+echo "ran $1"
+if [[ $1 == test ]]; then echo "$CLOSING"; fi
+[[ $1 != "$FAILS" ]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("fails", "ran", "closing"),
+    [
+        ("none", ["test", "fresh", "prove", "lint"], "===== 41 passed, 2 skipped in 12.05s ====="),
+        ("test", ["test"], "===== 1 failed, 40 passed in 65.00s (0:01:05) ====="),
+        ("prove", ["test", "fresh", "prove"], "41 passed in 3.10s"),
+        ("test", ["test"], "===== 3 errors in 0.21s ====="),
+    ],
+)
+def test_ci_stops_at_the_first_failure_and_ends_with_the_closing_line(
+    tmp_path: Path, fails: str, ran: list[str], closing: str
+) -> None:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(repo_file(".ci/run"), tmp_path / ".ci/run")
+    fake = tmp_path / "make"
+    fake.write_text(MAKE)
+    fake.chmod(0o755)
+    here = {"PATH": f"{tmp_path}:/usr/bin:/bin", "FAILS": fails, "CLOSING": closing, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([tmp_path / ".ci/run"], env=here, capture_output=True, text=True, check=False)
+    assert done.returncode == (0 if fails == "none" else 1)
+    assert re.findall(r"^ran (\S+)", done.stdout, flags=re.MULTILINE) == ran
+    verdict, last = done.stdout.splitlines()[-2:]
+    assert last == closing
+    assert verdict == ("== all parts passed" if fails == "none" else f"== failed: make {fails}")
+    assert not list(tmp_path.glob("tmp.*"))

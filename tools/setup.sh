@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# Sets up what a make target needs, and prints a line only for what it really does.
+#
+#   tools/setup.sh python    .venv with the packages of requirements.lock and this project
+#   tools/setup.sh provers   Why3, Z3 and cvc5
+#   tools/setup.sh browser   Chromium, for the tests of the evidence page
+#
+# Exit status: 0 all is there, 2 something is missing and cannot be installed here.
+# PYTHON=/path/to/python chooses the interpreter. SETUP_SYSTEM=no never installs Debian packages.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+venv=.venv
+# The versions with which every obligation is known to be proved.
+declare -A known_version=([why3]=1.5.1 [z3]=4.8.12 [cvc5]=1.0.3)
+
+say() { printf 'setup: %s\n' "$*"; }
+
+fail() {
+    printf 'setup: error: %s\n' "$@" >&2
+    exit 2
+}
+
+# --- Debian's packages ---------------------------------------------------------------------
+
+# Sets as_root to the words that run a command as root; fails where that is not allowed.
+find_root() {
+    [[ ${SETUP_SYSTEM:-yes} != no ]] && command -v apt-get >/dev/null || return 1
+    if [[ $(id -u) == 0 ]]; then
+        as_root=(env)
+    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+        as_root=(sudo -n env)
+    else
+        return 1
+    fi
+    as_root+=(DEBIAN_FRONTEND=noninteractive apt-get -q)
+}
+
+# install_debian WHY PACKAGE...: installs the packages, or says how a person can.
+install_debian() {
+    local why=$1 log
+    shift
+    find_root || fail "$why, and this account may not install it. Install, then repeat: $*" \
+        "on Debian or Ubuntu: sudo apt-get install --no-install-recommends $*"
+    say "$why: installing Debian's $*"
+    log=$(mktemp)
+    # One unreachable source need not matter to these packages: the installation decides.
+    "${as_root[@]}" update >"$log" 2>&1 </dev/null || true
+    if ! "${as_root[@]}" -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "$@" \
+        >>"$log" 2>&1 </dev/null; then
+        tail -n 15 "$log" >&2
+        rm -f "$log"
+        fail "apt-get could not install $* (its last words are above). Install, then repeat: $*"
+    fi
+    rm -f "$log"
+    hash -r
+}
+
+# need_commands COMMAND...: each is installed from the Debian package of its own name.
+need_commands() {
+    local command missing=()
+    for command in "$@"; do
+        command -v "$command" >/dev/null || missing+=("$command")
+    done
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    install_debian "${missing[*]} not found" "${missing[@]}"
+    for command in "${missing[@]}"; do
+        command -v "$command" >/dev/null ||
+            fail "apt-get installed $command, but no command $command is on PATH ($PATH)"
+    done
+}
+
+# --- Provers -------------------------------------------------------------------------------
+
+setup_provers() {
+    local tool found others=""
+    need_commands why3 z3 cvc5
+    for tool in why3 z3 cvc5; do
+        found=$("$tool" --version 2>/dev/null | grep -Eo '[0-9]+\.[0-9]+(\.[0-9]+)?' | head -n 1) || true
+        [[ -n $found ]] ||
+            fail "$(command -v "$tool") does not run: '$tool --version' tells no version. Install $tool anew"
+        [[ $found == "${known_version[$tool]}" ]] ||
+            others+="${others:+, }$tool $found instead of ${known_version[$tool]}"
+    done
+    [[ -z $others ]] || say "warning: found $others; some proofs may come out otherwise" >&2
+}
+
+# --- Python --------------------------------------------------------------------------------
+
+# Sets python to an interpreter outside any virtual environment; status 1 if none is new enough.
+find_python() {
+    local candidate
+    for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
+        # _base_executable: .venv's own python could not survive the making of a new .venv.
+        python=$("$candidate" -c 'import sys
+sys.version_info >= (3, 11) or sys.exit(1)
+print(sys._base_executable)' 2>/dev/null) && return 0
+    done
+    return 1
+}
+
+has_venv_module() { "$python" -c 'import venv, ensurepip' 2>/dev/null; }
+
+need_python() {
+    local old="Python 3.11 or newer is needed and not on PATH; PYTHON=/path/to/python3 names one elsewhere"
+    if ! find_python; then
+        [[ -z ${PYTHON:-} ]] || fail "PYTHON=$PYTHON is not Python 3.11 or newer"
+        install_debian "no Python 3.11 or newer found" python3 python3-venv
+        find_python || fail "$old"
+    fi
+    has_venv_module && return
+    install_debian "$python has no module venv" python3-venv
+    has_venv_module || fail "$python has no module venv, and Debian's python3-venv is not for it." \
+        "Choose another: make PYTHON=/usr/bin/python3 …"
+}
+
+digest() { sha256sum | cut -d ' ' -f 1; }
+
+# What .venv depends on: its place, its Python and the lock. Nothing, if its Python does not run.
+packages_id() {
+    local version
+    version=$("$venv/bin/python" -S -c 'import sys; print(sys.version_info[:2])' 2>/dev/null) || return 0
+    { printf '%s\n' "$PWD" "$version" && cat requirements.lock; } | digest
+}
+
+project_id() { { packages_id && cat pyproject.toml; } | digest; }
+
+# A stamp is written last, so that interrupted work is done again.
+is_done() { [[ -n $2 && -f $venv/$1 && $(<"$venv/$1") == "$2" ]]; }
+mark_done() { printf '%s\n' "$2" >"$venv/$1"; }
+
+quiet_pip() { "$venv/bin/python" -m pip -qq --disable-pip-version-check --no-input "$@"; }
+
+install_packages() {
+    need_python
+    say "making $venv with $("$python" --version) and the packages of requirements.lock"
+    rm -rf "$venv"
+    "$python" -m venv "$venv" || fail "$python could not make $venv (its words are above)"
+    quiet_pip install --require-hashes --only-binary :all: -r requirements.lock ||
+        fail "pip could not install requirements.lock (its words are above); is a package index within reach?"
+    mark_done .packages-done "$(packages_id)"
+}
+
+install_project() {
+    say "installing this project into $venv"
+    quiet_pip install --no-deps --no-build-isolation -e . ||
+        fail "pip could not install this project (its words are above); see pyproject.toml"
+    mark_done .project-done "$(project_id)"
+}
+
+setup_python() {
+    # Two makes at once must not build one .venv; the lock ends with this process.
+    exec 9<requirements.lock
+    if command -v flock >/dev/null; then flock 9; fi
+    is_done .packages-done "$(packages_id)" || install_packages
+    is_done .project-done "$(project_id)" || install_project
+}
+
+case ${1:-} in
+    python) setup_python ;;
+    provers) setup_provers ;;
+    browser) need_commands chromium ;;
+    *) fail "usage: tools/setup.sh python|provers|browser" ;;
+esac
