@@ -8,10 +8,12 @@ MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
 
-# Settings: make test PYTEST_ARGS="tests/spec" COV_ARGS=, make prove PROVE_ARGS="--jobs 8"
+# Settings: make test PYTEST_ARGS="tests/spec" COV_ARGS=, make prove PROVE_ARGS="--jobs 8",
+# make lock LOCK_ARGS=--upgrade
 PYTEST_ARGS ?= -n auto
 COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 PROVE_ARGS ?=
+LOCK_ARGS ?=
 
 # -v undoes the -q of pyproject.toml, so that pytest closes with its full summary line.
 PYTEST = $(BIN)/pytest -v --no-header $(PYTEST_ARGS)
@@ -65,9 +67,9 @@ replay: setup-provers ## prove everything with `why3 prove` alone, without our P
 # --- Upkeep ----------------------------------------------------------------------------------
 
 .PHONY: lock
-lock: setup-python ## choose package versions anew: requirements.lock
+lock: setup-python ## bring requirements.lock in line with pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	$(BIN)/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	    --extra dev pyproject.toml --output-file requirements.lock
 
