@@ -1,1 +1,40 @@
+"""Executable meanings of Clip: the oracle rendered from spec/clip.yaml, and the library for users.
 
+`load_oracle` gives the generated module: plain, slow, and the only judge of the checker.
+`sonnx_clip.oracle.strict.clip` is written by hand and judged by it like every other runtime.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ORACLE_FILE = "generated/numpy/clip_oracle.py"
+
+
+@cache
+def load_oracle() -> ModuleType:
+    """The module generated/numpy/clip_oracle.py; what it offers is said in its own docstring.
+
+    Raises:
+        UserError: the file is missing.
+    """
+    path = repo_file(ORACLE_FILE)
+    if not path.is_file():
+        raise UserError("the NumPy oracle has not been generated", str(path), "run `sonnx-clip generate`")
+    name = "sonnx_clip._generated_clip_oracle"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
