@@ -1,0 +1,225 @@
+"""The entries of spec/clip.yaml, one class for each section."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from sonnx_clip.spec import tree
+from sonnx_clip.spec.tree import Expr
+from sonnx_clip.spec.types import FamilyId, Flag, Id, NumberText, Part, Scalar, Source, Text, Word
+from sonnx_clip.spec.unparse import unparse
+
+
+def _condition(value: object) -> object:
+    """Text before the trees are in place, a tree after."""
+    if isinstance(value, (str, *tree.Expr.__args__)) and value != "":
+        return value
+    raise ValueError("a condition is expected, as text (docs/language.md)")
+
+
+def _as_text(value: Expr | str) -> str:
+    return value if isinstance(value, str) else unparse(value)
+
+
+Condition: TypeAlias = Annotated[
+    Expr,
+    PlainValidator(_condition),
+    PlainSerializer(_as_text),
+    WithJsonSchema({"type": "string", "minLength": 1, "description": "An expression (docs/language.md)."}),
+]
+
+
+def _no_repetition(value: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(value)) != len(value):
+        raise ValueError("an item is there twice")
+    return value
+
+
+Variable: TypeAlias = Literal["X", "L", "M"]
+Tensor: TypeAlias = Literal["X", "L", "M", "Y"]
+Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
+Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
+Conditions: TypeAlias = dict[FamilyId, Condition]
+
+
+class Page(Part):
+    """A text that the specification quotes."""
+
+    id: Id
+    title: Text
+    file: Annotated[Text, Field(description="Path in the repository.")]
+
+
+class Witness(Part):
+    """Numbers for X, L and M; X2 where a property compares two inputs."""
+
+    X: NumberText
+    L: NumberText
+    M: NumberText
+    X2: NumberText | None = None
+
+    def texts(self) -> dict[str, str]:
+        """The number of each variable, as text."""
+        return {name: text for name, text in self.model_dump().items() if text is not None}
+
+
+class AnsweredWitness(Witness):
+    """Numbers for X, L and M, and the answer A of a runtime."""
+
+    A: NumberText
+
+
+class TensorWitness(Part):
+    """The entries of a one-dimensional X, and numbers for L and M."""
+
+    X: Numbers
+    L: NumberText
+    M: NumberText
+
+
+def _dimension(value: object) -> object:
+    return int(value) if isinstance(value, Scalar) and value.isdecimal() else value
+
+
+Dimension: TypeAlias = Annotated[
+    Annotated[int, Field(ge=0, strict=True)] | Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")],
+    BeforeValidator(_dimension),
+]
+
+
+class Declaration(Part):
+    """A tensor as a model declares it: a dimension is a number, or a name when it is symbolic."""
+
+    type: Word
+    dims: tuple[Dimension, ...] | None
+    sparse: Flag = False
+
+
+class DeclaredExample(Part):
+    """A node that meets every restriction."""
+
+    X: Declaration
+    L: Declaration
+    M: Declaration
+    Y: Declaration
+
+
+class Change(Part):
+    """What is declared otherwise than in the example; what is left out stays."""
+
+    type: Word | None = None
+    dims: tuple[Dimension, ...] | None = None
+    sparse: Flag | None = None
+
+
+class Restriction(Part):
+    """What a model must meet, said of the tensors as it declares them."""
+
+    id: Id
+    statement: Text
+    origin: Text
+    families: Families
+    role: Literal["precondition"]
+    holds: Condition
+    broken_alone_by: Annotated[
+        dict[Tensor, Literal["absent"] | Change],
+        Field(min_length=1, description="A change of `declared_example` that breaks this restriction alone."),
+    ]
+    source: Source
+
+
+class Constraint(Part):
+    """What holds of the values of the tensors."""
+
+    id: Id
+    title: Text
+    statement: Text
+    families: Families
+    role: Literal["precondition", "postcondition", "precondition and postcondition"]
+    aliases: Annotated[dict[Tensor, Id], Field(description="The number that the page gives it below each tensor.")]
+    holds: Condition
+    refuted_for: Annotated[dict[FamilyId, TensorWitness], Field(default_factory=dict)]
+    repaired: Annotated[Conditions, Field(default_factory=dict)]
+    source: Source
+
+    @property
+    def holds_for(self) -> tuple[FamilyId, ...]:
+        """The families for which it holds as it stands."""
+        return tuple(family for family in self.families if family not in self.refuted_for)
+
+
+class Case(Part):
+    """A branch of the normative definition."""
+
+    id: Word
+    title: Text
+    when: Condition
+    result: Variable
+    inhabited_by: Witness
+    source: Source
+
+
+class Definition(Part):
+    """A name for an expression. With `families`, it is false for the others."""
+
+    id: Word
+    title: Text
+    families: Families | None = None
+    parameters: tuple[Word, ...] = ()
+    is_: Annotated[Condition, Field(alias="is")]
+
+
+class ValueClass(Part):
+    """A cell for coverage: the part `when` of a case, in some families."""
+
+    id: Word
+    case: Annotated[Word, Field(description="An id of `cases`.")]
+    families: Families
+    when: Annotated[Condition, Field(description="What the class says beyond its case.")]
+    inhabited_by: Witness
+
+
+class Property(Part):
+    """What follows from the cases: a claim on X, L, M and Y = clip(X, L, M), and perhaps X2."""
+
+    id: Word
+    title: Text
+    shows: Annotated[tuple[Id, ...], Field(description="The constraints that it shows.")] = ()
+    claim: Condition
+    holds_for: Families
+    refuted_for: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+    repaired: Annotated[Conditions, Field(default_factory=dict)]
+    source: Source
+
+    @property
+    def families(self) -> tuple[FamilyId, ...]:
+        """The families of which it speaks, whether it holds or is refuted."""
+        return (*self.holds_for, *self.refuted_for)
+
+
+class Latitude(Part):
+    """Where an answer A other than Y is acceptable."""
+
+    id: Id
+    reason: Text
+    when: Condition
+    accepts: Condition
+    always: Annotated[Flag, Field(description="Whether the strict policy keeps it.")] = False
+    inhabited_by: AnsweredWitness
+
+
+class Example(Part):
+    """A worked example of the page."""
+
+    id: Word
+    family: FamilyId
+    X: Numbers
+    L: NumberText
+    M: NumberText
+    Y: Numbers
+    not_representable_in: Annotated[
+        tuple[Word, ...], Field(description="The types of the family that lack one of the numbers.")
+    ] = ()
+    source: Source

@@ -1,0 +1,35 @@
+"""spec/clip.yaml -> `Spec`, or one message that says what is wrong and where."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.resolve import Resolver
+from sonnx_clip.spec.structure import validate
+
+
+def load_spec(path: Path | None = None) -> Spec:
+    """The specification of Clip.
+
+    Args:
+        path: a YAML file in the form of spec/clip.yaml, which is the default. The texts that it quotes are
+            looked up in the repository.
+
+    Raises:
+        UserError: the file cannot be read, is not in that form, or contradicts itself; the message has
+            file, line, column and the path of the entry.
+    """
+    return _load((path or repo_file("spec/clip.yaml")).resolve())
+
+
+@cache
+def _load(path: Path) -> Spec:
+    document, content = read_document(path)
+    with_texts = validate(document, document.data)
+    with_trees = Resolver(document, with_texts).resolve()
+    return validate(document, with_trees, digest=hashlib.sha256(content).hexdigest())

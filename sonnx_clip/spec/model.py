@@ -1,0 +1,159 @@
+"""The typed model of spec/clip.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, Protocol, TypeVar
+
+from pydantic import Field, PrivateAttr
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.spec.entries import (
+    Case,
+    Constraint,
+    DeclaredExample,
+    Definition,
+    Example,
+    Latitude,
+    Page,
+    Property,
+    Restriction,
+    ValueClass,
+)
+from sonnx_clip.spec.names import suggestion
+from sonnx_clip.spec.types import ElementType, Family, Integer, Part, Source, Text
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+_Entry = TypeVar("_Entry", bound=_Named)
+
+
+class Requirement(Part):
+    """What evidence must speak of: a restriction, constraint, case, property or example.
+
+    Args:
+        id: its permanent id.
+        section: the section of the YAML file that holds it.
+        title: what it says.
+        families: the families of which it speaks.
+        source: the words of the page.
+    """
+
+    id: str
+    section: Literal["restrictions", "constraints", "cases", "properties", "examples"]
+    title: str
+    families: tuple[str, ...]
+    source: Source
+
+
+class Spec(Part):
+    """Clip in the SONNX profile: the one source of its meaning."""
+
+    format: Annotated[Integer, Field(ge=1, le=1, description="The version of this file's form.")]
+    operator: Text
+    sources: Annotated[tuple[Page, ...], Field(min_length=1)]
+    families: Annotated[tuple[Family, ...], Field(min_length=1)]
+    element_types: Annotated[tuple[ElementType, ...], Field(min_length=1)]
+    declared_example: DeclaredExample
+    restrictions: Annotated[tuple[Restriction, ...], Field(min_length=1)]
+    constraints: Annotated[tuple[Constraint, ...], Field(min_length=1)]
+    cases: Annotated[tuple[Case, ...], Field(min_length=1)]
+    definitions: tuple[Definition, ...]
+    classes: Annotated[tuple[ValueClass, ...], Field(min_length=1)]
+    properties: Annotated[tuple[Property, ...], Field(min_length=1)]
+    latitude: tuple[Latitude, ...]
+    examples: Annotated[tuple[Example, ...], Field(min_length=1)]
+
+    _digest: str = PrivateAttr(default="")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the YAML file, in hex."""
+        return self._digest
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Keep the digest, which is not a part of the file and comes as the context of validation."""
+        self._digest = context or ""
+
+    def page(self, id_: str) -> Page:
+        """The quoted text with this id; UserError if there is none (as for every look-up below)."""
+        return _find(self.sources, id_, "sources")
+
+    def family(self, id_: str) -> Family:
+        """The family with this id."""
+        return _find(self.families, id_, "families")
+
+    def element_type(self, id_: str) -> ElementType:
+        """The element type with this id."""
+        return _find(self.element_types, id_, "element types")
+
+    def restriction(self, id_: str) -> Restriction:
+        """The restriction with this id."""
+        return _find(self.restrictions, id_, "restrictions")
+
+    def constraint(self, id_: str) -> Constraint:
+        """The constraint with this id."""
+        return _find(self.constraints, id_, "constraints")
+
+    def case(self, id_: str) -> Case:
+        """The case with this id."""
+        return _find(self.cases, id_, "cases")
+
+    def definition(self, id_: str) -> Definition:
+        """The definition with this id."""
+        return _find(self.definitions, id_, "definitions")
+
+    def klass(self, id_: str) -> ValueClass:
+        """The class with this id."""
+        return _find(self.classes, id_, "classes")
+
+    def property(self, id_: str) -> Property:
+        """The property with this id."""
+        return _find(self.properties, id_, "properties")
+
+    def latitude_of(self, id_: str) -> Latitude:
+        """The latitude with this id."""
+        return _find(self.latitude, id_, "latitude")
+
+    def example(self, id_: str) -> Example:
+        """The worked example with this id."""
+        return _find(self.examples, id_, "examples")
+
+    def types_of(self, family: str) -> tuple[ElementType, ...]:
+        """The element types of a family, in the order of the file."""
+        return tuple(etype for etype in self.element_types if etype.family == family)
+
+    def classes_of(self, family: str, case: str | None = None) -> tuple[ValueClass, ...]:
+        """The classes that a family has, perhaps of one case, in the order of the file."""
+        return tuple(c for c in self.classes if family in c.families and case in (None, c.case))
+
+    def requirements(self) -> Iterator[Requirement]:
+        """Every restriction, constraint, case, property and example, in the order of the file."""
+        every = tuple(family.id for family in self.families)
+        for r in self.restrictions:
+            yield Requirement(
+                id=r.id, section="restrictions", title=r.statement, families=r.families, source=r.source
+            )
+        for c in self.constraints:
+            yield Requirement(id=c.id, section="constraints", title=c.title, families=c.families, source=c.source)
+        for case in self.cases:
+            yield Requirement(id=case.id, section="cases", title=case.title, families=every, source=case.source)
+        for p in self.properties:
+            yield Requirement(id=p.id, section="properties", title=p.title, families=p.families, source=p.source)
+        for e in self.examples:
+            title = f"the worked example {e.id}"
+            yield Requirement(id=e.id, section="examples", title=title, families=(e.family,), source=e.source)
+
+
+def _find(entries: Sequence[_Entry], id_: str, section: str) -> _Entry:
+    for entry in entries:
+        if entry.id == id_:
+            return entry
+    raise UserError(
+        f"there is no `{id_}` among the {section} of spec/clip.yaml",
+        todo=suggestion(id_, [entry.id for entry in entries], "there are"),
+    )

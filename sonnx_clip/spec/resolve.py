@@ -1,0 +1,133 @@
+"""The conditions of a specification, each parsed in its scope and put in place of its text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sonnx_clip.spec import scope as scopes
+from sonnx_clip.spec.document import Document, Way
+from sonnx_clip.spec.lexer import LanguageError
+from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.names import RESERVED
+from sonnx_clip.spec.parse import parse
+from sonnx_clip.spec.scope import Scope, Usable, kind_of
+from sonnx_clip.spec.tree import Expr, Kind
+
+_BOUND = ("X", "L", "M")
+
+
+class Resolver:
+    """Parses the conditions in the order of the file, so that an entry sees only what stands before it.
+
+    Args:
+        document: the file, for places.
+        spec: the model, its conditions still text.
+    """
+
+    def __init__(self, document: Document, spec: Spec) -> None:
+        self.document = document
+        self.spec = spec
+        self.data: Any = document.data
+        self.every = frozenset[str](family.id for family in spec.families)
+        self.uses: dict[str, Usable] = {}
+        sections = (spec.cases, spec.definitions, spec.classes)
+        self.taken = {str(entry.id) for section in sections for entry in section}
+
+    def resolve(self) -> Any:
+        """The data with trees in place of texts; UserError at the first condition that is wrong."""
+        self._cases()
+        self._definitions()
+        self._classes()
+        self._restrictions()
+        self._constraints()
+        self._properties()
+        self._latitude()
+        return self.data
+
+    def _parse(self, way: Way, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
+        """Parse the text at a path, and put the tree in its place."""
+        *above, last = way
+        holder = self.data
+        for part in above:
+            holder = holder[part]
+        positions = self.document.positions(way)
+        try:
+            tree = parse(holder[last], scope, kind, lambda offset: positions[min(offset, len(positions) - 1)])
+        except LanguageError as error:
+            at = positions[min(error.offset, len(positions) - 1)]
+            raise self.document.error(way, error.what, error.todo, at) from error
+        holder[last] = tree
+        return tree
+
+    def _element(self, name: str, families: frozenset[str], *more: str, clip: bool = False) -> Scope:
+        return scopes.element_scope(name, (*_BOUND, *more), self.uses, families, clip=clip)
+
+    def _name(self, section: str, index: int, id_: str, usable: Usable) -> None:
+        """Make an entry usable by its id."""
+        self._free((section, index, "id"), id_)
+        self.uses[id_] = usable
+
+    def _free(self, way: Way, name: str) -> None:
+        if name in RESERVED:
+            raise self.document.error(way, f"`{name}` is {RESERVED[name]} of the language", "choose another name")
+
+    def _cases(self) -> None:
+        for index, case in enumerate(self.spec.cases):
+            self._parse(("cases", index, "when"), self._element("a case", self.every))
+            self._name("cases", index, case.id, Usable(0, Kind.BOOL, self.every))
+
+    def _definitions(self) -> None:
+        for index, definition in enumerate(self.spec.definitions):
+            families = frozenset[str](definition.families or self.every)
+            scope = self._element("a definition", families)
+            if definition.parameters:
+                self._check_parameters(index, definition.parameters)
+                general = {id_: use for id_, use in self.uses.items() if use.parameters}
+                scope = scopes.element_scope(
+                    "a definition with parameters", definition.parameters, general, families, clip=False
+                )
+            tree = self._parse(("definitions", index, "is"), scope, None)
+            usable = Usable(len(definition.parameters), kind_of(tree), families)
+            self._name("definitions", index, definition.id, usable)
+
+    def _check_parameters(self, index: int, parameters: tuple[str, ...]) -> None:
+        for position, name in enumerate(parameters):
+            way = ("definitions", index, "parameters", position)
+            self._free(way, name)
+            if name in parameters[:position]:
+                raise self.document.error(way, f"the parameter `{name}` is there twice")
+            if name in self.taken:
+                raise self.document.error(way, f"the parameter `{name}` is the id of an entry", "choose another name")
+
+    def _classes(self) -> None:
+        for index, klass in enumerate(self.spec.classes):
+            families = frozenset[str](klass.families)
+            self._parse(("classes", index, "when"), self._element("a class", families))
+            self._name("classes", index, klass.id, Usable(0, Kind.BOOL, families))
+
+    def _restrictions(self) -> None:
+        for index, restriction in enumerate(self.spec.restrictions):
+            scope = scopes.declared_scope(frozenset(restriction.families))
+            self._parse(("restrictions", index, "holds"), scope)
+
+    def _constraints(self) -> None:
+        for index, constraint in enumerate(self.spec.constraints):
+            scope = scopes.values_scope(self.uses, frozenset(constraint.families))
+            self._parse(("constraints", index, "holds"), scope)
+            for family in constraint.repaired:
+                scope = scopes.values_scope(self.uses, frozenset({family}))
+                self._parse(("constraints", index, "repaired", family), scope)
+
+    def _properties(self) -> None:
+        for index, entry in enumerate(self.spec.properties):
+            families = frozenset[str](entry.families)
+            scope = self._element("a property", families, "Y", "X2", clip=True)
+            self._parse(("properties", index, "claim"), scope)
+            for family in entry.repaired:
+                scope = self._element("the condition of a repaired property", frozenset({family}), "X2")
+                self._parse(("properties", index, "repaired", family), scope)
+
+    def _latitude(self) -> None:
+        for index, _ in enumerate(self.spec.latitude):
+            self._parse(("latitude", index, "when"), self._element("a latitude", self.every, "Y"))
+            self._parse(("latitude", index, "accepts"), self._element("what a latitude accepts", self.every, "Y", "A"))

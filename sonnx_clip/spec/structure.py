@@ -1,0 +1,121 @@
+"""Plain data -> model, with pydantic's complaints said in the words of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.spec.document import Document
+from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.names import suggestion
+from sonnx_clip.spec.tree import Position
+
+_WANTED = {
+    "string_type": "a text is expected",
+    "int_type": "a whole number is expected",
+    "bool_type": "true or false is expected",
+    "tuple_type": "a list is expected: [a, b]",
+    "dict_type": "a mapping is expected: {key: value}",
+    "model_type": "a mapping is expected: {key: value}",
+    "model_attributes_type": "a mapping is expected: {key: value}",
+    "string_too_short": "a text is expected, this one is empty",
+    "too_short": "at least one item is expected",
+}
+
+
+def validate(document: Document, data: Any, digest: str = "") -> Spec:
+    """The model of plain data; UserError for the first place in the file where it does not fit."""
+    try:
+        return Spec.model_validate(data, context=digest)
+    except ValidationError as error:
+        found = [_error(document, details) for details in error.errors()]
+        raise min(found, key=lambda pair: (pair[0].line, pair[0].column))[1] from error
+
+
+def _error(document: Document, details: ErrorDetails) -> tuple[Position, UserError]:
+    """The message for one complaint, and its place."""
+    sort = details["type"]
+    way = _real_way(document.data, details["loc"], missing=sort == "missing")
+    at = document.position(way)
+    todo: str | None = None
+    match sort:
+        case "extra_forbidden":
+            at = document.key_position(way)
+            what, todo = f"the key `{way[-1]}` is not known here", _known_keys(details["loc"], str(way[-1]))
+        case "missing":
+            what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
+            way = way[:-1]
+            at = document.position(way)
+        case "literal_error":
+            expected = details.get("ctx", {}).get("expected", "")
+            comma = "; inside { } a text with a comma needs quotes" if ")" in str(details["input"]) else ""
+            what, todo = f"`{_short(details['input'])}` is not allowed here", f"one of: {expected}{comma}"
+        case "string_pattern_mismatch":
+            what = f"`{_short(details['input'])}` is not a valid name"
+            todo = f"it must match {details.get('ctx', {}).get('pattern', '')}"
+        case "value_error":
+            what = str(details.get("ctx", {}).get("error", details["msg"]))
+        case _:
+            what = f"{_WANTED.get(sort, details['msg'])}, this is {_sort_of(details['input'])}"
+    return at, document.error(way, what, todo, at)
+
+
+def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[int | str, ...]:
+    """A location of pydantic without the parts that name members of a union."""
+    way: list[int | str] = []
+    for index, part in enumerate(loc):
+        inside = isinstance(data, Mapping) and part in data
+        if inside or (isinstance(data, list) and isinstance(part, int) and part < len(data)):
+            way.append(part)
+            data = data[part]
+        elif missing and index == len(loc) - 1:
+            way.append(part)
+    return tuple(way)
+
+
+def _known_keys(loc: tuple[int | str, ...], key: str) -> str:
+    model = _model_at(Spec, [part for part in loc[:-1] if isinstance(part, str)])
+    names = [field.alias or name for name, field in model.model_fields.items()] if model else []
+    return suggestion(key, names, "known keys")
+
+
+def _model_at(model: type[BaseModel], parts: list[str]) -> type[BaseModel] | None:
+    """The model that a path of keys leads to."""
+    for position, part in enumerate(parts):
+        field = model.model_fields.get(part)
+        if field is None:
+            continue
+        inner = _models_in(field.annotation)
+        if not inner:
+            return None
+        rest = parts[position + 1 :]
+        fits = [candidate for candidate in inner if candidate.__name__ in rest or not rest]
+        return _model_at((fits or inner)[-1], rest)
+    return model
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The models in a type annotation, at any depth."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    inner = getattr(annotation, "__args__", ())
+    return [model for argument in inner for model in _models_in(argument)]
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _sort_of(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"`{_short(value)}`"
+    return "a mapping" if isinstance(value, Mapping) else "a list"

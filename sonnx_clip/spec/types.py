@@ -1,0 +1,99 @@
+"""What all parts of the model are made of: texts, ids, and the element types."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
+
+
+class Scalar(str):
+    """The text of a YAML scalar that YAML itself would read as a number.
+
+    The text is kept, so that no number goes through a double on its way into an element type.
+    """
+
+    __slots__ = ()
+
+
+def _no_number(value: object) -> object:
+    if isinstance(value, Scalar):
+        raise ValueError("a text is expected, this is a number: put it in quotes")  # noqa: TRY004
+    return value
+
+
+def _plain_integer(value: object) -> object:
+    return int(value) if isinstance(value, Scalar) and value.isdecimal() else value
+
+
+Text: TypeAlias = Annotated[str, BeforeValidator(_no_number), StringConstraints(min_length=1)]
+Integer: TypeAlias = Annotated[int, BeforeValidator(_plain_integer), Field(strict=True)]
+Flag: TypeAlias = Annotated[bool, Field(strict=True)]
+Id: TypeAlias = Annotated[Text, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+Word: TypeAlias = Annotated[Text, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+FamilyId: TypeAlias = Literal["real", "int", "float"]
+NumberText: TypeAlias = Annotated[
+    str,
+    StringConstraints(min_length=1),
+    Field(description="A number as text: decimal, hex float, bit pattern, or a constant such as nan."),
+]
+
+
+class Part(BaseModel):
+    """A part of the model: immutable, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Source(Part):
+    """Where a statement comes from: the words of a page, in one of its sections."""
+
+    page: Annotated[Id, Field(description="An id of `sources`.")]
+    section: Annotated[Text, Field(description="The heading below which the words stand.")]
+    quote: Annotated[Text, Field(description="The words, verbatim but for white space.")]
+
+
+class IntegerBits(Part):
+    """Two's complement, or unsigned."""
+
+    signed: Flag
+
+
+class FloatBits(Part):
+    """IEEE 754: bits of the exponent, and bits of the significand with the hidden one."""
+
+    exponent: Annotated[Integer, Field(ge=2, le=15)]
+    significand: Annotated[Integer, Field(ge=3, le=113)]
+
+
+def _kind_of_bits(value: Any) -> str:
+    signed = "signed" in value if isinstance(value, dict) else isinstance(value, IntegerBits)
+    return "integer" if signed else "float"
+
+
+Bits: TypeAlias = Annotated[
+    Annotated[IntegerBits, Tag("integer")] | Annotated[FloatBits, Tag("float")], Discriminator(_kind_of_bits)
+]
+
+
+class Family(Part):
+    """One of the three chapters of the page."""
+
+    id: FamilyId
+    chapter: Text
+    source: Source
+
+
+class ElementType(Part):
+    """An element type, with the name it has in each place; null where it has none."""
+
+    id: Word
+    family: FamilyId
+    sonnx: Text
+    onnx: Text | None
+    directml: Text | None
+    numpy: Text | None
+    c: Text | None
+    why3: Text
+    width: Annotated[Integer | None, Field(description="Bits of a value; null for `real`.")]
+    bits: Bits | None
