@@ -68,7 +68,7 @@ replay: setup-provers ## prove everything with `why3 prove` alone, without our P
 
 .PHONY: lock
 lock: setup-python ## bring requirements.lock in line with pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -m pip install -qq --disable-pip-version-check uv
 	$(BIN)/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	    --extra dev pyproject.toml --output-file requirements.lock
