@@ -12,19 +12,14 @@ from sonnx_clip.errors import RestrictionError
 if TYPE_CHECKING:
     from sonnx_clip.oracle.strict import clip
 
-    __version__: str
-
+__version__ = "0.1.0"
 __all__ = ["RestrictionError", "__version__", "clip"]
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for: the command line needs neither NumPy nor the version to print its help."""
+    """Load what is asked for: the command line needs no NumPy to print its help."""
     if name == "clip":
         from sonnx_clip.oracle.strict import clip
 
         return clip
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("sonnx-clip")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,240 @@
+"""spec/clip.yaml -> generated/numpy/clip_oracle.py: the cases as plain NumPy.
+
+The oracle is meant to be read beside the YAML: one function for each definition, case, class and latitude,
+in the same order, with the same id. It is slow and proves nothing about speed.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import jinja2
+
+from sonnx_clip.render.header import header_lines
+from sonnx_clip.spec import tree
+from sonnx_clip.spec.unparse import unparse
+from sonnx_clip.spec.values import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.tree import Expr
+    from sonnx_clip.spec.types import ElementType
+
+ORACLE_PATH = "generated/numpy/clip_oracle.py"
+FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
+_TRIPLE = ("X", "L", "M")
+_BUILT_IN = {"identical": "_identical", "is_nan": "_is_nan", "clip": "{family}_clip"}
+
+
+def render_numpy(spec: Spec) -> dict[str, str]:
+    """The text of each file of the target, by its path in the repository."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("sonnx_clip.render"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  (the output is Python, not HTML)
+    )
+    template = environment.get_template("oracle.py.j2")
+    text = template.render(
+        spec=spec,
+        header=header_lines(spec),
+        types=[etype for family in FAMILIES for etype in spec.types_of(family)],
+        constants=_constants(spec),
+        sections=[(family, [*_functions(spec, family)]) for family in FAMILIES],
+        python_name=python_name,
+    )
+    return {ORACLE_PATH: text}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the oracle: what it is called, what it says of itself, and what it returns."""
+
+    name: str
+    parameters: str
+    title: str
+    comment: tuple[str, ...]
+    code: str
+
+
+def _functions(spec: Spec, family: str) -> Iterator[Function]:
+    """The functions of a family, in the order of the YAML."""
+    for d in spec.definitions:
+        if d.families is None or family in d.families:
+            yield _function(family, d.id, d.title, d.is_, d.parameters or _TRIPLE)
+        else:
+            # It is false elsewhere, and callable like the others.
+            parameters = ", ".join(d.parameters or _TRIPLE)
+            comment = (f"families: {', '.join(d.families)}",)
+            yield Function(
+                f"{family}_{d.id}", parameters, f"{d.id}: {d.title}", comment, f"_false({parameters})"
+            )
+    for case in spec.cases:
+        yield _function(family, case.id, case.title, case.when, _TRIPLE)
+    for c in spec.classes_of(family):
+        of_case = tree.Use(c.case, (), tree.Kind.BOOL, _NOWHERE)
+        yield _function(family, c.id, f"a class of the case {c.case}", _both(of_case, c.when), _TRIPLE)
+    for latitude in spec.latitude:
+        accepted = _both(latitude.when, latitude.accepts)
+        yield _function(family, latitude.id, "an answer A that is acceptable", accepted, (*_TRIPLE, "Y", "A"))
+
+
+def _function(family: str, id_: str, title: str, expr: Expr, parameters: Sequence[str]) -> Function:
+    return Function(
+        name=f"{family}_{python_name(id_)}",
+        parameters=", ".join(parameters),
+        title=f"{id_}: {title}",
+        comment=tuple(textwrap.wrap(unparse(expr), 104)),
+        code=_broken(expression(expr, family, parameters[0]), expr, family, parameters[0]),
+    )
+
+
+_NOWHERE = tree.Position(0, 0)  # of what is joined here and stands nowhere in the YAML
+
+
+def _both(left: Expr, right: Expr) -> Expr:
+    """`left and right`, joined from the left as the parser would."""
+    for part in _operands(right, "and"):
+        left = tree.Connective("and", left, part, _NOWHERE)
+    return left
+
+
+def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
+    """The code of an expression, a long conjunction or disjunction one operand a line."""
+    if len(code) <= 96 or not isinstance(expr, tree.Connective) or expr.operator not in _SIGN:
+        return code
+    level, sign = _SIGN[expr.operator]
+    parts = [_form(part, family, anchor) for part in _operands(expr, expr.operator)]
+    lines = [text if inner > level else f"({text})" for inner, text in parts]
+    return "(\n        " + f"\n        {sign} ".join(lines) + "\n    )"
+
+
+def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
+    if isinstance(expr, tree.Connective) and expr.operator == operator:
+        yield from _operands(expr.left, operator)
+        yield from _operands(expr.right, operator)
+    else:
+        yield expr
+
+
+def python_name(id_: str) -> str:
+    """An id of the YAML as a part of a Python name."""
+    return id_.replace("-", "_")
+
+
+def expression(expr: Expr, family: str, anchor: str) -> str:
+    """The NumPy text of an expression.
+
+    Args:
+        expr: a condition on elements or an element; tensors and declarations are not elements.
+        family: names what is used: ``float_inverted(X, L, M)``.
+        anchor: a variable in scope, whose element type constants take.
+
+    Raises:
+        ValueError: the expression speaks of tensors or declarations.
+    """
+    return _form(expr, family, anchor)[1]
+
+
+# How tightly each form binds in Python, where comparisons bind less than `|`.
+_COMPARISON, _OR, _AND, _NOT, _PRIMARY = range(5)
+_SIGN = {"and": (_AND, "&"), "or": (_OR, "|")}
+
+
+def _form(expr: Expr, family: str, anchor: str) -> tuple[int, str]:
+    """The text of an expression, and how tightly its outermost operator binds."""
+
+    def text(part: Expr, place: int = _COMPARISON) -> str:
+        level, inner = _form(part, family, anchor)
+        return f"({inner})" if level < place else inner
+
+    def call(function: str, *arguments: Expr) -> tuple[int, str]:
+        return _PRIMARY, f"{function}({', '.join(map(text, arguments)) or ', '.join(_TRIPLE)})"
+
+    match expr:
+        case tree.Name(id=name):
+            return _PRIMARY, name
+        case tree.Number() | tree.Constant():
+            return _PRIMARY, f'_constant("{unparse(expr)}", {anchor})'
+        case tree.Compare(operator=operator, left=left, right=right, kind=tree.Kind.ELEMENT):
+            return _COMPARISON, f"{text(left)} {operator} {text(right)}"
+        case tree.Not(operand=operand):
+            return _NOT, f"~{text(operand, _NOT)}"
+        case tree.Connective(left=left, right=right):
+            return _connective(
+                expr.operator, lambda place: text(left, place), lambda place: text(right, place)
+            )
+        case tree.If(condition=condition, then=then, otherwise=otherwise, kind=kind):
+            return call("_choose" if kind is tree.Kind.ELEMENT else "np.where", condition, then, otherwise)
+        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments) if name := _function_name(
+            expr, family
+        ):
+            return call(name, *arguments)
+    raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")
+
+
+def _function_name(expr: tree.Call | tree.Use, family: str) -> str | None:
+    """The function of the oracle for a built-in or an entry; None for what speaks of declarations."""
+    if isinstance(expr, tree.Use):
+        return f"{family}_{expr.id}"
+    return _BUILT_IN[expr.function].format(family=family) if expr.function in _BUILT_IN else None
+
+
+def _connective(operator: str, left: Callable[[int], str], right: Callable[[int], str]) -> tuple[int, str]:
+    if operator in _SIGN:
+        level, sign = _SIGN[operator]
+        return level, f"{left(level)} {sign} {right(level + 1)}"
+    if operator == "implies":
+        return _OR, f"~{left(_NOT)} | {right(_AND)}"
+    return _COMPARISON, f"{left(_OR)} == {right(_OR)}"
+
+
+def _constants(spec: Spec) -> dict[str, dict[str, str]]:
+    """The bit patterns of the constants that the oracle uses, by element type and text."""
+    return {
+        etype.id: {text: _hex(text, etype) for text in sorted(_texts(spec, etype.family))}
+        for family in FAMILIES
+        for etype in spec.types_of(family)
+    }
+
+
+def _hex(text: str, etype: ElementType) -> str:
+    assert etype.width is not None
+    return f"0x{int(encode(text, etype)):0{etype.width // 4}x}"
+
+
+def _texts(spec: Spec, family: str) -> set[str]:
+    """The numbers and constants in all that the oracle renders of a family."""
+    shown = [d.is_ for d in spec.definitions if d.families is None or family in d.families]
+    shown += [case.when for case in spec.cases]
+    shown += [c.when for c in spec.classes_of(family)]
+    shown += [part for latitude in spec.latitude for part in (latitude.when, latitude.accepts)]
+    nodes = (node for expr in shown for node in _walk(expr))
+    return {unparse(node) for node in nodes if isinstance(node, (tree.Number, tree.Constant))}
+
+
+def _walk(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    for child in _children(expr):
+        yield from _walk(child)
+
+
+def _children(expr: Expr) -> Iterable[Expr]:
+    match expr:
+        case tree.Compare(left=left, right=right) | tree.Connective(left=left, right=right):
+            return (left, right)
+        case tree.Not(operand=operand) | tree.Every(body=operand):
+            return (operand,)
+        case tree.If(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
+            return arguments
+        case _:
+            return ()
