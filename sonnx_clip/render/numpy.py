@@ -168,19 +168,15 @@ def _form(expr: Expr, family: str, anchor: str) -> tuple[int, str]:
         case tree.Not(operand=operand):
             return _NOT, f"~{text(operand, _NOT)}"
         case tree.Connective(left=left, right=right):
-            return _connective(
-                expr.operator, lambda place: text(left, place), lambda place: text(right, place)
-            )
+            return _connective(expr.operator, partial(text, left), partial(text, right))
         case tree.If(condition=condition, then=then, otherwise=otherwise, kind=kind):
             return call("_choose" if kind is tree.Kind.ELEMENT else "np.where", condition, then, otherwise)
-        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments) if name := _function_name(
-            expr, family
-        ):
-            return call(name, *arguments)
+        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments) if known := _known(expr, family):
+            return call(known, *arguments)
     raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")
 
 
-def _function_name(expr: tree.Call | tree.Use, family: str) -> str | None:
+def _known(expr: tree.Call | tree.Use, family: str) -> str | None:
     """The function of the oracle for a built-in or an entry; None for what speaks of declarations."""
     if isinstance(expr, tree.Use):
         return f"{family}_{expr.id}"
