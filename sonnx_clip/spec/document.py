@@ -5,10 +5,8 @@ Scalars keep their text: YAML's own reading of numbers would send them through a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TYPE_CHECKING
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -18,6 +16,9 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 from sonnx_clip.spec.tree import Position
 from sonnx_clip.spec.types import Scalar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Way: TypeAlias = Sequence[str | int]
 """The way to a value: keys and indices, for example ``("classes", 3, "when")``."""
@@ -41,7 +42,9 @@ class Document:
         self.text = text
         root = self._compose()
         if root is None:
-            raise UserError("the file is empty", self.name, "a specification of Clip is expected (docs/language.md)")
+            raise UserError(
+                "the file is empty", self.name, "a specification of Clip is expected (docs/language.md)"
+            )
         self.root = root
         self.data: Any = self._plain(root, ())
 
@@ -144,7 +147,9 @@ def read_document(path: Path) -> tuple[Document, bytes]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", name, "give the path of a specification") from error
+        raise UserError(
+            f"cannot be read: {error.strerror}", name, "give the path of a specification"
+        ) from error
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -166,6 +171,5 @@ def _position(node: Node) -> Position:
 
 def _shown(path: Path) -> str:
     """The path from the repository's root where it is inside, else as it was given."""
-    absolute = Path(os.path.abspath(path))
-    root = repo_root()
+    absolute, root = path.absolute(), repo_root()
     return str(absolute.relative_to(root)) if absolute.is_relative_to(root) else str(path)

@@ -53,16 +53,21 @@ class Page(Part):
 
 
 class Witness(Part):
-    """Numbers for X, L and M; X2 where a property compares two inputs."""
+    """Numbers for X, L and M."""
 
     X: NumberText
     L: NumberText
     M: NumberText
-    X2: NumberText | None = None
 
     def texts(self) -> dict[str, str]:
         """The number of each variable, as text."""
         return {name: text for name, text in self.model_dump().items() if text is not None}
+
+
+class PropertyWitness(Witness):
+    """Numbers for X, L and M, and for X2 where a property compares two inputs."""
+
+    X2: NumberText | None = None
 
 
 class AnsweredWitness(Witness):
@@ -138,7 +143,9 @@ class Constraint(Part):
     statement: Text
     families: Families
     role: Literal["precondition", "postcondition", "precondition and postcondition"]
-    aliases: Annotated[dict[Tensor, Id], Field(description="The number that the page gives it below each tensor.")]
+    aliases: Annotated[
+        dict[Tensor, Id], Field(description="The number that the page gives it below each tensor.")
+    ]
     holds: Condition
     refuted_for: Annotated[dict[FamilyId, TensorWitness], Field(default_factory=dict)]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
@@ -189,7 +196,7 @@ class Property(Part):
     shows: Annotated[tuple[Id, ...], Field(description="The constraints that it shows.")] = ()
     claim: Condition
     holds_for: Families
-    refuted_for: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+    refuted_for: Annotated[dict[FamilyId, PropertyWitness], Field(default_factory=dict)]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
     source: Source
 

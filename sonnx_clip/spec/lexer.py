@@ -17,7 +17,13 @@ _TOKEN = re.compile(
     r"|(?P<wrong>!=|=|\S)"
     r")"
 )
-_INSTEAD = {"=": "equality is `==`", "!=": "write `not a == b`", "&": "write `and`", "|": "write `or`", "!": "write `not`"}
+_INSTEAD = {
+    "=": "equality is `==`",
+    "!=": "write `not a == b`",
+    "&": "write `and`",
+    "|": "write `or`",
+    "!": "write `not`",
+}
 
 
 class LanguageError(Exception):
@@ -46,12 +52,13 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a condition, closed by one of sort ``end``; LanguageError at a character it cannot have."""
+    """The tokens of a condition, and one of sort ``end``; LanguageError at a character it cannot have."""
     found: list[Token] = []
     at = 0
     while not found or found[-1].sort != "end":
         match = _TOKEN.match(text, at)
-        assert match is not None and match.lastgroup is not None  # the pattern matches any text
+        assert match is not None  # the pattern matches any text
+        assert match.lastgroup is not None
         word, offset = match[match.lastgroup], match.start(match.lastgroup)
         if match.lastgroup == "wrong":
             raise LanguageError(offset, f"`{word}` is not part of the language", _INSTEAD.get(word))

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.finding import raise_first
+from sonnx_clip.spec.meaning import check_meaning
+from sonnx_clip.spec.quotes import check_quotes
+from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.resolve import Resolver
 from sonnx_clip.spec.structure import validate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.spec.model import Spec
 
 
 def load_spec(path: Path | None = None) -> Spec:
@@ -31,5 +39,9 @@ def load_spec(path: Path | None = None) -> Spec:
 def _load(path: Path) -> Spec:
     document, content = read_document(path)
     with_texts = validate(document, document.data)
+    raise_first(document, check_references(with_texts))
+    raise_first(document, check_quotes(with_texts))
     with_trees = Resolver(document, with_texts).resolve()
-    return validate(document, with_trees, digest=hashlib.sha256(content).hexdigest())
+    spec = validate(document, with_trees, digest=hashlib.sha256(content).hexdigest())
+    raise_first(document, check_meaning(spec))
+    return spec

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar, TYPE_CHECKING
 
 from pydantic import Field, PrivateAttr
 
@@ -22,6 +21,9 @@ from sonnx_clip.spec.entries import (
 )
 from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.types import ElementType, Family, Integer, Part, Source, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 class _Named(Protocol):
@@ -69,11 +71,17 @@ class Spec(Part):
     examples: Annotated[tuple[Example, ...], Field(min_length=1)]
 
     _digest: str = PrivateAttr(default="")
+    _memo: dict[tuple[str, str], Any] = PrivateAttr(default_factory=dict)
 
     @property
     def digest(self) -> str:
         """SHA-256 of the YAML file, in hex."""
         return self._digest
+
+    @property
+    def memo(self) -> dict[tuple[str, str], Any]:
+        """What is computed once for this specification, such as its evaluators."""
+        return self._memo
 
     def model_post_init(self, context: Any, /) -> None:
         """Keep the digest, which is not a part of the file and comes as the context of validation."""
@@ -139,11 +147,17 @@ class Spec(Part):
                 id=r.id, section="restrictions", title=r.statement, families=r.families, source=r.source
             )
         for c in self.constraints:
-            yield Requirement(id=c.id, section="constraints", title=c.title, families=c.families, source=c.source)
+            yield Requirement(
+                id=c.id, section="constraints", title=c.title, families=c.families, source=c.source
+            )
         for case in self.cases:
-            yield Requirement(id=case.id, section="cases", title=case.title, families=every, source=case.source)
+            yield Requirement(
+                id=case.id, section="cases", title=case.title, families=every, source=case.source
+            )
         for p in self.properties:
-            yield Requirement(id=p.id, section="properties", title=p.title, families=p.families, source=p.source)
+            yield Requirement(
+                id=p.id, section="properties", title=p.title, families=p.families, source=p.source
+            )
         for e in self.examples:
             title = f"the worked example {e.id}"
             yield Requirement(id=e.id, section="examples", title=title, families=(e.family,), source=e.source)

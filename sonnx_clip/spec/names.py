@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from sonnx_clip.spec.lexer import CONSTANT_NAMES, KEYWORDS, LanguageError, Token
 from sonnx_clip.spec.scope import BUILT_IN, Scope, Usable
 from sonnx_clip.spec.values import CONSTANTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 VARIABLES = frozenset({"X", "L", "M", "Y", "X2", "A"})
 RESERVED = {

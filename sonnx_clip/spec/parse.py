@@ -6,14 +6,17 @@ From loosest to tightest: ``if _ then _ else _``, ``iff``, ``implies`` (to the r
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.lexer import CONSTANT_NAMES, LanguageError, Token, tokens
 from sonnx_clip.spec.names import check_constant, check_use, unknown_name
 from sonnx_clip.spec.scope import Scope, kind_of
 from sonnx_clip.spec.tree import Expr, Kind, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 COMPARISONS = ("<", "<=", ">", ">=", "==")
 _COMPARABLE = (Kind.ELEMENT, Kind.SHAPE, Kind.ELEMENT_TYPE)
@@ -37,7 +40,9 @@ def parse(
     expr = parser.expression(kind)
     rest = parser.peek
     if rest.sort != "end":
-        raise LanguageError(rest.offset, f"`{rest.text}` is not expected here", "the condition could end before it")
+        raise LanguageError(
+            rest.offset, f"`{rest.text}` is not expected here", "the condition could end before it"
+        )
     return expr
 
 
@@ -84,7 +89,9 @@ class _Parser:
     def demand(self, expr: Expr, kind: Kind, offset: int) -> None:
         found = kind_of(expr)
         if found is not kind:
-            raise LanguageError(offset, f"a {kind.value} is expected here, this is a {found.value}", _hint(found, kind))
+            raise LanguageError(
+                offset, f"a {kind.value} is expected here, this is a {found.value}", _hint(found, kind)
+            )
 
     def conditional(self) -> Expr:
         at = self.locate(self.next().offset)
@@ -166,7 +173,9 @@ class _Parser:
         if token.sort == "number":
             return tree.Number(self.next().text, self.locate(token.offset))
         if token.text == "if":
-            raise LanguageError(token.offset, "`if` is not expected here", "put `if _ then _ else _` in parentheses")
+            raise LanguageError(
+                token.offset, "`if` is not expected here", "put `if _ then _ else _` in parentheses"
+            )
         if token.sort != "word":
             raise self.unexpected("a name, a number or `(`")
         return self.word(self.next())
@@ -179,7 +188,9 @@ class _Parser:
         if token.text in CONSTANT_NAMES:
             check_constant(self.next(), self.scope)
             return tree.Constant(token.text, negative=True, at=at)
-        raise self.unexpected("a number or a constant", "`-` stands only before these: the language has no arithmetic")
+        raise self.unexpected(
+            "a number or a constant", "`-` stands only before these: the language has no arithmetic"
+        )
 
     def word(self, token: Token) -> Expr:
         at = self.locate(token.offset)
@@ -216,7 +227,9 @@ class _Parser:
         if index.text != "i" or not self.accept("]"):
             raise LanguageError(opened.offset, "the only index is `i`", f"write `{token.text}[i]`")
         if not self.inside_every:
-            raise LanguageError(token.offset, f"`{token.text}[i]` stands outside `every(…)`", "`every` binds the index")
+            raise LanguageError(
+                token.offset, f"`{token.text}[i]` stands outside `every(…)`", "`every` binds the index"
+            )
         return tree.Entry(name, at)
 
     def every(self, token: Token, at: Position) -> Expr:

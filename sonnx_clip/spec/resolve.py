@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.spec import scope as scopes
-from sonnx_clip.spec.document import Document, Way
 from sonnx_clip.spec.lexer import LanguageError
-from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.names import RESERVED
 from sonnx_clip.spec.parse import parse
 from sonnx_clip.spec.scope import Scope, Usable, kind_of
 from sonnx_clip.spec.tree import Expr, Kind
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec.document import Document, Way
+    from sonnx_clip.spec.model import Spec
 
 _BOUND = ("X", "L", "M")
 
@@ -69,7 +71,9 @@ class Resolver:
 
     def _free(self, way: Way, name: str) -> None:
         if name in RESERVED:
-            raise self.document.error(way, f"`{name}` is {RESERVED[name]} of the language", "choose another name")
+            raise self.document.error(
+                way, f"`{name}` is {RESERVED[name]} of the language", "choose another name"
+            )
 
     def _cases(self) -> None:
         for index, case in enumerate(self.spec.cases):
@@ -97,7 +101,9 @@ class Resolver:
             if name in parameters[:position]:
                 raise self.document.error(way, f"the parameter `{name}` is there twice")
             if name in self.taken:
-                raise self.document.error(way, f"the parameter `{name}` is the id of an entry", "choose another name")
+                raise self.document.error(
+                    way, f"the parameter `{name}` is the id of an entry", "choose another name"
+                )
 
     def _classes(self) -> None:
         for index, klass in enumerate(self.spec.classes):
@@ -130,4 +136,6 @@ class Resolver:
     def _latitude(self) -> None:
         for index, _ in enumerate(self.spec.latitude):
             self._parse(("latitude", index, "when"), self._element("a latitude", self.every, "Y"))
-            self._parse(("latitude", index, "accepts"), self._element("what a latitude accepts", self.every, "Y", "A"))
+            self._parse(
+                ("latitude", index, "accepts"), self._element("what a latitude accepts", self.every, "Y", "A")
+            )

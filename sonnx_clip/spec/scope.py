@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sonnx_clip.spec.tree import Expr, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 E, B = Kind.ELEMENT, Kind.BOOL
 _D, _T = Kind.DECLARED, Kind.TENSOR
@@ -107,7 +110,7 @@ def declared_scope(families: frozenset[str]) -> Scope:
 
 
 def values_scope(uses: Mapping[str, Usable], families: frozenset[str]) -> Scope:
-    """The scope of constraints: the tensors X and Y, the elements L and M, and definitions with parameters."""
+    """The scope of constraints: tensors X and Y, elements L and M, and definitions with parameters."""
     usable = {id_: use for id_, use in uses.items() if use.parameters}
     variables = {"X": _T, "L": E, "M": E, "Y": _T}
     return Scope("a constraint", variables, VALUE_FUNCTIONS, usable, families, tensors=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.spec.document import Document
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.names import suggestion
-from sonnx_clip.spec.tree import Position
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from sonnx_clip.errors import UserError
+    from sonnx_clip.spec.document import Document
+    from sonnx_clip.spec.tree import Position
 
 _WANTED = {
     "string_type": "a text is expected",

@@ -49,7 +49,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Constant:
-    """``nan``, ``inf``, ``lowest``, ``highest``, ``smallest_normal``, ``smallest_subnormal``, perhaps negated."""
+    """A named constant of the element type, perhaps negated.
+
+    ``nan``, ``inf``, ``lowest``, ``highest``, ``smallest_normal``, ``smallest_subnormal``.
+    """
 
     id: str
     negative: bool
@@ -98,9 +101,10 @@ class If:
 
 @dataclass(frozen=True)
 class Call:
-    """A built-in: ``identical``, ``is_nan``, ``clip``, ``is_set``, ``is_sparse``, ``has_explicit_shape``,
+    """A built-in function.
 
-    ``same_type``, ``is_scalar``, ``shape``, ``type``.
+    ``identical``, ``is_nan``, ``clip``, ``is_set``, ``is_sparse``, ``has_explicit_shape``, ``same_type``,
+    ``is_scalar``, ``shape``, ``type``.
     """
 
     function: str
@@ -135,6 +139,4 @@ class Every:
     at: Position
 
 
-Expr: TypeAlias = (
-    Name | Number | Constant | Compare | Not | Connective | If | Call | Use | Entry | Every
-)
+Expr: TypeAlias = Name | Number | Constant | Compare | Not | Connective | If | Call | Use | Entry | Every

@@ -17,20 +17,21 @@ class Scalar(str):
 
 
 def _no_number(value: object) -> object:
-    if isinstance(value, Scalar):
-        raise ValueError("a text is expected, this is a number: put it in quotes")  # noqa: TRY004
-    return value
+    if not isinstance(value, Scalar):
+        return value
+    raise ValueError(f"a text is expected, `{value}` is a number: put it in quotes")
 
 
 def _plain_integer(value: object) -> object:
     return int(value) if isinstance(value, Scalar) and value.isdecimal() else value
 
 
-Text: TypeAlias = Annotated[str, BeforeValidator(_no_number), StringConstraints(min_length=1)]
+_PLAIN = BeforeValidator(_no_number)
+Text: TypeAlias = Annotated[str, _PLAIN, StringConstraints(min_length=1)]
 Integer: TypeAlias = Annotated[int, BeforeValidator(_plain_integer), Field(strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
-Id: TypeAlias = Annotated[Text, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-Word: TypeAlias = Annotated[Text, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+Id: TypeAlias = Annotated[str, _PLAIN, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+Word: TypeAlias = Annotated[str, _PLAIN, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 FamilyId: TypeAlias = Literal["real", "int", "float"]
 NumberText: TypeAlias = Annotated[
     str,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sonnx_clip.spec import tree
-from sonnx_clip.spec.tree import Expr
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec.tree import Expr
 
 # How tightly each form binds. An operand that binds less than its place demands goes in parentheses.
 _IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(8)
@@ -21,19 +25,8 @@ def _text(expr: Expr, place: int) -> str:
 
 
 def _form(expr: Expr) -> tuple[int, str]:
+    """How tightly an expression binds, and its text."""
     match expr:
-        case tree.Name(id=name) | tree.Use(id=name, arguments=()):
-            return _PRIMARY, name
-        case tree.Number(text=text):
-            return _PRIMARY, text
-        case tree.Constant(id=name, negative=negative):
-            return _PRIMARY, f"{'-' * negative}{name}"
-        case tree.Entry(tensor=tensor):
-            return _PRIMARY, f"{tensor.id}[i]"
-        case tree.Every(body=body):
-            return _PRIMARY, f"every({unparse(body)})"
-        case tree.Call(function=name, arguments=arguments) | tree.Use(id=name, arguments=arguments):
-            return _PRIMARY, f"{name}({', '.join(map(unparse, arguments))})"
         case tree.Compare(operator=operator, left=left, right=right):
             return _COMPARISON, f"{_text(left, _PRIMARY)} {operator} {_text(right, _PRIMARY)}"
         case tree.Not(operand=operand):
@@ -42,6 +35,26 @@ def _form(expr: Expr) -> tuple[int, str]:
             return _IF, f"if {unparse(condition)} then {unparse(then)} else {unparse(otherwise)}"
         case tree.Connective(operator=operator, left=left, right=right):
             return _LEVEL[operator], _connective(operator, left, right)
+        case _:
+            return _PRIMARY, _primary(expr)
+
+
+def _primary(
+    expr: tree.Name | tree.Number | tree.Constant | tree.Call | tree.Use | tree.Entry | tree.Every,
+) -> str:
+    match expr:
+        case tree.Name(id=name) | tree.Use(id=name, arguments=()):
+            return name
+        case tree.Number(text=text):
+            return text
+        case tree.Constant(id=name, negative=negative):
+            return f"{'-' * negative}{name}"
+        case tree.Entry(tensor=tensor):
+            return f"{tensor.id}[i]"
+        case tree.Every(body=body):
+            return f"every({unparse(body)})"
+        case tree.Call(function=name, arguments=arguments) | tree.Use(id=name, arguments=arguments):
+            return f"{name}({', '.join(map(unparse, arguments))})"
 
 
 def _connective(operator: str, left: Expr, right: Expr) -> str:

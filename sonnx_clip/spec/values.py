@@ -31,7 +31,9 @@ CONSTANTS = {
 """The named constants that each family has."""
 
 _DECIMAL = re.compile(r"(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+))?")
-_HEX_FLOAT = re.compile(r"0[xX](?P<whole>[0-9a-fA-F]*)(?:\.(?P<part>[0-9a-fA-F]*))?[pP](?P<exponent>[+-]?\d+)")
+_HEX_FLOAT = re.compile(
+    r"0[xX](?P<whole>[0-9a-fA-F]*)(?:\.(?P<part>[0-9a-fA-F]*))?[pP](?P<exponent>[+-]?\d+)"
+)
 _BITS = re.compile(r"0[xX](?P<digits>[0-9a-fA-F]+)")
 _LONGEST = 5000  # digits or exponent; beyond it a typing error is likelier than a number
 _HOW = "write a decimal number (-6.1), a hex float (0x1.8p+1), a bit pattern (0x7fc00000) or a constant"
@@ -39,9 +41,9 @@ _HOW = "write a decimal number (-6.1), a hex float (0x1.8p+1), a bit pattern (0x
 
 def float_bits(etype: ElementType) -> FloatBits:
     """The IEEE 754 format of a float type; ValueError for any other type."""
-    if not isinstance(etype.bits, FloatBits):
-        raise ValueError(f"{etype.id} is not a float type")
-    return etype.bits
+    if isinstance(etype.bits, FloatBits):
+        return etype.bits
+    raise ValueError(f"{etype.id} is not a float type")
 
 
 def infinity(form: FloatBits) -> int:
@@ -82,11 +84,13 @@ def encode(text: str, etype: ElementType) -> Value:
 
 def _from_pattern(digits: str, etype: ElementType) -> int:
     if etype.width is None:
-        raise UserError(f"0x{digits} is a bit pattern, and {etype.id} has none", todo="write a decimal number")
+        raise UserError(
+            f"0x{digits} is a bit pattern, and {etype.id} has none", todo="write a decimal number"
+        )
     if len(digits) * 4 != etype.width:
         raise UserError(
             f"0x{digits} has {len(digits) * 4} bits, {etype.id} has {etype.width}",
-            todo=f"a bit pattern of {etype.id} has {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0",
+            todo=f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0",
         )
     return int(digits, 16)
 

@@ -1,0 +1,268 @@
+"""The meaning of a tree, computed for concrete values: independent of everything that is generated.
+
+An evaluator is made for one element type. It turns each tree into a Python function once, and that
+function is called with an environment: the value of each variable by its name.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sonnx_clip.spec import tree, values
+from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
+from sonnx_clip.spec.tree import Expr, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sonnx_clip.spec.entries import Case, Latitude, ValueClass
+    from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.spec.values import Value
+
+Environment: TypeAlias = "Mapping[str, Any]"
+Function: TypeAlias = "Callable[[Environment], Any]"
+
+
+def _explicit(tensor: DeclaredTensor | None) -> bool:
+    return tensor is None or (tensor.dims is not None and all(isinstance(dim, int) for dim in tensor.dims))
+
+
+# An input that is not set is neither sparse nor without shape nor of another type: R1 and R2 speak of it.
+_DECLARED: dict[str, Callable[..., bool]] = {
+    "is_set": lambda tensor: tensor is not None,
+    "is_sparse": lambda tensor: tensor is not None and tensor.sparse,
+    "has_explicit_shape": _explicit,
+    "is_scalar": lambda tensor: tensor is None or tensor.dims in (None, ()),
+    "same_type": lambda a, b: a is None or b is None or a.type == b.type,
+}
+
+
+class Evaluator:
+    """Evaluates the trees of a specification in one element type.
+
+    Args:
+        spec: the specification, whose cases and definitions the trees use.
+        etype: the element type in which elements are compared and constants read.
+    """
+
+    def __init__(self, spec: Spec, etype: ElementType) -> None:
+        self.spec = spec
+        self.etype = etype
+        self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
+        self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
+
+    def __call__(self, expr: Expr, environment: Environment) -> Any:
+        """The value of a tree: a bool, an element, a shape, or the id of an element type.
+
+        `environment` holds elements (`Value`) for the scope of elements, `TensorValue` for X, L, M and Y of
+        constraints, `DeclaredTensor` or None for those of restrictions.
+        """
+        found = self._compiled.get(id(expr))
+        if found is None:
+            found = self._compiled[id(expr)] = (expr, self._compile(expr))
+        return found[1](environment)
+
+    def _compile(self, expr: Expr) -> Function:
+        match expr:
+            case tree.Compare():
+                return self._compare(expr)
+            case tree.Not(operand=operand):
+                inner = self._compile(operand)
+                return lambda env: not inner(env)
+            case tree.Connective(operator=word, left=left, right=right):
+                return _connect(word, self._compile(left), self._compile(right))
+            case tree.If(condition=condition, then=then, otherwise=otherwise):
+                test, yes, no = self._compile(condition), self._compile(then), self._compile(otherwise)
+                return lambda env: yes(env) if test(env) else no(env)
+            case tree.Call(function=name, arguments=arguments):
+                return self._call(name, [self._compile(argument) for argument in arguments], arguments)
+            case tree.Use(id=name, arguments=arguments):
+                return self._use(name, [self._compile(argument) for argument in arguments])
+            case tree.Every(body=body):
+                inner = self._compile(body)
+                return lambda env: all(inner({**env, "i": i}) for i in range(_indices(env)))
+            case _:
+                return self._leaf(expr)
+
+    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry) -> Function:
+        match expr:
+            case tree.Name(id=name, kind=Kind.ELEMENT):
+                return lambda env: _element(env[name])
+            case tree.Name(id=name):
+                return operator.itemgetter(name)
+            case tree.Number(text=text):
+                number = values.encode(text, self.etype)
+                return lambda _: number
+            case tree.Constant(id=name, negative=negative):
+                constant = values.encode(f"{'-' * negative}{name}", self.etype)
+                return lambda _: constant
+            case tree.Entry(tensor=tensor):
+                name = tensor.id
+                return lambda env: env[name].entries[env["i"]]
+
+    def _compare(self, expr: tree.Compare) -> Function:
+        left, right, etype = self._compile(expr.left), self._compile(expr.right), self.etype
+        if expr.kind is not Kind.ELEMENT:
+            return lambda env: bool(left(env) == right(env))
+        match expr.operator:
+            case "<":
+                return lambda env: values.less(left(env), right(env), etype)
+            case "<=":
+                return lambda env: values.less_equal(left(env), right(env), etype)
+            case ">":
+                return lambda env: values.less(right(env), left(env), etype)
+            case ">=":
+                return lambda env: values.less_equal(right(env), left(env), etype)
+            case _:
+                return lambda env: values.equal(left(env), right(env), etype)
+
+    def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
+        etype = self.etype
+        first = arguments[0]
+        match name:
+            case "identical":
+                second = arguments[1]
+                return lambda env: values.identical(first(env), second(env))
+            case "is_nan":
+                return lambda env: values.is_nan(first(env), etype)
+            case "clip":
+                return lambda env: self.clip(*(argument(env) for argument in arguments))
+            case "shape":
+                return lambda env: first(env).shape
+            case "type":
+                return _type_of(trees[0], etype)
+            case _:
+                predicate = _DECLARED[name]
+                return lambda env: predicate(*(argument(env) for argument in arguments))
+
+    def _use(self, name: str, arguments: list[Function]) -> Function:
+        if name not in self._uses:
+            self._uses[name] = self._entry(name)
+        parameters, body = self._uses[name]
+        if not parameters:
+            return body
+        return lambda env: body(
+            {parameter: argument(env) for parameter, argument in zip(parameters, arguments, strict=True)}
+        )
+
+    def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
+        """The parameters and the body of a definition, case or class."""
+        for case in self.spec.cases:
+            if case.id == name:
+                return (), self._compile(case.when)
+        for klass in self.spec.classes:
+            if klass.id == name:
+                return (), self._class(klass)
+        definition = self.spec.definition(name)
+        if definition.families is not None and self.etype.family not in definition.families:
+            return definition.parameters, lambda _: False
+        return definition.parameters, self._compile(definition.is_)
+
+    def _class(self, klass: ValueClass) -> Function:
+        if self.etype.family not in klass.families:
+            return lambda _: False
+        case, beyond = self._use(klass.case, []), self._compile(klass.when)
+        return lambda env: case(env) and beyond(env)
+
+    # ------------------------------------------------------------------ the operator on one element
+
+    def holds(self, id_: str, environment: Environment) -> bool:
+        """Whether values lie in a case or class, or meet a definition without parameters, given by its id."""
+        return bool(self._use(id_, [])(environment))
+
+    def case(self, x: Value, l: Value, m: Value) -> Case:
+        """The case in which three values lie: the first whose condition holds."""
+        environment = {"X": x, "L": l, "M": m}
+        for case in self.spec.cases:
+            if self(case.when, environment):
+                return case
+        shown = ", ".join(f"{name} = {value}" for name, value in environment.items())
+        raise ValueError(f"no case of the specification covers {shown} in {self.etype.id}")
+
+    def clip(self, x: Value, l: Value, m: Value) -> Value:
+        """The result of the cases."""
+        return {"X": x, "L": l, "M": m}[self.case(x, l, m).result]
+
+    def classes(self, x: Value, l: Value, m: Value) -> list[ValueClass]:
+        """The classes in which three values lie; one, if the specification is right."""
+        environment = {"X": x, "L": l, "M": m}
+        case = self.case(x, l, m).id
+        found = self.spec.classes_of(self.etype.family, case)
+        return [klass for klass in found if self(klass.when, environment)]
+
+    def latitudes(self, x: Value, l: Value, m: Value, answer: Value) -> list[Latitude]:
+        """The latitudes that accept an answer other than the result of the cases."""
+        environment = {"X": x, "L": l, "M": m, "Y": self.clip(x, l, m), "A": answer}
+        return [
+            entry
+            for entry in self.spec.latitude
+            if self(entry.when, environment) and self(entry.accepts, environment)
+        ]
+
+
+def _element(value: Any) -> Any:
+    """An element; a scalar tensor stands for its entry."""
+    return value.entries[0] if isinstance(value, TensorValue) else value
+
+
+def _indices(environment: Environment) -> int:
+    """The number of indices that are valid in both X and Y."""
+    return min(len(environment[name].entries) for name in ("X", "Y"))
+
+
+def _type_of(argument: Expr, etype: ElementType) -> Function:
+    """The element type of a variable. In one evaluator, an expression has the evaluator's type."""
+    if not isinstance(argument, tree.Name):
+        return lambda _: etype.id
+    name = argument.id
+    return lambda env: env[name].type if isinstance(env[name], TensorValue) else etype.id
+
+
+def _connect(word: str, left: Function, right: Function) -> Function:
+    match word:
+        case "and":
+            return lambda env: left(env) and right(env)
+        case "or":
+            return lambda env: left(env) or right(env)
+        case "implies":
+            return lambda env: not left(env) or right(env)
+        case _:
+            return lambda env: left(env) == right(env)
+
+
+def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
+    """The evaluator of a specification in an element type, made once for each."""
+    key = ("evaluator", etype.id)
+    if key not in spec.memo:
+        spec.memo[key] = Evaluator(spec, etype)
+    found: Evaluator = spec.memo[key]
+    return found
+
+
+def clip_value(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> Value:
+    """What the cases say for one element; ValueError if none applies."""
+    return evaluator(spec, etype).clip(x, l, m)
+
+
+def case_of(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> Case:
+    """The case in which three values lie."""
+    return evaluator(spec, etype).case(x, l, m)
+
+
+def class_of(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> ValueClass:
+    """The class in which three values lie; ValueError if there is not exactly one."""
+    found = evaluator(spec, etype).classes(x, l, m)
+    if len(found) != 1:
+        raise ValueError(
+            f"{len(found)} classes hold {(x, l, m)} in {etype.id}: {[klass.id for klass in found]}"
+        )
+    return found[0]
+
+
+def latitudes_of(
+    spec: Spec, etype: ElementType, x: Value, l: Value, m: Value, *, answer: Value
+) -> tuple[Latitude, ...]:
+    """The latitudes that accept an answer; an answer identical to the result needs none."""
+    return tuple(evaluator(spec, etype).latitudes(x, l, m, answer))

@@ -1,0 +1,154 @@
+"""Checks on ids: each is there once, and what refers to one finds it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.names import suggestion
+from sonnx_clip.spec.types import FloatBits, IntegerBits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sonnx_clip.spec.document import Way
+    from sonnx_clip.spec.entries import Constraint, Property
+    from sonnx_clip.spec.model import Spec
+
+_ENTRIES = (
+    "restrictions",
+    "constraints",
+    "cases",
+    "definitions",
+    "classes",
+    "properties",
+    "latitude",
+    "examples",
+)
+# A family may have the name of its only type (`real`), and a page that of a vendor's operator; what
+# carries evidence may not share its id with anything of its kind.
+_NAMESPACES = (("sources",), ("families",), ("element_types",), _ENTRIES)
+
+
+def check_references(spec: Spec) -> Iterator[Finding]:
+    """Findings about ids and what refers to them."""
+    yield from _duplicates(spec)
+    yield from _element_types(spec)
+    yield from _declarations(spec)
+    yield from _families(spec)
+    yield from _entries(spec)
+    yield from _claims("constraints", spec.constraints)
+    yield from _claims("properties", spec.properties)
+
+
+def _duplicates(spec: Spec) -> Iterator[Finding]:
+    for sections in _NAMESPACES:
+        seen: dict[str, str] = {}
+        for section in sections:
+            for index, entry in enumerate(getattr(spec, section)):
+                if entry.id in seen:
+                    what = f"the id `{entry.id}` is taken by {seen[entry.id]}"
+                    yield Finding((section, index, "id"), what, "an id is permanent and belongs to one entry")
+                seen.setdefault(entry.id, f"{section}[{index}]")
+
+
+def _known(way: Way, id_: str, ids: Iterable[str], sort: str) -> Iterator[Finding]:
+    ids = list(ids)
+    if id_ not in ids:
+        yield Finding(way, f"there is no {sort} `{id_}`", suggestion(id_, ids, "there are"))
+
+
+def _element_types(spec: Spec) -> Iterator[Finding]:
+    families = [family.id for family in spec.families]
+    for index, etype in enumerate(spec.element_types):
+        way = ("element_types", index)
+        yield from _known((*way, "family"), etype.family, families, "family")
+        bits = etype.bits
+        fits = {
+            "real": bits is None,
+            "int": isinstance(bits, IntegerBits),
+            "float": isinstance(bits, FloatBits),
+        }
+        if not fits[etype.family]:
+            todo = "real: null; int: {signed: true or false}; float: {exponent: …, significand: …}"
+            yield Finding((*way, "bits"), f"these bits are not those of the family {etype.family}", todo)
+        elif isinstance(bits, FloatBits) and bits.exponent + bits.significand != etype.width:
+            total = bits.exponent + bits.significand
+            what = f"{bits.exponent} bits of exponent and {bits.significand} of significand make {total}"
+            yield Finding((*way, "width"), what, "the hidden bit counts, in place of the sign")
+        elif isinstance(bits, IntegerBits) and etype.width not in (8, 16, 32, 64):
+            yield Finding((*way, "width"), "an integer has 8, 16, 32 or 64 bits")
+        elif bits is None and etype.width is not None:
+            yield Finding((*way, "width"), "`real` has no width", "write null")
+    used = Counter(etype.family for etype in spec.element_types)
+    for index, family in enumerate(families):
+        if not used[family]:
+            yield Finding(("families", index, "id"), f"no element type belongs to the family `{family}`")
+
+
+def _declarations(spec: Spec) -> Iterator[Finding]:
+    types = [etype.id for etype in spec.element_types]
+    for name in ("X", "L", "M", "Y"):
+        type_ = getattr(spec.declared_example, name).type
+        yield from _known(("declared_example", name, "type"), type_, types, "element type")
+    for index, restriction in enumerate(spec.restrictions):
+        for name, change in restriction.broken_alone_by.items():
+            if not isinstance(change, str) and change.type is not None:
+                way = ("restrictions", index, "broken_alone_by", name, "type")
+                yield from _known(way, change.type, types, "element type")
+
+
+def _families(spec: Spec) -> Iterator[Finding]:
+    families = [family.id for family in spec.families]
+    for section, key in (
+        ("restrictions", "families"),
+        ("constraints", "families"),
+        ("definitions", "families"),
+        ("classes", "families"),
+        ("properties", "holds_for"),
+    ):
+        for index, entry in enumerate(getattr(spec, section)):
+            for position, family in enumerate(getattr(entry, key) or ()):
+                yield from _known((section, index, key, position), family, families, "family")
+
+
+def _entries(spec: Spec) -> Iterator[Finding]:
+    cases = [case.id for case in spec.cases]
+    constraints = [constraint.id for constraint in spec.constraints]
+    for index, klass in enumerate(spec.classes):
+        yield from _known(("classes", index, "case"), klass.case, cases, "case")
+    for index, entry in enumerate(spec.properties):
+        for position, shown in enumerate(entry.shows):
+            yield from _known(("properties", index, "shows", position), shown, constraints, "constraint")
+    for index, example in enumerate(spec.examples):
+        way = ("examples", index)
+        yield from _known((*way, "family"), example.family, [family.id for family in spec.families], "family")
+        types = [etype.id for etype in spec.types_of(example.family)]
+        for position, type_ in enumerate(example.not_representable_in):
+            yield from _known(
+                (*way, "not_representable_in", position), type_, types, f"element type of {example.family}"
+            )
+        if len(example.X) != len(example.Y):
+            what = f"X has {len(example.X)} entries, Y has {len(example.Y)}"
+            yield Finding((*way, "Y"), what, "the result has the shape of X")
+
+
+def _claims(section: str, entries: Sequence[Constraint | Property]) -> Iterator[Finding]:
+    """A claim holds or is refuted in a family, never both; where refuted, it is repaired."""
+    for index, entry in enumerate(entries):
+        for family in entry.refuted_for:
+            way = (section, index, "refuted_for", family)
+            if section == "properties" and family in entry.holds_for:
+                what = f"`{family}` is under `holds_for` and under `refuted_for`"
+                yield Finding(way, what, "it is one or the other", of_key=True)
+            if section == "constraints" and family not in entry.families:
+                what = f"the constraint does not speak of the family `{family}`"
+                yield Finding(way, what, "add it to `families`, or drop it here", of_key=True)
+            if family not in entry.repaired:
+                what = f"it is refuted for `{family}`, and no condition is given under which it holds"
+                yield Finding(way, what, f"add to `repaired`: {{{family}: …}}", of_key=True)
+        for family in entry.repaired:
+            if family not in entry.refuted_for:
+                what = f"it is not refuted for `{family}`, so there is nothing to repair"
+                yield Finding((section, index, "repaired", family), what, of_key=True)
