@@ -1,0 +1,266 @@
+"""The goals of one element type: what has to be shown of the cases, in WhyML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from sonnx_clip.render.obligation import Kind
+from sonnx_clip.render.whyml import Printer, conjuncts, names
+from sonnx_clip.spec import Spec
+from sonnx_clip.spec.entries import Constraint, Example, Latitude, Property
+from sonnx_clip.spec.evaluate import clip_value
+from sonnx_clip.spec.types import ElementType
+from sonnx_clip.spec.values import encode
+
+ALL = "forall x l m: t."
+TENSORS = "forall x l m: tensor."
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal as the template prints it."""
+
+    name: str
+    kind: Kind
+    shows: tuple[str, ...]
+    title: str
+    statement: str
+
+    @property
+    def is_step(self) -> bool:
+        """Whether later goals of the module may use it: Why3 calls that a lemma."""
+        return self.name.endswith(("_when_inverted", "_when_ordered", "_refuting_entry"))
+
+
+@dataclass(frozen=True)
+class TypeGoals:
+    """Builds the goals of one element type."""
+
+    spec: Spec
+    etype: ElementType
+
+    @property
+    def family(self) -> str:
+        """The family of the type."""
+        return self.etype.family
+
+    def printer(self, **extra: str) -> Printer:
+        """A printer for conditions on X, L, M and what `extra` adds."""
+        return Printer(self.etype, {"X": "x", "L": "l", "M": "m", "Y": "y", **extra})
+
+    def at(self, numbers: Mapping[str, str], body: str) -> str:
+        """The body at a witness: ``let x = … in`` for each number that it uses."""
+        literal = self.printer().literal
+        lets = [f"let {name.lower()} = {literal(text)} in" for name, text in numbers.items()]
+        return " ".join([*lets, body])
+
+    def cases(self) -> Iterator[Goal]:
+        """The cases are complete, disjoint and inhabited, and mean the hand-written Clip."""
+        ids = tuple(case.id for case in self.spec.cases)
+        yield Goal("cases_complete", "theorem", ids, "every input falls into a case", f"{ALL} {_one_of(ids)}")
+        yield Goal("cases_disjoint", "theorem", ids, "no input falls into two cases", f"{ALL} {_no_two_of(ids)}")
+        results = " /\\ ".join(f"({c.id} x l m -> cases x l m = {c.result.lower()})" for c in self.spec.cases)
+        yield Goal("cases_results", "theorem", ids, "each case gives the result that it names", f"{ALL} {results}")
+        yield Goal(
+            "clip_is_cases", "equivalence", ids, "the cases of the YAML are the hand-written Clip",
+            f"{ALL} cases x l m = clip x l m",
+        )
+        for case in self.spec.cases:
+            yield Goal(
+                f"{case.id}_inhabited", "theorem", (case.id,), f"some input falls into {case.id}",
+                self.at(case.inhabited_by.texts(), f"{case.id} x l m"),
+            )
+
+    def classes(self) -> Iterator[Goal]:
+        """The classes part each case, and each is inhabited."""
+        for case in self.spec.cases:
+            ids = tuple(c.id for c in self.spec.classes_of(self.family, case.id))
+            shows = (case.id, *ids)
+            yield Goal(
+                f"classes_of_{case.id}_complete", "theorem", shows, f"every input of {case.id} falls into a class",
+                f"{ALL} {case.id} x l m <-> {_one_of(ids)}",
+            )
+            if len(ids) > 1:
+                yield Goal(
+                    f"classes_of_{case.id}_disjoint", "theorem", shows,
+                    f"no input of {case.id} falls into two classes", f"{ALL} {_no_two_of(ids)}",
+                )
+            for c in self.spec.classes_of(self.family, case.id):
+                yield Goal(
+                    f"{c.id}_inhabited", "theorem", (c.id,), f"some input falls into {c.id}",
+                    self.at(c.inhabited_by.texts(), f"{c.id} x l m"),
+                )
+
+    def properties(self) -> Iterator[Goal]:
+        """Each property: proved, or refuted at its witness and proved under its condition."""
+        for p in self.spec.properties:
+            if self.family in p.families:
+                yield from self._property(p)
+
+    def _property(self, p: Property) -> Iterator[Goal]:
+        printer = self.printer(X2="x2")
+        shows = (p.id, *p.shows)
+        claim = printer.show(p.claim)
+        with_y = f"let y = cases x l m in {claim}" if "Y" in names(p.claim) else claim
+        variables = "forall x x2 l m: t." if "X2" in names(p.claim) else ALL
+        if self.family in p.holds_for:
+            yield Goal(p.id, "theorem", shows, p.title, f"{variables} {with_y}")
+            return
+        yield Goal(
+            f"{p.id}_refuted", "refutation", shows, f"refuted: {p.title}",
+            self.at(p.refuted_for[self.family].texts(), f"let y = cases x l m in not ({claim})"),
+        )
+        condition = printer.show(p.repaired[self.family])
+        yield Goal(
+            f"{p.id}_repaired", "theorem", shows, f"under its condition: {p.title}",
+            f"{variables} ({condition}) -> {with_y}",
+        )
+
+    def latitude(self) -> Iterator[Goal]:
+        """Each latitude is used by some answer that differs from the cases."""
+        if self.family == "float":
+            for entry in self.spec.latitude:
+                yield self._latitude(entry)
+
+    def _latitude(self, entry: Latitude) -> Goal:
+        printer = self.printer(A="a")
+        return Goal(
+            f"{entry.id.replace('-', '_')}_inhabited", "theorem", (entry.id,),
+            f"some answer other than that of the cases uses {entry.id}",
+            self.at(
+                entry.inhabited_by.texts(),
+                f"let y = cases x l m in ({printer.show(entry.when)}) /\\ ({printer.show(entry.accepts)}) /\\ a <> y",
+            ),
+        )
+
+    def examples(self) -> Iterator[Goal]:
+        """The worked examples of the page, entry by entry."""
+        for example in self.spec.examples:
+            if example.family == self.family and self.etype.id not in example.not_representable_in:
+                yield self._example(example)
+
+    def _example(self, example: Example) -> Goal:
+        literal = self.printer().literal
+        bounds = f"let l = {literal(example.L)} in let m = {literal(example.M)} in"
+        entries = [
+            f"cases {literal(x)} l m = {literal(y)}" for x, y in zip(example.X, example.Y, strict=True)
+        ]
+        return Goal(
+            f"example_{example.id}", "theorem", (example.id,), f"the worked example {example.id}",
+            f"{bounds} " + " /\\ ".join(entries),
+        )
+
+    def constraints(self) -> Iterator[Goal]:
+        """C1 to C3 on tensors of any shape, and their equivalence with the hand-written ones."""
+        arguments = {"C1": "x y", "C2": "l m y", "C3": "x l m y"}
+        for c in self.spec.constraints:
+            if self.family not in c.families:
+                continue
+            written = f"{c.id.lower()} {arguments[c.id]}"
+            yield Goal(
+                f"{c.id}_is_written", "equivalence", (c.id,), f"{c.id} of the YAML is the hand-written one",
+                f"forall x l m y: tensor. stated_{c.id} x l m y <-> {written}",
+            )
+            yield from self._constraint(c)
+
+    def _constraint(self, c: Constraint) -> Iterator[Goal]:
+        printer = tensor_printer(self.etype)
+        result = f"let y = clip_tensor x l m in stated_{c.id} x l m y"
+        before = [part for part in conjuncts(c.holds) if "Y" not in names(part)] if "precondition" in c.role.split() else []
+        if self.family not in c.refuted_for:
+            if c.id == "C2":
+                yield from _interval_steps()
+            given = "".join(f"{printer.show(part)} -> " for part in before)
+            yield Goal(c.id, "theorem", (c.id,), c.title, f"{TENSORS} {given}{result}")
+            return
+        yield from _interval_steps()
+        condition = printer.show(c.repaired[self.family])
+        yield Goal(
+            f"{c.id}_repaired", "theorem", (c.id,), f"under its condition: {c.title}",
+            f"{TENSORS} ({condition}) -> {result}",
+        )
+        yield Goal(
+            f"{c.id}_refuting_entry", "theorem", (c.id,), f"the entry that refutes: {c.title}",
+            "let y = clip_tensor refuting_x refuting_l refuting_m in "
+            f"valid (At 0 Origin) y.shape /\\ y.entry (At 0 Origin) = {self._refuting_entry(c)}",
+        )
+        yield Goal(
+            f"{c.id}_refuted", "refutation", (c.id,), f"refuted: {c.title}",
+            "let y = clip_tensor refuting_x refuting_l refuting_m in "
+            f"not stated_{c.id} refuting_x refuting_l refuting_m y",
+        )
+
+    def refuting_tensors(self) -> dict[str, str]:
+        """The tensors that refute a constraint, as WhyML records; empty where nothing is refuted."""
+        refuted = [c.refuted_for[self.family] for c in self.spec.constraints if self.family in c.refuted_for]
+        if not refuted:
+            return {}
+        (witness,) = refuted
+        (entry,) = witness.X
+        shapes = {"x": ("Dim 1 Scalar", entry), "l": ("Scalar", witness.L), "m": ("Scalar", witness.M)}
+        literal = self.printer().literal
+        return {
+            name: f"{{ element = {self.etype.why3}; shape = {shape}; entry = fun _ -> {literal(number)} }}"
+            for name, (shape, number) in shapes.items()
+        }
+
+    def _refuting_entry(self, c: Constraint) -> str:
+        """The entry that the cases give for the witness, as a literal."""
+        witness = c.refuted_for[self.family]
+        numbers = [encode(text, self.etype) for text in (witness.X[0], witness.L, witness.M)]
+        return self.printer().value(clip_value(self.spec, self.etype, *numbers))
+
+    def encoding(self) -> Iterator[Goal]:
+        """What the symbols of the element type mean, in bits; the named constants are what they say."""
+        if self.family == "real":
+            return
+        shows = (self.etype.id,)
+        low, high = (self.printer().literal(text) for text in ("lowest", "highest"))
+        if self.family == "int":
+            yield Goal(
+                "extremes", "theorem", shows, "no element is below lowest or above highest",
+                f"forall a: t. le {low} a /\\ le a {high}",
+            )
+            return
+        minus, plus = (self.printer().literal(text) for text in ("-inf", "inf"))
+        yield Goal(
+            "extremes", "theorem", shows, "the infinities bound all numbers, lowest and highest all finite ones",
+            f"forall a: t. not nan a -> le {minus} a /\\ le a {plus} /\\ "
+            f"(lt {minus} a -> le {low} a) /\\ (lt a {plus} -> le a {high})",
+        )
+        for name, title, left, right in (
+            ("nan", "a NaN has all bits of the exponent and some of the fraction", "nan a", "nan_bits a"),
+            ("le", "less than or equal orders sign and magnitude", "le a b", "le_bits a b"),
+            ("lt", "less than orders sign and magnitude strictly", "lt a b", "le_bits a b /\\ not le_bits b a"),
+            ("eq", "equal is the same sign and magnitude, or two zeros", "eq a b", "le_bits a b /\\ le_bits b a"),
+        ):
+            variables = "a" if name == "nan" else "a b"
+            yield Goal(f"encoding_{name}", "equivalence", shows, title, f"forall {variables}: t. {left} <-> {right}")
+
+
+def tensor_printer(etype: ElementType) -> Printer:
+    """A printer for conditions on tensor values: the bounds stand for their only entry."""
+    return Printer(etype, {"X": "x", "L": "value l", "M": "value m", "Y": "y"})
+
+
+def _interval_steps() -> Iterator[Goal]:
+    yield Goal(
+        "C2_when_inverted", "theorem", ("C2",), "inverted bounds make every entry M",
+        f"{TENSORS} lt (value m) (value l) -> forall i: index. eq ((clip_tensor x l m).entry i) (value m)",
+    )
+    yield Goal(
+        "C2_when_ordered", "theorem", ("C2",), "else every entry of numbers lies between the bounds",
+        f"{TENSORS} forall i: index. not nan (x.entry i) -> not nan (value l) -> not nan (value m) ->"
+        " not lt (value m) (value l) -> let y = clip_tensor x l m in"
+        " le (value l) (y.entry i) /\\ le (y.entry i) (value m)",
+    )
+
+
+def _one_of(ids: tuple[str, ...]) -> str:
+    return " \\/ ".join(f"{id_} x l m" for id_ in ids)
+
+
+def _no_two_of(ids: tuple[str, ...]) -> str:
+    return " /\\ ".join(f"not ({a} x l m /\\ {b} x l m)" for a, b in combinations(ids, 2))

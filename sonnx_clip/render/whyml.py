@@ -1,0 +1,154 @@
+"""Prints expression trees as WhyML formulas and terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sonnx_clip.spec import tree
+from sonnx_clip.spec.tree import Expr, Kind
+from sonnx_clip.spec.types import ElementType
+from sonnx_clip.spec.values import Value, encode
+
+# How tightly a formula binds; an operand that binds less tightly is put in parentheses.
+_IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(7)
+_CONNECTIVES = {"iff": ("<->", _IMPLIES), "implies": ("->", _IMPLIES), "or": ("\\/", _OR), "and": ("/\\", AND)}
+_COMPARISONS = {"<": "lt {a} {b}", "<=": "le {a} {b}", ">": "lt {b} {a}", ">=": "le {b} {a}", "==": "eq {a} {b}"}
+
+
+@dataclass(frozen=True)
+class Printer:
+    """Prints the trees of one scope.
+
+    Args:
+        etype: the element type, whose literals the numbers become; None where none can stand.
+        variables: what each variable is called in WhyML.
+        implicit: the arguments of a case, class or definition without parameters.
+    """
+
+    etype: ElementType | None
+    variables: Mapping[str, str]
+    implicit: str = "x l m"
+
+    def show(self, expr: Expr) -> str:
+        """The formula or term, without parentheses around it."""
+        return self._print(expr)[0]
+
+    def operand(self, expr: Expr, tightness: int) -> str:
+        text, tight = self._print(expr)
+        return text if tight >= tightness else f"({text})"
+
+    def _print(self, expr: Expr) -> tuple[str, int]:
+        match expr:
+            case tree.Name(id=name):
+                text = self.variables[name]
+                return text, _ATOM if " " not in text else _APPLY
+            case tree.Number(text=text):
+                return self.literal(text), _ATOM
+            case tree.Constant(id=name, negative=negative):
+                return self.literal(f"-{name}" if negative else name), _ATOM
+            case tree.Compare():
+                return self._compare(expr)
+            case tree.Not(operand=operand):
+                return f"not {self.operand(operand, _COMPARE)}", _NOT
+            case tree.Connective(operator=operator, left=left, right=right):
+                symbol, tight = _CONNECTIVES[operator]
+                # "and" and "or" chain to the left; the others stand alone.
+                left_tight = tight if operator in ("and", "or") else tight + 1
+                return f"{self.operand(left, left_tight)} {symbol} {self.operand(right, tight + 1)}", tight
+            case tree.If(condition=condition, then=then, otherwise=otherwise):
+                return f"if {self.show(condition)} then {self.show(then)} else {self.show(otherwise)}", _IMPLIES - 1
+            case tree.Call():
+                return self._call(expr)
+            case tree.Use(id=name, arguments=arguments):
+                given = " ".join(self.operand(a, _ATOM) for a in arguments) if arguments else self.implicit
+                return f"{name} {given}", _APPLY
+            case tree.Entry(tensor=tensor):
+                return f"{self.variables[tensor.id]}.entry i", _APPLY
+            case tree.Every(body=body):
+                return f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}", _IMPLIES - 1
+        raise AssertionError(f"a node of an unknown sort: {expr!r}")
+
+    def _compare(self, expr: tree.Compare) -> tuple[str, int]:
+        if expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE):
+            return f"{self.operand(expr.left, _APPLY)} = {self.operand(expr.right, _APPLY)}", _COMPARE
+        form = _COMPARISONS[expr.operator]
+        return form.format(a=self.operand(expr.left, _ATOM), b=self.operand(expr.right, _ATOM)), _APPLY
+
+    def _call(self, expr: tree.Call) -> tuple[str, int]:
+        if expr.function == "identical":
+            a, b = (self.operand(argument, _APPLY) for argument in expr.arguments)
+            return f"{a} = {b}", _COMPARE
+        if expr.function in ("shape", "type"):
+            (argument,) = expr.arguments
+            assert isinstance(argument, tree.Name)
+            field = "shape" if expr.function == "shape" else "element"
+            return f"{argument.id.lower()}.{field}", _ATOM
+        name = {"is_nan": "nan", "clip": "cases"}.get(expr.function, expr.function)
+        return f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}", _APPLY
+
+    def literal(self, text: str) -> str:
+        """The literal of a number: a bit pattern with the number beside it, or a real."""
+        assert self.etype is not None
+        return self.value(encode(text, self.etype), text)
+
+    def value(self, value: Value, comment: str = "") -> str:
+        """The literal of a value of the element type."""
+        if isinstance(value, Fraction):
+            return real_literal(value)
+        assert self.etype is not None
+        assert self.etype.width is not None
+        beside = f" (* {comment} *)" if comment else ""
+        return f"(0x{value:0{self.etype.width // 4}x}: t{beside})"
+
+
+def real_literal(value: Fraction) -> str:
+    """A rational number as a WhyML real: exact, a quotient where it has no finite decimal expansion."""
+    sign, value = ("-", -value) if value < 0 else ("", value)
+    scale = next((n for n in range(64) if 10**n % value.denominator == 0), None)
+    if scale is None:
+        text = f"{value.numerator}.0 /. {value.denominator}.0"
+        return f"({sign}({text}))"
+    digits = f"{value * 10**scale}".rjust(scale + 1, "0")
+    text = f"{digits[: len(digits) - scale]}.{digits[len(digits) - scale :] or '0'}"
+    return f"({sign}{text})" if sign else text
+
+
+def _validity(body: Expr, variables: Mapping[str, str]) -> str:
+    tensors = sorted({variables[name] for name in entries(body)})
+    return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
+
+
+def entries(expr: Expr) -> set[str]:
+    """The tensors of which an expression reads an entry."""
+    return {node.tensor.id for node in walk(expr) if isinstance(node, tree.Entry)}
+
+
+def names(expr: Expr) -> set[str]:
+    """The variables that stand in an expression."""
+    found = {node.id for node in walk(expr) if isinstance(node, tree.Name)}
+    return found | entries(expr)
+
+
+def walk(expr: Expr) -> list[Expr]:
+    """The expression and everything below it."""
+    match expr:
+        case tree.Compare(left=a, right=b) | tree.Connective(left=a, right=b):
+            below = [*walk(a), *walk(b)]
+        case tree.Not(operand=a) | tree.Every(body=a):
+            below = walk(a)
+        case tree.If(condition=a, then=b, otherwise=c):
+            below = [*walk(a), *walk(b), *walk(c)]
+        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
+            below = [node for argument in arguments for node in walk(argument)]
+        case _:
+            below = []
+    return [expr, *below]
+
+
+def conjuncts(expr: Expr) -> list[Expr]:
+    """The parts of a conjunction, or the expression itself."""
+    if isinstance(expr, tree.Connective) and expr.operator == "and":
+        return [*conjuncts(expr.left), *conjuncts(expr.right)]
+    return [expr]
