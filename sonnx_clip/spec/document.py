@@ -6,7 +6,7 @@ Scalars keep their text: YAML's own reading of numbers would send them through a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -102,6 +102,11 @@ class Document:
     def position(self, way: Way) -> Position:
         """Where a value begins."""
         return _position(self.node(way))
+
+    def end(self, way: Way) -> Position:
+        """Where a value ends."""
+        mark = self.node(way).end_mark
+        return Position(mark.line + 1, mark.column + 1)
 
     def key_position(self, way: Way) -> Position:
         """Where the last key of a path stands."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+)
 
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.tree import Expr
@@ -119,6 +128,16 @@ class Change(Part):
     sparse: Flag | None = None
 
 
+def _kind_of_change(value: object) -> str:
+    return "absent" if isinstance(value, str) else "Change"
+
+
+Broken: TypeAlias = Annotated[
+    Annotated[Literal["absent"], Tag("absent")] | Annotated[Change, Tag("Change")],
+    Discriminator(_kind_of_change),
+]
+
+
 class Restriction(Part):
     """What a model must meet, said of the tensors as it declares them."""
 
@@ -129,7 +148,7 @@ class Restriction(Part):
     role: Literal["precondition"]
     holds: Condition
     broken_alone_by: Annotated[
-        dict[Tensor, Literal["absent"] | Change],
+        dict[Tensor, Broken],
         Field(min_length=1, description="A change of `declared_example` that breaks this restriction alone."),
     ]
     source: Source

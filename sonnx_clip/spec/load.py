@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import raise_first
-from sonnx_clip.spec.meaning import check_meaning
+from sonnx_clip.spec.meaning import check_cases, check_witnesses
 from sonnx_clip.spec.quotes import check_quotes
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.resolve import Resolver
@@ -43,5 +43,6 @@ def _load(path: Path) -> Spec:
     raise_first(document, check_quotes(with_texts))
     with_trees = Resolver(document, with_texts).resolve()
     spec = validate(document, with_trees, digest=hashlib.sha256(content).hexdigest())
-    raise_first(document, check_meaning(spec))
+    raise_first(document, check_cases(spec))
+    raise_first(document, check_witnesses(spec))
     return spec

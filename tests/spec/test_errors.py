@@ -1,0 +1,94 @@
+"""Every mistake a person can make in spec/clip.yaml gives one message, at the place of the mistake."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec import load_spec
+from tests.spec.mistakes_of_form import REFERENCES, STRUCTURE, YAML
+from tests.spec.mistakes_of_meaning import LANGUAGE, MEANING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.spec.mistake import Mistake
+
+TEXT = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
+
+
+def _counted(text: str) -> str:
+    """Without the number of an entry in its section, which changes as entries are added."""
+    return re.sub(r"\((\w+)\[\d+\]", r"(\1[…]", text)
+
+
+ALL = [*YAML, *STRUCTURE, *REFERENCES, *LANGUAGE, *MEANING]
+
+
+@pytest.mark.parametrize("mistake", ALL, ids=lambda mistake: mistake.name)
+def test_one_message_at_the_place(mistake: Mistake, tmp_path: Path) -> None:
+    assert TEXT.count(mistake.old) == 1, "the text to replace must stand once in the file"
+    marked = TEXT.replace(mistake.old, mistake.new)
+    path = tmp_path / "clip.yaml"
+    path.write_text(marked.replace("§", ""), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        load_spec(path)
+    message = str(caught.value)
+    if "§" in marked:
+        before = marked[: marked.index("§")]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        assert f"{path}:{line}:{column}" in message
+    assert mistake.where in _counted(message)
+    for words in mistake.says:
+        assert words in message
+    assert len(message.splitlines()) <= 2
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"none\.yaml: cannot be read: No such file"):
+        load_spec(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("content", ["", "# nothing\n", "---\n"])
+def test_an_empty_file(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text(content)
+    with pytest.raises(UserError, match=r"the file is empty|a mapping is expected"):
+        load_spec(path)
+
+
+def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "latin.yaml"
+    path.write_bytes(b"format: 1\noperator: \xe9\n")
+    with pytest.raises(UserError, match=r"latin\.yaml:2:11: byte 0xe9 is not UTF-8"):
+        load_spec(path)
+
+
+def test_a_list_instead_of_sections(tmp_path: Path) -> None:
+    path = tmp_path / "list.yaml"
+    path.write_text("- a\n- b\n")
+    with pytest.raises(UserError, match=r"list\.yaml:1:1: a mapping is expected.*this is a list"):
+        load_spec(path)
+
+
+def test_two_documents(tmp_path: Path) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text("a: 1\n---\nb: 2\n")
+    with pytest.raises(UserError, match=r"two\.yaml:\d:\d.*not YAML"):
+        load_spec(path)
+
+
+def test_control_characters(tmp_path: Path) -> None:
+    path = tmp_path / "control.yaml"
+    path.write_bytes(b"a: \x01\n")
+    with pytest.raises(UserError, match="not YAML"):
+        load_spec(path)
+
+
+def test_a_path_inside_the_repository_is_shown_from_its_root() -> None:
+    with pytest.raises(UserError, match=r"^spec/other\.yaml: cannot be read"):
+        load_spec(repo_file("spec/other.yaml"))
