@@ -1,0 +1,65 @@
+"""The command line: it parses, calls and prints; each command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import io
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.errors import UserError
+
+app = typer.Typer(
+    name="sonnx-clip",
+    help="A formally verified specification toolkit for the SONNX profile of the operator Clip.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback()
+def _commands() -> None:
+    """Keep the names of the commands even where there is only one."""
+
+
+class TextOrJson(StrEnum):
+    """How a command prints its result."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@app.command()
+def lint(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL.onnx", help="ONNX models to judge.")],
+    format: Annotated[
+        TextOrJson, typer.Option(help="Text for people or JSON for machines.")
+    ] = TextOrJson.TEXT,
+    accept_inferred: Annotated[
+        bool, typer.Option("--accept-inferred", help="Count inferred shapes and types as declared.")
+    ] = False,
+) -> None:
+    """Say of each Clip node of ONNX models which restrictions (R1 to R5) it meets."""
+    from sonnx_clip.graph import lint_models, to_json, to_text
+
+    run = lint_models(models, accept_inferred=accept_inferred)
+    if format is TextOrJson.JSON:
+        print(to_json(run.reports, run.errors))
+    elif run.reports:
+        print("\n\n".join(to_text(report) for report in run.reports))
+    for _, error in run.errors:
+        print(f"error: {error}", file=sys.stderr)
+    raise typer.Exit(run.exit_status)
+
+
+def main() -> None:
+    """Run the command line; bad input is one message and exit status 2."""
+    try:
+        app()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,126 @@
+"""Lint: read a model, find its Clip nodes, judge each of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from onnx import ModelProto, defs
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.graph.arguments import arguments, operator_version
+from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.infer import infer
+from sonnx_clip.graph.load import parse_model, read_bytes
+from sonnx_clip.graph.restrictions import Rules, judge
+from sonnx_clip.graph.scope import is_default_domain
+from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
+from sonnx_clip.graph.walk import ClipNode, clip_nodes, opsets, other_clips
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class LintRun:
+    """Several models: the reports of those that could be read, the errors of the others."""
+
+    reports: tuple[ModelReport, ...]
+    errors: tuple[tuple[Path, UserError], ...]
+
+    @property
+    def exit_status(self) -> int:
+        """2 where a model could not be read, 1 where something is violated or unknown, else 0."""
+        if self.errors:
+            return 2
+        return 0 if all(report.verdict in (None, Verdict.MEETS) for report in self.reports) else 1
+
+
+def lint_models(paths: Sequence[Path], *, accept_inferred: bool = False) -> LintRun:
+    """Judge several models; one that cannot be read does not hide the others."""
+    reports: list[ModelReport] = []
+    errors: list[tuple[Path, UserError]] = []
+    for path in paths:
+        try:
+            reports.append(lint_model(path, accept_inferred=accept_inferred))
+        except UserError as error:
+            errors.append((path, error))
+    return LintRun(tuple(reports), tuple(errors))
+
+
+def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
+    """Judge every Clip node of a model by R1 to R5 and the untagged restrictions of the SONNX page.
+
+    Args:
+        path: a binary ONNX file.
+        accept_inferred: shapes and types that onnx's shape inference finds count as declared.
+
+    Raises:
+        UserError: the file is no complete ONNX model, or a Clip node is malformed.
+    """
+    data = read_bytes(path)
+    try:
+        return _report(parse_model(data, path), data, path, accept_inferred=accept_inferred)
+    except UnicodeDecodeError as error:  # protobuf checks the text of a name only when it is asked for
+        raise UserError(
+            f"a name in the model is not valid UTF-8 ({error.reason})",
+            where=shown(str(path)),
+            todo="the file is broken, or was not written as ONNX; export or copy it again",
+        ) from error
+
+
+def _report(model: ModelProto, data: bytes, path: Path, *, accept_inferred: bool) -> ModelReport:
+    nodes = list(clip_nodes(model, None, path))
+    notes = _notes(model, nodes)
+    if any(not tensor.complete for node in nodes for tensor in arguments(node, path)):
+        inference = infer(data)
+        nodes = list(clip_nodes(model, inference.model, path))
+        if inference.failure:
+            notes += (f"nothing was inferred: {shown(inference.failure)}",)
+    types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
+    rules = Rules(accept_inferred, types)
+    return ModelReport(
+        path=path,
+        ir_version=model.ir_version,
+        opsets=tuple(opsets(model.opset_import, path, "the model").items()),
+        accept_inferred=accept_inferred,
+        nodes=tuple(_node_report(node, path, rules) for node in nodes),
+        notes=notes,
+    )
+
+
+def _node_report(node: ClipNode, path: Path, rules: Rules) -> NodeReport:
+    tensors = arguments(node, path)
+    return NodeReport(
+        name=node.proto.name or None,
+        graph=node.scope.path,
+        index=node.index,
+        output=node.proto.output[0],
+        operator=f"Clip-{operator_version(node)}",
+        tensors=tuple((tensor.role, tensor.name) for tensor in tensors),
+        judgements=judge(node, tensors, rules),
+    )
+
+
+def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> tuple[str, ...]:
+    """What was not judged, or is judged with less than full knowledge, is said."""
+    notes = [
+        f"{count} node(s) named Clip of the domain {quoted(domain)} are another operator and were not judged"
+        for domain, count in Counter(other_clips(model)).items()
+    ]
+    newest = defs.onnx_opset_version()
+    notes += [
+        f"opset {opset} is newer than the installed onnx knows; Clip is judged as of opset {newest}"
+        for opset in sorted({node.opset for node in nodes if node.opset > newest})
+    ]
+    if nodes and any(is_default_domain(f.domain) and f.name == "Clip" for f in model.functions):
+        notes.append(
+            "a local function is also named Clip of ai.onnx; ONNX leaves it to the runtime which of the two "
+            "a node means, and the nodes were judged as the operator"
+        )
+    if len(model.training_info) > 0:
+        notes.append("the graphs of training_info are not run for inference and were not judged")
+    return tuple(notes)

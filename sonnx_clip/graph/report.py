@@ -1,0 +1,131 @@
+"""The reports of lint as text for people and as JSON for machines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Verdict
+from sonnx_clip.spec import Spec, load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from sonnx_clip.errors import UserError
+
+FORMAT = "sonnx-clip-lint-1"
+NO_CLIP = "no Clip node"
+
+
+def to_text(report: ModelReport, spec: Spec | None = None) -> str:
+    """One model: a headline, then per Clip node what it meets and each problem with its remedy."""
+    spec = spec or load_spec()
+    path = shown(str(report.path))
+    opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
+    lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
+    for node in report.nodes:
+        lines += _node_lines(node, spec)
+    lines += [f"  note: {note}" for note in report.notes]
+    return "\n".join(lines)
+
+
+def _summary(report: ModelReport) -> str:
+    if not report.nodes:
+        return f"{NO_CLIP}, so nothing was judged"
+    counts = Counter(node.verdict for node in report.nodes)
+    words = {
+        Verdict.VIOLATES: "violate a restriction",
+        Verdict.UNKNOWN: "cannot be decided",
+        Verdict.MEETS: "meet every restriction",
+    }
+    parts = [f"{counts[verdict]} {text}" for verdict, text in words.items() if counts[verdict]]
+    inferred = ", inferred shapes and types accepted" if report.accept_inferred else ""
+    return f"{len(report.nodes)} Clip node(s), of which {', '.join(parts)}{inferred}"
+
+
+def _node_lines(node: NodeReport, spec: Spec) -> list[str]:
+    name = quoted(node.name) if node.name else f"without a name, output {quoted(node.output)}"
+    lines = [f"  {node.operator} {name}, node {node.index} of {node.graph}"]
+    met = [judgement.id for judgement in node.judgements if judgement.verdict is Verdict.MEETS]
+    if met:
+        lines.append(f"    meets {', '.join(met)}")
+    for judgement in node.judgements:
+        if judgement.verdict is not Verdict.MEETS:
+            lines += _judgement_lines(judgement, spec)
+    return lines
+
+
+def _judgement_lines(judgement: Judgement, spec: Spec) -> list[str]:
+    lines = [f"    {judgement.verdict} {judgement.id}: {statement(judgement.id, spec)}"]
+    for problem in judgement.problems:
+        tensor = f" {quoted(problem.tensor)}" if problem.tensor is not None else ""
+        unknown = "unknown, " if problem.verdict is Verdict.UNKNOWN else ""
+        lines.append(f"      {problem.argument}{tensor}: {unknown}{problem.message}")
+        lines.append(f"        remedy: {problem.remedy}")
+    return lines
+
+
+def statement(identifier: str, spec: Spec) -> str:
+    """The words of a restriction in spec/clip.yaml; those of `element_type` are its list of element types."""
+    if identifier == "element_type":
+        names = ", ".join(t.sonnx for t in spec.element_types if t.onnx is not None)
+        return f"The element type is one of {names}"
+    return spec.restriction(identifier).statement
+
+
+def to_json(
+    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = (), spec: Spec | None = None
+) -> str:
+    """Several models as one JSON document; models that could not be read stand under ``errors``."""
+    spec = spec or load_spec()
+    document = {
+        "format": FORMAT,
+        "models": [_model_object(report, spec) for report in reports],
+        "errors": [{"model": str(path), "message": str(error)} for path, error in errors],
+    }
+    return json.dumps(document, indent=2)
+
+
+def _model_object(report: ModelReport, spec: Spec) -> dict[str, Any]:
+    return {
+        "model": str(report.path),
+        "verdict": str(report.verdict or NO_CLIP),
+        "ir_version": report.ir_version,
+        "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
+        "accept_inferred": report.accept_inferred,
+        "nodes": [_node_object(node, spec) for node in report.nodes],
+        "notes": list(report.notes),
+    }
+
+
+def _node_object(node: NodeReport, spec: Spec) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "graph": node.graph,
+        "index": node.index,
+        "output": node.output,
+        "operator": node.operator,
+        "tensors": dict(node.tensors),
+        "verdict": str(node.verdict),
+        "restrictions": [
+            {
+                "id": judgement.id,
+                "statement": statement(judgement.id, spec),
+                "verdict": str(judgement.verdict),
+                "problems": [
+                    {
+                        "argument": problem.argument,
+                        "tensor": problem.tensor,
+                        "verdict": str(problem.verdict),
+                        "message": problem.message,
+                        "remedy": problem.remedy,
+                    }
+                    for problem in judgement.problems
+                ],
+            }
+            for judgement in node.judgements
+        ],
+    }

@@ -1,0 +1,177 @@
+"""The restrictions R1 to R5 of the SONNX page, and its two untagged ones, judged on one Clip node.
+
+An input that is not set is neither sparse nor without shape nor of another type: only R1 and R2 speak of it
+(spec/clip.yaml, `restrictions`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sonnx_clip.graph.bounds import bound_problem
+from sonnx_clip.graph.declared import Dims, show_dims, symbols
+from sonnx_clip.graph.verdict import Judgement, Problem, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.walk import ClipNode
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the judgement depends on beside the model.
+
+    Attributes:
+        accept_inferred: what shape inference finds counts as declared.
+        element_types: the ONNX names of the element types of the profile.
+    """
+
+    accept_inferred: bool
+    element_types: Collection[str]
+
+
+def judge(node: ClipNode, tensors: Sequence[Argument], rules: Rules) -> tuple[Judgement, ...]:
+    """Judge one node; `tensors` are its X, L, M and Y."""
+    present = [tensor for tensor in tensors if tensor.name is not None]
+    bounds = [tensor for tensor in present if tensor.role in ("L", "M")]
+    return (
+        Judgement("R1", _found(bound_problem(node, tensors[1]))),
+        Judgement("R2", _found(bound_problem(node, tensors[2]))),
+        Judgement("R3", _found(*(_sparse_problem(tensor) for tensor in present))),
+        Judgement("R4", _found(*(_shape_problem(tensor, rules) for tensor in present))),
+        Judgement("R5", _type_problems(present, rules)),
+        Judgement("scalar_bounds", _found(*(_scalar_problem(tensor, rules) for tensor in bounds))),
+        Judgement("element_type", _found(_profile_problem(tensors[0], rules))),
+    )
+
+
+def _found(*problems: Problem | None) -> tuple[Problem, ...]:
+    return tuple(problem for problem in problems if problem is not None)
+
+
+def _violates(tensor: Argument, message: str, remedy: str) -> Problem:
+    return Problem(tensor.role, tensor.name, Verdict.VIOLATES, message, remedy)
+
+
+def _unknown(tensor: Argument, message: str, remedy: str) -> Problem:
+    return Problem(tensor.role, tensor.name, Verdict.UNKNOWN, message, remedy)
+
+
+def _sparse_problem(tensor: Argument) -> Problem | None:
+    infos = (*tensor.declared, *([tensor.inferred] if tensor.inferred else []))
+    origin = next((info.origin for info in infos if info.sparse), None)
+    if origin is None:
+        return None
+    return _violates(tensor, f"sparse ({origin})", "store or declare the tensor as dense")
+
+
+def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
+    """R4: the shape is declared, and every dimension of it is a number."""
+    inferred = tensor.inferred_dims
+    explicit = inferred if inferred is not None and not symbols(inferred) else None
+    if tensor.contradiction:
+        return _violates(tensor, f"declared with two shapes: {tensor.contradiction}", "declare one shape")
+    if rules.accept_inferred and explicit is not None:
+        return None
+    if tensor.dims is None:
+        other = next((info.not_tensor for info in tensor.declared if info.not_tensor), None)
+        if other:
+            return _violates(tensor, f"no shape: declared as a {other}", "give Clip a tensor")
+        message = "no shape" if explicit is None else "known only by inference"
+        return _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
+    found = symbols(tensor.dims)
+    if not found:
+        return None
+    names = ", ".join(f"{text} (axis {axis})" for axis, text in found)
+    message = f"symbolic dimension {names} in the declared shape {show_dims(tensor.dims)}"
+    return _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
+
+
+def _shape_remedy(tensor: Argument, inferred: Dims | None, explicit: Dims | None) -> str:
+    if explicit is not None:
+        return f"declare the inferred shape {show_dims(explicit)} (value_info), or pass --accept-inferred"
+    if tensor.in_function:
+        return (
+            "shape inference does not enter a function: write a shape of numbers into the function's "
+            "value_info, or inline the function (onnx.inliner.inline_local_functions)"
+        )
+    if inferred is not None:
+        return (
+            f"inference finds no more than {show_dims(inferred)}: give the symbolic dimensions of the "
+            "graph's inputs numbers, then declare what inference finds (value_info)"
+        )
+    return "declare a shape of numbers (value_info, or the type of the graph's input or output)"
+
+
+def _types(tensor: Argument, rules: Rules) -> tuple[str, ...]:
+    if tensor.element_types or not rules.accept_inferred or tensor.inferred_type is None:
+        return tensor.element_types
+    return (tensor.inferred_type,)
+
+
+def _type_problems(present: Sequence[Argument], rules: Rules) -> tuple[Problem, ...]:
+    """R5: the tensors have one declared element type. Two known types differ whatever the others are."""
+    first = next((tensor for tensor in present if _types(tensor, rules)), None)
+    return _found(*(_type_problem(tensor, first, rules) for tensor in present))
+
+
+def _type_problem(tensor: Argument, first: Argument | None, rules: Rules) -> Problem | None:
+    other = next((info.not_tensor for info in tensor.declared if info.not_tensor), None)
+    if other:
+        return _violates(tensor, f"declared as a {other}, which is no tensor", "give Clip a tensor")
+    types = _types(tensor, rules)
+    if len(types) > 1:
+        return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
+    if not types:
+        return _unknown(tensor, "no declared element type", _type_remedy(tensor))
+    assert first is not None  # this tensor has a type, so there is a first one that has
+    wanted = _types(first, rules)[0]
+    if types[0] == wanted:
+        return None
+    return _violates(
+        tensor,
+        f"element type {types[0]}, but {first.role} has {wanted}",
+        f"give {tensor.role} the element type {wanted}, by storing it so or by a Cast before the node",
+    )
+
+
+def _type_remedy(tensor: Argument) -> str:
+    if tensor.inferred_type is not None:
+        found = tensor.inferred_type
+        return f"declare the inferred element type {found} (value_info), or pass --accept-inferred"
+    if tensor.in_function:
+        return "declare it in the function's value_info, or inline the function"
+    return "declare it (value_info, or the type of the graph's input or output)"
+
+
+def _scalar_problem(tensor: Argument, rules: Rules) -> Problem | None:
+    """The page, section Inputs: tensors L and M must be scalars (empty shape)."""
+    dims = tensor.dims
+    if dims is None and rules.accept_inferred and not tensor.contradiction:
+        dims = tensor.inferred_dims
+    if dims is None:
+        inferred = tensor.inferred_dims
+        found = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
+        return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{found}")
+    if len(dims) == 0:
+        return None
+    message = f"shape {show_dims(dims)} where the empty shape is required"
+    return _violates(tensor, message, "make the bound a scalar: shape []")
+
+
+def _profile_problem(x: Argument, rules: Rules) -> Problem | None:
+    """The signature of the page lists the element types. X is judged; by R5 the others are of its type."""
+    types = _types(x, rules)
+    if not types:
+        return _unknown(x, "no declared element type", "see R5")
+    foreign = [name for name in types if name not in rules.element_types]
+    if not foreign:
+        return None
+    return _violates(
+        x,
+        f"element type {foreign[0]}, for which the profile does not define clip",
+        f"use one of {', '.join(rules.element_types)}",
+    )

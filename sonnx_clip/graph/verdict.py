@@ -1,0 +1,104 @@
+"""What lint says of a model, as plain frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class Verdict(StrEnum):
+    """The outcome for one restriction; `unknown` is never counted as met."""
+
+    MEETS = "meets"
+    UNKNOWN = "unknown"
+    VIOLATES = "violates"
+
+
+_SEVERITY = [Verdict.MEETS, Verdict.UNKNOWN, Verdict.VIOLATES]
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The most severe of some verdicts; `meets` when there is none."""
+    return max(verdicts, key=_SEVERITY.index, default=Verdict.MEETS)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reason why a restriction is violated or cannot be decided.
+
+    Attributes:
+        argument: the tensor in the words of the SONNX page: X, L, M or Y.
+        tensor: its name in the model, None where the input is not set.
+        verdict: `violates` or `unknown`.
+        message: what was found.
+        remedy: what to change in the model.
+    """
+
+    argument: str
+    tensor: str | None
+    verdict: Verdict
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One restriction (R1 to R5, scalar_bounds, element_type) and how one Clip node stands to it."""
+
+    id: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of its problems, `meets` when there is none."""
+        return worst(problem.verdict for problem in self.problems)
+
+
+@dataclass(frozen=True)
+class NodeReport:
+    """One Clip node.
+
+    Attributes:
+        name: the node's own name, None where the model gives none.
+        graph: the path of the graph or function that holds the node.
+        index: the node's position there, from 0.
+        output: the name of its output, which is unique within the graph.
+        operator: the version of the operator that the imported opset means, for example ``Clip-11``.
+        tensors: for each of X, L, M and Y its name in the model, None where it is not set.
+        judgements: one per restriction, in the order of the page.
+    """
+
+    name: str | None
+    graph: str
+    index: int
+    output: str
+    operator: str
+    tensors: tuple[tuple[str, str | None], ...]
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of its judgements."""
+        return worst(judgement.verdict for judgement in self.judgements)
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """One model: its Clip nodes, and notes on what was not judged and why."""
+
+    path: Path
+    ir_version: int
+    opsets: tuple[tuple[str, int], ...]
+    accept_inferred: bool
+    nodes: tuple[NodeReport, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The worst of its nodes; None where no Clip node was there to be judged."""
+        return worst(node.verdict for node in self.nodes) if self.nodes else None
