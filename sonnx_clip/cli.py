@@ -1,7 +1,5 @@
 """The command line: it parses, calls and prints; each command imports what it needs when it runs."""
 
-from __future__ import annotations
-
 import io
 import sys
 from enum import StrEnum
@@ -58,6 +56,9 @@ def lint(
 
 def main() -> None:
     """Run the command line; bad input is one message and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names in files need not fit the terminal's encoding
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except UserError as error:
