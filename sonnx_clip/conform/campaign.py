@@ -1,0 +1,195 @@
+"""A run of the checker: one runtime against the oracle, in some or all element types."""
+
+from __future__ import annotations
+
+import platform
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import sonnx_clip
+from sonnx_clip.conform.dtypes import bits_type, hex_bits
+from sonnx_clip.conform.explanation import explain_deviation
+from sonnx_clip.conform.layouts import PLAIN
+from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
+from sonnx_clip.conform.reproduce import reproducing_line
+from sonnx_clip.conform.runtimes import module_of
+from sonnx_clip.conform.tally import Spot, Tally
+from sonnx_clip.conform.vectors import class_ids, plan
+from sonnx_clip.conform.worker import Request, RuntimeDiedError, UnsupportedError, Worker, entry_indices
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.show import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sonnx_clip.conform.compare import Policy
+    from sonnx_clip.spec.types import ElementType
+
+_LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
+
+TIMEOUT = 60.0  # seconds for a request, of at most 1024 calls
+
+
+def run_campaign(
+    runtime: str,
+    types: Sequence[str] = (),
+    *,
+    policy: Policy = "default",
+    timeout: float = TIMEOUT,
+    on_type: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Judge a runtime.
+
+    Args:
+        runtime: a name of `RUNTIMES`, or ``module:function``.
+        types: ids of element types; all that NumPy has, if empty.
+        policy: ``strict`` turns off the latitude that is not granted always.
+        timeout: seconds that a request may take before the runtime counts as hung.
+        on_type: is told each element type before it is judged.
+
+    Raises:
+        UserError: the runtime or an element type is not known, or a package is missing.
+    """
+    module_of(runtime)
+    began = time.monotonic()
+    version = runtime
+    found = []
+    for etype in _machine_types(types):
+        on_type(etype.id)
+        version, report = _judge(runtime, etype, policy, timeout)
+        found.append(report)
+    return Report(
+        tool=f"sonnx-clip {sonnx_clip.__version__}",
+        spec_sha256=load_oracle().SPEC_DIGEST,
+        runtime=runtime,
+        runtime_version=version,
+        python=platform.python_version(),
+        numpy=np.__version__,
+        machine=platform.machine(),
+        policy=policy,
+        seconds=round(time.monotonic() - began, 1),
+        types=tuple(found),
+    )
+
+
+def _machine_types(ids: Sequence[str]) -> list[ElementType]:
+    spec = load_spec()
+    if spec.digest != load_oracle().SPEC_DIGEST:
+        raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
+    known = [etype for etype in spec.element_types if etype.numpy is not None]
+    wanted = [spec.element_type(id_) for id_ in dict.fromkeys(ids)] or known
+    for etype in wanted:
+        if etype not in known:
+            raise UserError(f"no runtime could be given values of {etype.id}", todo="choose another type")
+    return wanted
+
+
+def _judge(runtime: str, etype: ElementType, policy: Policy, timeout: float) -> tuple[str, TypeReport]:
+    """The runtime's version, and its verdicts in one element type."""
+    try:
+        worker = Worker(runtime, etype.id, timeout)
+    except UnsupportedError as error:
+        return error.version, _without_comparison(etype, "unsupported", str(error))
+    except RuntimeDiedError as error:
+        return runtime, _without_comparison(etype, "crashed", f"{error} while it was opened")
+    try:
+        describe = _Describer(etype, worker)
+        tally = Tally(etype, policy, describe)
+        try:
+            for request, table in plan(etype):
+                tally.add(request, table, worker.ask(request))
+        except RuntimeDiedError as error:
+            line = describe.line(request, error.call, "a result")
+            words = f"{error} in call {error.call} of layout {request.layout}"
+            return worker.version, tally.report((words, line))
+        return worker.version, tally.report()
+    finally:
+        worker.close()
+
+
+def _without_comparison(etype: ElementType, verdict: str, words: str) -> TypeReport:
+    case_of = load_oracle().CASE_OF_CLASS
+    classes = [
+        ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, compared=0, words=words)  # type: ignore[arg-type]
+        for id_ in (*class_ids(etype.family), "C1", "C3")
+    ]
+    first = classes[0].verdict
+    return TypeReport(type=etype.id, verdict=first, compared=0, words=words, classes=tuple(classes))
+
+
+class _Describer:
+    """Writes the `Deviation` for a spot: the shortest call that still deviates, and why."""
+
+    def __init__(self, etype: ElementType, worker: Worker) -> None:
+        self._etype = etype
+        self._worker = worker
+
+    def __call__(self, spot: Spot) -> Deviation:
+        etype, bounds = self._etype, self._bounds(spot.request, spot.row)
+        got = spot.got
+        values = {"X": spot.x, "min": bounds[0], "max": bounds[1]}
+        shown = " ".join(f"{name}={show(value, etype)}" for name, value in values.items())
+        due = show(spot.due, etype)
+        explanation = None
+        if got is not None:
+            shown = f"{shown}: got {show(got, etype)}, {due} is due"
+            explanation = explain_deviation(etype, (spot.x, *bounds), spot.due, got)
+        layout, line = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
+        return Deviation(
+            kind="acceptable" if spot.latitude else "violates",
+            x=hex_bits(spot.x, etype.id),
+            min=hex_bits(bounds[0], etype.id),
+            max=hex_bits(bounds[1], etype.id),
+            expected=hex_bits(spot.due, etype.id),
+            got=None if got is None else hex_bits(got, etype.id),
+            shown=shown,
+            words=spot.words,
+            latitude=spot.latitude,
+            layout=layout,
+            explanation=explanation,
+            reproduce=line,
+        )
+
+    def _shortest(self, spot: Spot, due: str) -> tuple[str, str]:
+        """The layout and the line that repeat a deviation, with as few and as equal entries as will do."""
+        request = spot.request
+        for simpler in self._simpler(spot):
+            if self._deviates_alike(spot, simpler):
+                where = due if simpler.length == 1 else f"{due} at every entry"
+                return simpler.layout, self.line(simpler, 0, where)
+        if request.length == 0:
+            due = "no entries, shape and type of x"
+        elif request.length > 1:
+            due = f"{due} at entry {spot.column}"
+        return request.layout, self.line(request, spot.row, due)
+
+    def _simpler(self, spot: Spot) -> Iterator[Request]:
+        """Calls with the value of X alone, ever longer, and at last in the layout in which it deviated."""
+        if spot.request.length == 0:
+            return
+        bits = bits_type(self._etype.id)
+        lower, upper = self._bounds(spot.request, spot.row)
+        pool, low, high = (np.array([value], bits) for value in (spot.x, lower, upper))
+        for layout, length in [*_LENGTHS, (spot.request.layout, spot.request.length)]:
+            yield Request(layout, length, pool, np.zeros(1, int), low, high)
+
+    def _deviates_alike(self, spot: Spot, request: Request) -> bool:
+        try:
+            answer = self._worker.ask(request)
+        except RuntimeDiedError:
+            return False
+        if spot.got is None or answer.failures:
+            return spot.got is None and bool(answer.failures)
+        return bool(np.all(answer.bits == spot.got))
+
+    def _bounds(self, request: Request, row: int) -> tuple[int, int]:
+        return int(request.lower[row]), int(request.upper[row])
+
+    def line(self, request: Request, row: int, due: str) -> str:
+        """The line of Python that makes one call of a request."""
+        entries = request.pool[entry_indices(request)[row]].tolist()
+        return reproducing_line(self._worker, request.layout, entries, self._bounds(request, row), due)

@@ -1,0 +1,63 @@
+"""Results against what is due: bits first, the latitude only where bits differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.conform.dtypes import Array, numpy_type
+from sonnx_clip.oracle import load_oracle
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec.types import ElementType
+
+Policy: TypeAlias = Literal["default", "strict"]
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The places where bits differ.
+
+    Args:
+        rows: the call of each, shape (d,).
+        columns: the entry of each, shape (d,).
+        latitude: what accepts it, as an index into `latitude_ids`, or -1 if nothing does, shape (d,).
+    """
+
+    rows: Array
+    columns: Array
+    latitude: Array
+
+
+def latitude_ids(policy: Policy) -> tuple[str, ...]:
+    """The latitudes that a policy keeps."""
+    oracle = load_oracle()
+    every = tuple(oracle.LATITUDE["float"])
+    return every if policy == "default" else tuple(id_ for id_ in every if id_ in oracle.ALWAYS)
+
+
+def compare(
+    etype: ElementType, got: Array, due: Array, triples: tuple[Array, Array, Array], policy: Policy
+) -> Differences:
+    """Find where results deviate, and what accepts the deviation.
+
+    Args:
+        etype: the element type.
+        got: bits of the results, shape (p, n).
+        due: bits of what is due, shape (p, n).
+        triples: bits of X, shape (p, n), and of min and max, shape (p,).
+        policy: which latitudes count.
+    """
+    rows, columns = np.nonzero(got != due)
+    latitude = np.full(len(rows), -1)
+    if len(rows):
+        dtype = numpy_type(etype.id)
+        x, lower, upper = triples
+        bits = (x[rows, columns], lower[rows], upper[rows], due[rows, columns], got[rows, columns])
+        values = [part.view(dtype) for part in bits]
+        accepts = load_oracle().LATITUDE[etype.family]
+        for index, id_ in enumerate(latitude_ids(policy)):
+            latitude[(latitude < 0) & accepts[id_](*values)] = index
+    return Differences(rows, columns, latitude)

@@ -1,0 +1,28 @@
+"""The NumPy types of the element types, and bits as text."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+@cache
+def numpy_type(name: str) -> np.dtype[Any]:
+    """The dtype of an element type, by its id."""
+    return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+
+
+@cache
+def bits_type(name: str) -> np.dtype[Any]:
+    """The unsigned integer that holds the bits of an element type."""
+    return np.dtype(f"u{numpy_type(name).itemsize}")
+
+
+def hex_bits(pattern: int, name: str) -> str:
+    """A bit pattern with all its digits: ``0x7fc00000``."""
+    return f"0x{pattern:0{2 * numpy_type(name).itemsize}x}"

@@ -1,0 +1,74 @@
+"""Why a result deviates, where the triple itself gives it away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.spec.types import FloatBits
+from sonnx_clip.spec.values import decode, equal, identical, infinity, is_nan, less, order_key
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec.types import ElementType
+
+
+def explain_deviation(etype: ElementType, triple: tuple[int, int, int], due: int, got: int) -> str | None:
+    """The reading or the mistake that gives `got` where `due` is due; None if none is obvious.
+
+    `triple` is (X, L, M); all values are bit patterns of the element type. Nothing but they decides.
+    """
+    x, l, m = triple
+    if is_nan(got, etype):
+        return _nan_out(etype, triple, due)
+    if is_nan(x, etype) and is_nan(due, etype):
+        return "the NaN of X is dropped: minNum and maxNum of IEEE 754-2008"
+    if equal(due, got, etype):
+        return "the other zero: which of two equal zeros is returned is left open by IEEE 754"
+    if less(m, l, etype) and identical(got, l):
+        return "inverted bounds give L: max(L, min(X, M)), the upper bound taken first"
+    if _flushed(etype, due, got):
+        return "a subnormal number is flushed to zero"
+    if identical(got, x):
+        return "X is returned although a bound applies"
+    if identical(got, l) or identical(got, m):
+        return f"{'L' if identical(got, l) else 'M'} is returned where {_role(x, l, m, due)} is due"
+    return _rounded(etype, due, got)
+
+
+def _nan_out(etype: ElementType, triple: tuple[int, int, int], due: int) -> str | None:
+    x, l, m = triple
+    if is_nan(due, etype):
+        return "the payload or the sign of the NaN is lost"
+    if is_nan(l, etype) or is_nan(m, etype):
+        return "a NaN bound propagates: np.minimum and np.maximum, minimum and maximum of IEEE 754-2019"
+    if is_nan(x, etype):
+        return "the NaN of X propagates although the bounds are inverted: min(M, max(X, L))"
+    return None
+
+
+def _flushed(etype: ElementType, due: int, got: int) -> bool:
+    if not isinstance(etype.bits, FloatBits):
+        return False
+    normal = 1 << (etype.bits.significand - 1)
+    return order_key(got, etype) == 0 and 0 < abs(int(order_key(due, etype))) < normal
+
+
+def _role(x: int, l: int, m: int, due: int) -> str:
+    return next(name for name, value in (("X", x), ("L", l), ("M", m)) if identical(value, due))
+
+
+def _rounded(etype: ElementType, due: int, got: int) -> str | None:
+    number, found = decode(due, etype), decode(got, etype)
+    if isinstance(number, str) or isinstance(found, str):
+        return None
+    if not isinstance(etype.bits, FloatBits):
+        through = int(float(int(number)))
+        if through != number and int(found) in (through, _wrapped(through, etype)):
+            return "the number went through float64"
+        return None
+    neighbour = abs(int(order_key(due, etype)) - int(order_key(got, etype)))
+    return "rounded: a result of Clip is never computed" if neighbour < infinity(etype.bits) >> 6 else None
+
+
+def _wrapped(number: int, etype: ElementType) -> int:
+    assert etype.width is not None
+    return int(order_key(number % (1 << etype.width), etype))

@@ -1,0 +1,63 @@
+"""How the entries of X lie in memory: SIMD loops, their tails and strided loops are different code.
+
+Each layout arranges entries in an array whose entries, read in C order, are those it was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.conform.dtypes import Array
+
+
+@dataclass(frozen=True)
+class Layout:
+    """An arrangement of entries.
+
+    Args:
+        id: its name in reports.
+        length: how many entries; None for as many as there are special values.
+        arrange: entries, shape (length,) -> an array of the layout's shape and strides.
+        text: the Python text that does the same to ``v``.
+        optional: a runtime may refuse the whole layout; that is noted and is no failure.
+    """
+
+    id: str
+    length: int | None
+    arrange: Callable[[Array], Array]
+    text: str = "v"
+    optional: bool = False
+
+    def prepared(self, entries: Array) -> Array:
+        """The entries in this layout, in memory that cannot be written: an input is not an output."""
+        base = entries.copy()
+        array = self.arrange(base)
+        array.flags.writeable = False
+        return array
+
+
+def _plain(v: Array) -> Array:
+    return v
+
+
+PLAIN = Layout("contiguous", None, _plain)
+
+LAYOUTS = (
+    PLAIN,
+    Layout("length-0", 0, _plain),
+    Layout("length-1", 1, _plain),
+    Layout("length-7", 7, _plain),
+    Layout("length-64", 64, _plain),
+    Layout("length-1000", 1000, _plain),
+    Layout("every-second", 65, lambda v: np.repeat(v, 2)[::2], "np.repeat(v, 2)[::2]"),
+    Layout("reversed", 65, lambda v: v[::-1].copy()[::-1], "v[::-1].copy()[::-1]"),
+    Layout("transposed", 63, lambda v: v.reshape(9, 7).T.copy().T, "v.reshape(9, 7).T.copy().T"),
+    Layout("offset", 65, lambda v: np.append(v[:1], v)[1:], "np.append(v[:1], v)[1:]"),
+    Layout("0-d", 1, lambda v: v.reshape(()), "v.reshape(())", optional=True),
+)

@@ -1,0 +1,96 @@
+"""What a run of the checker found, in the form in which it is stored (format 1).
+
+A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is one entry of one call.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+Verdict: TypeAlias = Literal["conforms", "acceptable", "violates", "unsupported", "crashed", "unreached"]
+"""What a runtime gets for a class; ``unreached`` says that the run compared nothing in it and has failed."""
+
+FAILING: frozenset[Verdict] = frozenset({"violates", "crashed", "unreached"})
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Deviation(_Stored):
+    """The first deviation of a kind in a class.
+
+    `got` is None where there was no result to read; `words` says then what there was instead. `reproduce`
+    is one line of Python.
+    """
+
+    kind: Literal["violates", "acceptable"]
+    x: str
+    min: str
+    max: str
+    expected: str
+    got: str | None
+    shown: str
+    words: str | None = None
+    latitude: str | None = None
+    layout: str
+    explanation: str | None = None
+    reproduce: str
+
+
+class ClassReport(_Stored):
+    """The verdict for a class, or for the shape (C1) and the type (C3) of results.
+
+    `compared` = equal bits + acceptable + violating; `raised` counts entries of calls that raised.
+    """
+
+    id: str
+    case: str | None
+    verdict: Verdict
+    compared: int
+    acceptable: int = 0
+    violating: int = 0
+    raised: int = 0
+    latitude: dict[str, int] = {}
+    words: str | None = None
+    deviations: tuple[Deviation, ...] = ()
+
+
+class TypeReport(_Stored):
+    """One element type. `words` are the runtime's own when it is unsupported or crashed."""
+
+    type: str
+    verdict: Verdict
+    compared: int
+    words: str | None = None
+    reproduce: str | None = None
+    refused_layouts: dict[str, str] = {}
+    classes: tuple[ClassReport, ...]
+
+
+class Report(_Stored):
+    """A run: one runtime, several element types."""
+
+    format: Literal[1] = 1
+    tool: str
+    spec_sha256: str
+    runtime: str
+    runtime_version: str
+    python: str
+    numpy: str
+    machine: str
+    policy: Literal["default", "strict"]
+    seconds: float
+    types: tuple[TypeReport, ...]
+
+    @property
+    def compared(self) -> int:
+        """How many results were compared in all."""
+        return sum(found.compared for found in self.types)
+
+    @property
+    def failed(self) -> bool:
+        """Whether something violates, crashed or was not reached, or nothing was compared at all."""
+        return self.compared == 0 or any(c.verdict in FAILING for found in self.types for c in found.classes)

@@ -1,0 +1,59 @@
+"""One line of Python that repeats a deviation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.dtypes import bits_type, hex_bits
+from sonnx_clip.conform.layouts import LAYOUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.conform.worker import Worker
+
+
+_LAYOUTS = {layout.id: layout for layout in LAYOUTS}
+
+
+def reproducing_line(
+    worker: Worker, layout: str, entries: Sequence[int], bounds: tuple[int, int], due: str
+) -> str:
+    """Python that makes the call, prints type, shape and the bits of the result, and says what is due.
+
+    Args:
+        worker: knows the element type, and how the runtime is called.
+        layout: id of the layout of X.
+        entries: bits of X in order; a cycle of them is written as one.
+        bounds: bits of min and of max.
+        due: a Python literal that is printed last.
+    """
+    etype, bits = worker.etype, bits_type(worker.etype)
+    dtype = "ml_dtypes.bfloat16" if etype == "bfloat16" else f"np.{etype}"
+    modules = "import numpy as np" + (", ml_dtypes" if etype == "bfloat16" else "")
+    lower, upper = (f"np.array({hex_bits(bound, etype)}, np.{bits}).view({dtype})" for bound in bounds)
+    parts = [
+        modules,
+        *([worker.imports] if worker.imports else []),
+        f"v = {_entries(etype, entries)}.view({dtype})",
+        f"x = {_LAYOUTS[layout].text}",
+        f"l = {lower}",
+        f"m = {upper}",
+        f"y = np.asarray({worker.call})",
+        "b = [hex(b) for b in y.reshape(-1).view(f'u{y.itemsize}').tolist()]",
+        f"print(y.dtype, y.shape, b, 'due:', {due!r})",
+    ]
+    return "; ".join(parts)
+
+
+def _entries(etype: str, entries: Sequence[int]) -> str:
+    bits = bits_type(etype)
+    cycle = _cycle(entries)
+    text = f"np.array([{', '.join(hex_bits(entry, etype) for entry in entries[:cycle])}], np.{bits})"
+    return text if cycle == len(entries) else f"np.resize({text}, {len(entries)})"
+
+
+def _cycle(entries: Sequence[int]) -> int:
+    """The shortest length after which the entries repeat."""
+    sizes = range(1, len(entries))
+    return next((n for n in sizes if list(entries[n:]) == list(entries[:-n])), len(entries))

@@ -1,0 +1,77 @@
+"""The runtimes that can be judged, one file each.
+
+A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
+NumPy arrays that returns an array.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sonnx_clip.errors import UserError
+
+ClipFunction: TypeAlias = Callable[[Any, Any, Any], Any]
+
+RUNTIMES = {
+    "sonnx": "sonnx_clip.conform.runtimes.sonnx",
+    "numpy": "sonnx_clip.conform.runtimes.numpy",
+    "onnxruntime": "sonnx_clip.conform.runtimes.onnxruntime",
+    "onnx-reference": "sonnx_clip.conform.runtimes.onnx_reference",
+}
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """An implementation of Clip.
+
+    Args:
+        version: what it is, for the report: ``numpy 2.4.6``.
+        open: element type id -> function of X (any shape), min and max (shape ()); raises, in its own
+            words, when the runtime does not support the type.
+        imports: Python statements that a reproducing line begins with.
+        call: element type id -> Python text of the same call on ``x``, ``l`` and ``m``.
+    """
+
+    version: str
+    open: Callable[[str], ClipFunction]
+    imports: str
+    call: Callable[[str], str]
+
+
+def module_of(name: str) -> str:
+    """The module that holds a runtime; importing it is left to the worker.
+
+    Raises:
+        UserError: there is no such runtime.
+    """
+    if name in RUNTIMES:
+        return RUNTIMES[name]
+    module, _, function = name.partition(":")
+    if module and function.isidentifier():
+        return module
+    todo = f"known: {', '.join(RUNTIMES)}; your own: module:function, called with (x, min, max)"
+    raise UserError(f"there is no runtime `{name}`", todo=todo)
+
+
+def find_runtime(name: str) -> Runtime:
+    """Import a runtime.
+
+    Raises:
+        ImportError: a package is missing.
+        AttributeError: the module has no such function.
+    """
+    module = importlib.import_module(module_of(name))
+    if name in RUNTIMES:
+        found: Runtime = module.RUNTIME
+        return found
+    function_name = name.partition(":")[2]
+    function: ClipFunction = getattr(module, function_name)
+    return Runtime(
+        version=f"{name} {getattr(module, '__version__', '')}".strip(),
+        open=lambda _: function,
+        imports=f"from {module.__name__} import {function_name}",
+        call=lambda _: f"{function_name}(x, l, m)",
+    )

@@ -1,0 +1,59 @@
+"""From counts to verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sonnx_clip.conform.report import Deviation, Verdict
+
+_WORST_FIRST: tuple[Verdict, ...] = (
+    "crashed",
+    "unreached",
+    "violates",
+    "unsupported",
+    "acceptable",
+    "conforms",
+)
+
+
+@dataclass
+class Count:
+    """What is known of a class (its unit is an entry), or of C1 or C3 (its unit is a call).
+
+    Args:
+        compared: results that were judged.
+        violating: those that no latitude accepts.
+        raised: those that a raising call did not give.
+        latitude: how many each latitude accepts.
+        words: the first words of the runtime, where it gave no result.
+        deviations: the first deviation of each kind: ``violates``, or the id of a latitude.
+    """
+
+    compared: int = 0
+    violating: int = 0
+    raised: int = 0
+    latitude: Counter[str] = field(default_factory=Counter)
+    words: str | None = None
+    deviations: dict[str, Deviation] = field(default_factory=dict)
+
+
+def verdict_of(count: Count, *, crashed: bool) -> Verdict:
+    """The verdict of one class. A runtime that dies has no other verdict in any class of the type."""
+    if crashed:
+        return "crashed"
+    if count.compared == 0:
+        return "unsupported" if count.raised else "unreached"
+    # To raise for some triples of a class that is supported is no way to say that it is not.
+    if count.violating or count.raised:
+        return "violates"
+    return "acceptable" if count.latitude else "conforms"
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a type: the worst of its classes."""
+    return min(verdicts, key=_WORST_FIRST.index)

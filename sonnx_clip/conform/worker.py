@@ -1,0 +1,220 @@
+"""The process in which a runtime is called, so that a crash or a hang of it leaves the checker alive."""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.conform.layouts import LAYOUTS, Layout
+from sonnx_clip.conform.runtimes import ClipFunction, find_runtime, module_of
+from sonnx_clip.errors import UserError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+_BY_ID = {layout.id: layout for layout in LAYOUTS}
+
+
+@dataclass(frozen=True)
+class Request:
+    """Calls of one layout: call i has the entries ``pool[starts[i]:]``, cyclic, and the bounds i.
+
+    Args:
+        layout: the id of a layout.
+        length: entries of X in each call.
+        pool: bits of the values that X takes, shape (k,).
+        starts: where in the pool the entries of each call begin, shape (p,).
+        lower: bits of min, shape (p,).
+        upper: bits of max, shape (p,).
+    """
+
+    layout: str
+    length: int
+    pool: Array
+    starts: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a call gave instead of an array of the right shape (C1) and type (C3); nothing without `tags`."""
+
+    tags: tuple[str, ...]
+    words: str
+
+    @property
+    def raised(self) -> bool:
+        """Whether there was no result at all."""
+        return not self.tags
+
+
+@dataclass
+class Answer:
+    """Bits of the results, shape (p, length), and the calls that gave none."""
+
+    bits: Array
+    failures: dict[int, Failure] = field(default_factory=dict)
+
+
+class RuntimeDiedError(Exception):
+    """The worker died or did not answer in time; `call` is the number of the call that was running."""
+
+    def __init__(self, words: str, call: int) -> None:
+        self.call = call
+        super().__init__(words)
+
+
+class UnsupportedError(Exception):
+    """The runtime does not support the element type, in its own words."""
+
+    def __init__(self, words: str, version: str) -> None:
+        self.version = version
+        super().__init__(words)
+
+
+def entry_indices(request: Request) -> Array:
+    """The index in the pool of each entry of each call, shape (p, length)."""
+    steps = np.arange(request.length)
+    return (request.starts[:, None] + steps) % len(request.pool)
+
+
+def answer(function: ClipFunction, etype: str, request: Request, progress: Any) -> Answer:
+    """Make the calls of a request, one by one."""
+    dtype, bits = numpy_type(etype), bits_type(etype)
+    layout = _BY_ID[request.layout]
+    lower, upper = request.lower.view(dtype), request.upper.view(dtype)
+    found = Answer(np.zeros((len(lower), request.length), bits))
+    arranged: dict[int, Array] = {}
+    for i, start in enumerate(request.starts.tolist()):
+        progress.value = i
+        if start not in arranged:
+            arranged[start] = _arranged(layout, request, start).view(dtype)
+        x = arranged[start]
+        result = _call(function, x, lower[i, ...], upper[i, ...])
+        if isinstance(result, Failure):
+            found.failures[i] = result
+        else:
+            found.bits[i] = result.reshape(-1).view(bits)
+    return found
+
+
+def _arranged(layout: Layout, request: Request, start: int) -> Array:
+    steps = np.arange(start, start + request.length)
+    return layout.prepared(request.pool[steps % len(request.pool)])
+
+
+def _call(function: ClipFunction, x: Array, lower: Array, upper: Array) -> Array | Failure:
+    try:
+        result = function(x, lower, upper)
+    except Exception as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
+        return Failure((), f"{type(error).__name__}: {error}")
+    if not isinstance(result, (np.ndarray, np.generic)):
+        return Failure(("C1", "C3"), f"it returned {type(result).__name__}, not an array")
+    words = {}
+    if result.shape != x.shape:
+        words["C1"] = f"it returned shape {result.shape}; {x.shape} is due"
+    if result.dtype != x.dtype:
+        words["C3"] = f"it returned {result.dtype}; {x.dtype} is due"
+    if words:
+        return Failure(tuple(words), "; ".join(words.values()))
+    return np.asarray(result)
+
+
+def serve(connection: Connection, runtime_name: str, etype: str, progress: Any) -> None:
+    """The life of a worker: say what the runtime is, open it, answer requests until none can come."""
+    try:
+        runtime = find_runtime(runtime_name)
+    except (ImportError, AttributeError) as error:
+        connection.send(("missing", str(error)))
+        return
+    try:
+        function = runtime.open(etype)
+    except Exception as error:  # noqa: BLE001
+        connection.send(("unsupported", runtime.version, f"{type(error).__name__}: {error}"))
+        return
+    connection.send(("ready", runtime.version, runtime.imports, runtime.call(etype)))
+    with suppress(EOFError, OSError):  # the checker is gone
+        while True:
+            connection.send(answer(function, etype, connection.recv(), progress))
+
+
+class Worker:
+    """A runtime in its own process, opened for one element type.
+
+    Args:
+        runtime_name: a name that `find_runtime` knows.
+        etype: the id of an element type.
+        timeout: seconds that a request may take.
+
+    Raises:
+        UserError: the runtime, or a package that it needs, is missing.
+        UnsupportedError: the runtime refuses the type.
+        RuntimeDiedError: the runtime died or hung while it was opened.
+    """
+
+    def __init__(self, runtime_name: str, etype: str, timeout: float) -> None:
+        context = mp.get_context("forkserver")
+        # The server imports the runtime once; each worker is a fork of it.
+        context.set_forkserver_preload(["__main__", "sonnx_clip.conform.worker", module_of(runtime_name)])
+        self._timeout = timeout
+        self._progress: Any = context.RawValue("l", 0)
+        self._connection, theirs = context.Pipe()
+        arguments = (theirs, runtime_name, etype, self._progress)
+        self._process = context.Process(target=serve, args=arguments, daemon=True)
+        self.etype = etype
+        self.version = runtime_name
+        self._process.start()
+        theirs.close()
+        try:
+            self._greet(runtime_name)
+        except BaseException:
+            self.close()
+            raise
+
+    def _greet(self, runtime_name: str) -> None:
+        word, *rest = self._receive()
+        if word == "missing":
+            todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in runtime_name else None
+            raise UserError(f"the runtime {runtime_name} cannot be loaded: {rest[0]}", todo=todo)
+        self.version = rest[0]
+        if word == "unsupported":
+            raise UnsupportedError(rest[1], self.version)
+        self.imports, self.call = rest[1], rest[2]
+
+    def ask(self, request: Request) -> Answer:
+        """The answer to a request; RuntimeDiedError if none comes."""
+        self._progress.value = 0
+        try:
+            self._connection.send(request)
+        except OSError:
+            raise RuntimeDiedError(self._last_words(), 0) from None
+        found = self._receive()
+        assert isinstance(found, Answer)
+        return found
+
+    def _receive(self) -> Any:
+        try:
+            if self._connection.poll(self._timeout):
+                return self._connection.recv()
+        except (EOFError, OSError):
+            raise RuntimeDiedError(self._last_words(), self._progress.value) from None
+        self._process.kill()
+        raise RuntimeDiedError(f"no answer within {self._timeout:g} s", self._progress.value)
+
+    def _last_words(self) -> str:
+        self._process.join(5)
+        code = self._process.exitcode or 0
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
+
+    def close(self) -> None:
+        """End the process."""
+        self._connection.close()
+        self._process.kill()
+        self._process.join(5)
