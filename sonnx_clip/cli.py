@@ -54,6 +54,30 @@ def lint(
     raise typer.Exit(run.exit_status)
 
 
+class Policy(StrEnum):
+    """Which latitude counts."""
+
+    DEFAULT = "default"
+    STRICT = "strict"
+
+
+@app.command()
+def check(
+    runtime: Annotated[
+        str,
+        typer.Option(help="sonnx, numpy, onnxruntime, onnx-reference, or module:function for (x, min, max)."),
+    ],
+    dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
+    policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report here.")] = None,
+) -> None:
+    """Hold a runtime against the proven cases: a verdict for each class and element type."""
+    from sonnx_clip.conform.command import check_runtime
+
+    raise typer.Exit(check_runtime(runtime, dtype or [], policy.value, as_json=json, output=output))
+
+
 def main() -> None:
     """Run the command line; bad input is one message and exit status 2."""
     for stream in (sys.stdout, sys.stderr):

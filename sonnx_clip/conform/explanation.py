@@ -22,9 +22,9 @@ def explain_deviation(etype: ElementType, triple: tuple[int, int, int], due: int
     if is_nan(x, etype) and is_nan(due, etype):
         return "the NaN of X is dropped: minNum and maxNum of IEEE 754-2008"
     if equal(due, got, etype):
-        return "the other zero: which of two equal zeros is returned is left open by IEEE 754"
+        return "the other one of two equal zeros, which IEEE 754 leaves open"
     if less(m, l, etype) and identical(got, l):
-        return "inverted bounds give L: max(L, min(X, M)), the upper bound taken first"
+        return "inverted bounds give L, as max(L, min(X, M)) does: the upper bound taken first"
     if _flushed(etype, due, got):
         return "a subnormal number is flushed to zero"
     if identical(got, x):
@@ -39,9 +39,9 @@ def _nan_out(etype: ElementType, triple: tuple[int, int, int], due: int) -> str 
     if is_nan(due, etype):
         return "the payload or the sign of the NaN is lost"
     if is_nan(l, etype) or is_nan(m, etype):
-        return "a NaN bound propagates: np.minimum and np.maximum, minimum and maximum of IEEE 754-2019"
+        return "a NaN bound propagates: the semantics of np.minimum and np.maximum"
     if is_nan(x, etype):
-        return "the NaN of X propagates although the bounds are inverted: min(M, max(X, L))"
+        return "the NaN of X propagates although the bounds are inverted, as in min(M, max(X, L))"
     return None
 
 

@@ -1,0 +1,60 @@
+"""What `sonnx-clip check` does."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.text import print_report, summary
+from sonnx_clip.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from sonnx_clip.conform.compare import Policy
+
+
+def check_runtime(
+    runtime: str, types: Sequence[str], policy: Policy, *, as_json: bool, output: Path | None
+) -> int:
+    """Run the checker, print the report, perhaps write it; 1 if the run has failed, else 0.
+
+    Raises:
+        UserError: the runtime or a type is not known, a package is missing, or `output` cannot be written.
+    """
+    # A file that cannot be written is better known before the run than after it.
+    if output is not None and not output.parent.is_dir():
+        raise UserError(f"there is no folder {output.parent}", str(output), "make it, or write elsewhere")
+    sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
+    progress = Console(stderr=True)
+    with progress.status("") as status:
+
+        def tell(etype: str) -> None:
+            status.update(f"{runtime}: {etype}")
+
+        report = run_campaign(runtime, types, policy=policy, on_type=tell)
+    text = report.model_dump_json(indent=1) + "\n"
+    if output is not None:
+        _write(output, text)
+    if as_json:
+        sys.stdout.write(text)
+        print(summary(report), file=sys.stderr)
+    else:
+        print_report(report, Console())
+    return 1 if report.failed else 0
+
+
+def _write(path: Path, text: str) -> None:
+    """Write beside and rename, so that a reader sees the old file or the new one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UserError(f"it cannot be written: {error.strerror}", str(path)) from error
