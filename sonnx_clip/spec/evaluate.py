@@ -234,10 +234,9 @@ def _connect(word: str, left: Function, right: Function) -> Function:
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
     """The evaluator of a specification in an element type, made once for each."""
-    key = ("evaluator", etype.id)
-    if key not in spec.memo:
-        spec.memo[key] = Evaluator(spec, etype)
-    found: Evaluator = spec.memo[key]
+    found: Evaluator | None = spec.memo.get(("evaluator", etype.id))
+    if found is None or found.spec is not spec:  # a changed copy of a specification shares its memo
+        found = spec.memo["evaluator", etype.id] = Evaluator(spec, etype)
     return found
 
 

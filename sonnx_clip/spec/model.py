@@ -20,7 +20,7 @@ from sonnx_clip.spec.entries import (
     ValueClass,
 )
 from sonnx_clip.spec.names import suggestion
-from sonnx_clip.spec.types import ElementType, Family, Integer, Part, Source, Text
+from sonnx_clip.spec.types import WHOLE, ElementType, Family, Part, Source, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,9 @@ class Requirement(Part):
 class Spec(Part):
     """Clip in the SONNX profile: the one source of its meaning."""
 
-    format: Annotated[Integer, Field(ge=1, le=1, description="The version of this file's form.")]
+    format: Annotated[
+        int, Field(strict=True, ge=1, le=1, description="The version of this form of file."), WHOLE
+    ]
     operator: Text
     sources: Annotated[tuple[Page, ...], Field(min_length=1)]
     families: Annotated[tuple[Family, ...], Field(min_length=1)]

@@ -37,12 +37,14 @@ def parse(
         LanguageError: with the offset of the token in question.
     """
     parser = _Parser(tokens(text), scope, locate or (lambda offset: Position(1, offset + 1)))
-    expr = parser.expression(kind)
+    expr = parser.expression()
     rest = parser.peek
     if rest.sort != "end":
         raise LanguageError(
             rest.offset, f"`{rest.text}` is not expected here", "the condition could end before it"
         )
+    if kind is not None:
+        parser.demand(expr, kind, 0)
     return expr
 
 

@@ -27,11 +27,13 @@ def _plain_integer(value: object) -> object:
 
 
 _PLAIN = BeforeValidator(_no_number)
-Text: TypeAlias = Annotated[str, _PLAIN, StringConstraints(min_length=1)]
-Integer: TypeAlias = Annotated[int, BeforeValidator(_plain_integer), Field(strict=True)]
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1), _PLAIN]
+WHOLE = BeforeValidator(_plain_integer)
+"""Reads the text of a whole number; in an annotation it stands last, so that limits reach the schema."""
+Integer: TypeAlias = Annotated[int, Field(strict=True), WHOLE]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
-Id: TypeAlias = Annotated[str, _PLAIN, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-Word: TypeAlias = Annotated[str, _PLAIN, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+Id: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$"), _PLAIN]
+Word: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), _PLAIN]
 FamilyId: TypeAlias = Literal["real", "int", "float"]
 NumberText: TypeAlias = Annotated[
     str,
@@ -63,8 +65,8 @@ class IntegerBits(Part):
 class FloatBits(Part):
     """IEEE 754: bits of the exponent, and bits of the significand with the hidden one."""
 
-    exponent: Annotated[Integer, Field(ge=2, le=15)]
-    significand: Annotated[Integer, Field(ge=3, le=113)]
+    exponent: Annotated[int, Field(strict=True, ge=2, le=15), WHOLE]
+    significand: Annotated[int, Field(strict=True, ge=3, le=113), WHOLE]
 
 
 def _kind_of_bits(value: Any) -> str:

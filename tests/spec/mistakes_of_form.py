@@ -55,7 +55,8 @@ STRUCTURE = [
     m("repeated family", "origin: General restriction GR3\n    families: [int, float]",
       "origin: General restriction GR3\n    families: §[int, int]", "(restrictions[…].families)",
       "there twice"),
-    m("empty condition", LOW, 'when: §""\n', "(cases[…].when)", "a condition is expected"),
+    m("empty condition", "when: not inverted and X <= L\n", 'when: §""\n', "(cases[…].when)",
+      "a condition is expected"),
 ]
 
 REFERENCES = [
@@ -95,6 +96,11 @@ REFERENCES = [
       "no condition is given under which it holds"),
     m("repaired, not refuted", "    refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float",
       "    repaired: {§float", "(properties[…].repaired.float)", "nothing to repair"),
+    m("refuted for another family",
+      "holds: type(X) == type(L) and type(X) == type(M) and type(X) == type(Y)\n",
+      "holds: type(X) == type(L)\n"
+      "    refuted_for: {§real: {X: [1], L: 1, M: 1}}\n    repaired: {real: X == X}\n",
+      "(constraints[…].refuted_for.real)", "does not speak of the family `real`"),
     m("length of an example", "Y: [0, 9.5, 10]", "Y: §[0, 9.5]", "(examples[…].Y)",
       "X has 3 entries, Y has 2"),
     m("type of another family", "not_representable_in: [uint8,", "not_representable_in: [§float16,",

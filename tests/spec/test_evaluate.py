@@ -1,0 +1,187 @@
+"""The evaluator against NumPy's comparisons, and the specification against itself at special values."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from sonnx_clip.spec import (
+    DeclaredTensor,
+    Evaluator,
+    TensorValue,
+    broken_example,
+    case_of,
+    class_of,
+    clip_value,
+    declared_example,
+    encode,
+    evaluator,
+    latitudes_of,
+    load_spec,
+)
+from sonnx_clip.spec.values import identical
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec import ElementType, Spec, Value
+
+SPEC = load_spec()
+FLOAT32 = SPEC.element_type("float32")
+SPECIAL = {
+    "real": ["-1", "-0.5", "0", "1", "2"],
+    "int": ["lowest", "0", "1", "5", "highest"],
+    "float": ["nan", "-nan", "-inf", "lowest", "-1", "-0", "0", "smallest_subnormal", "1", "inf"],
+}
+TYPES = SPEC.element_types
+
+
+def values_of(etype: ElementType) -> list[Value]:
+    return [encode(text, etype) for text in SPECIAL[etype.family]]
+
+
+def triples_of(etype: ElementType) -> list[tuple[Value, ...]]:
+    return list(product(values_of(etype), repeat=3))
+
+
+@pytest.mark.parametrize("etype", [t for t in TYPES if t.width], ids=lambda etype: etype.id)
+def test_clip_is_the_cases_in_numpy(etype: ElementType) -> None:
+    unsigned = np.dtype(f"u{etype.width // 8}")
+    dtype = np.dtype(ml_dtypes.bfloat16) if etype.id == "bfloat16" else np.dtype(etype.id)
+    bits = np.array(triples_of(etype), unsigned)
+    x, l, m = (column.view(dtype) for column in bits.T.copy())
+    due = np.where(m < l, m, np.where(x <= l, l, np.where(m <= x, m, x))).astype(dtype).view(unsigned)
+    for triple, result in zip(triples_of(etype), due, strict=True):
+        assert clip_value(SPEC, etype, *triple) == int(result)
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_the_classes_part_the_cases(etype: ElementType) -> None:
+    reached = set()
+    for triple in triples_of(etype):
+        klass = class_of(SPEC, etype, *triple)
+        assert klass.case == case_of(SPEC, etype, *triple).id
+        reached.add(klass.id)
+    assert len(reached) >= 0.8 * len(SPEC.classes_of(etype.family))
+
+
+@pytest.mark.parametrize("entry", SPEC.properties, ids=lambda entry: entry.id)
+def test_properties_hold_where_they_say(entry, spec: Spec) -> None:
+    for family in entry.families:
+        etype = spec.types_of(family)[0]
+        evaluate = evaluator(spec, etype)
+        refuted = 0
+        for x, l, m in triples_of(etype):
+            for x2 in values_of(etype)[::3]:
+                environment = {"X": x, "L": l, "M": m, "X2": x2, "Y": evaluate.clip(x, l, m)}
+                claim = evaluate(entry.claim, environment)
+                refuted += not claim
+                if family in entry.holds_for:
+                    assert claim, environment
+                else:
+                    assert claim or not evaluate(entry.repaired[family], environment), environment
+        assert bool(refuted) == (family in entry.refuted_for)
+
+
+@pytest.mark.parametrize("constraint", SPEC.constraints, ids=lambda constraint: constraint.id)
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_constraints_hold_where_they_say(constraint, size: int) -> None:
+    for family in constraint.families:
+        etype = SPEC.types_of(family)[0]
+        evaluate = evaluator(SPEC, etype)
+        found = set()
+        for l, m in product(values_of(etype), repeat=2):
+            tensors = tensors_of(evaluate, values_of(etype)[:size], l, m)
+            holds = evaluate(constraint.holds, tensors)
+            found.add(holds)
+            repaired = constraint.repaired.get(family)
+            assert holds or (repaired is not None and not evaluate(repaired, tensors))
+        assert found == ({True, False} if family in constraint.refuted_for and size else {True})
+
+
+def tensors_of(evaluate: Evaluator, x: list[Value], l: Value, m: Value) -> dict[str, TensorValue]:
+    etype = evaluate.etype
+    y = tuple(evaluate.clip(entry, l, m) for entry in x)
+    return {
+        "X": TensorValue(etype.id, (len(x),), tuple(x)),
+        "L": TensorValue(etype.id, (), (l,)),
+        "M": TensorValue(etype.id, (), (m,)),
+        "Y": TensorValue(etype.id, (len(x),), y),
+    }
+
+
+def test_constraints_see_a_wrong_shape_and_type() -> None:
+    evaluate = evaluator(SPEC, FLOAT32)
+    tensors = tensors_of(evaluate, [0, 0], 0, 0)
+    wrong_shape = tensors | {"Y": TensorValue("float32", (2, 1), (0, 0))}
+    assert not evaluate(SPEC.constraint("C1").holds, wrong_shape)
+    for name in "XLMY":
+        wrong = tensors | {name: TensorValue("float64", tensors[name].shape, tensors[name].entries)}
+        assert not evaluate(SPEC.constraint("C3").holds, wrong)
+
+
+@pytest.mark.parametrize(
+    ("changes", "broken"),
+    [
+        ({}, set()),
+        ({"L": None}, {"R1"}),
+        ({"L": None, "M": None}, {"R1", "R2"}),
+        ({"Y": DeclaredTensor("float32", (2, 3), sparse=True)}, {"R3"}),
+        ({"X": DeclaredTensor("float32", None)}, {"R4"}),
+        ({"X": DeclaredTensor("float32", ("N", 3))}, {"R4"}),
+        ({"M": DeclaredTensor("float32", None)}, {"R4"}),
+        ({"X": DeclaredTensor("int8", (2, 3))}, {"R5"}),
+        ({"M": DeclaredTensor("float32", (1,))}, {"scalar_bounds"}),
+        ({"M": DeclaredTensor("int8", (1, "N"), sparse=True)}, {"R3", "R4", "R5", "scalar_bounds"}),
+    ],
+)
+def test_restrictions_on_declared_tensors(changes, broken: set[str]) -> None:
+    tensors = declared_example(SPEC) | changes
+    evaluate = evaluator(SPEC, FLOAT32)
+    assert {r.id for r in SPEC.restrictions if not evaluate(r.holds, tensors)} == broken
+
+
+def test_each_restriction_is_broken_alone() -> None:
+    evaluate = evaluator(SPEC, FLOAT32)
+    for restriction in SPEC.restrictions:
+        broken = broken_example(SPEC, restriction)
+        assert [r.id for r in SPEC.restrictions if not evaluate(r.holds, broken)] == [restriction.id]
+
+
+@pytest.mark.parametrize(
+    ("x", "l", "m", "answer", "ids"),
+    [
+        ("-0", "0", "1", "-0", {"zero-sign"}),
+        ("1", "0", "2", "-0", set()),
+        ("nan", "0", "1", "-nan", {"nan-payload"}),
+        ("nan", "1", "0", "-nan", {"nan-inverted"}),
+        ("nan", "1", "0", "1", set()),
+        ("-0", "-1", "1", "0", set()),
+    ],
+)
+def test_latitude(x: str, l: str, m: str, answer: str, ids: set[str]) -> None:
+    values = [encode(text, FLOAT32) for text in (x, l, m)]
+    found = latitudes_of(SPEC, FLOAT32, *values, answer=encode(answer, FLOAT32))
+    assert {entry.id for entry in found} == ids
+
+
+def test_definitions_with_families_are_false_elsewhere() -> None:
+    numbers = {"X": 0, "L": 0, "M": 0}
+    assert evaluator(SPEC, FLOAT32).holds("any_infinite", {**numbers, "X": encode("inf", FLOAT32)})
+    assert not evaluator(SPEC, SPEC.element_type("int8")).holds("any_infinite", numbers)
+    assert not evaluator(SPEC, SPEC.element_type("int8")).holds("inside_nan", numbers)
+
+
+def test_no_case_and_no_class_are_errors() -> None:
+    part = SPEC.model_copy(update={"cases": SPEC.cases[:1], "classes": ()})
+    evaluate = Evaluator(part, FLOAT32)
+    with pytest.raises(ValueError, match=r"no case of the specification covers .* in float32"):
+        evaluate.clip(0, 0, 0)
+    with pytest.raises(ValueError, match="0 classes hold"):
+        class_of(part, FLOAT32, 0, encode("1", FLOAT32), 0)
+
+
+def test_identical_tells_the_zeros_apart() -> None:
+    assert not identical(encode("0", FLOAT32), encode("-0", FLOAT32))

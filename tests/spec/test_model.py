@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import ValidationError
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec import FloatBits, Spec, load_spec, tree, unparse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOOK_UPS = {
+    "page": "sources",
+    "family": "families",
+    "element_type": "element_types",
+    "restriction": "restrictions",
+    "constraint": "constraints",
+    "case": "cases",
+    "definition": "definitions",
+    "klass": "classes",
+    "property": "properties",
+    "latitude_of": "latitude",
+    "example": "examples",
+}
+
+
+@pytest.mark.parametrize(("method", "section"), LOOK_UPS.items())
+def test_every_entry_is_found_by_its_id(spec: Spec, method: str, section: str) -> None:
+    for entry in getattr(spec, section):
+        assert getattr(spec, method)(entry.id) is entry
+    with pytest.raises(UserError, match="there is no `nothing` among the"):
+        getattr(spec, method)("nothing")
+
+
+def test_an_unknown_id_is_met_with_the_nearest(spec: Spec) -> None:
+    with pytest.raises(UserError, match=r"did you mean `float\d+` or `float\d+`"):
+        spec.element_type("float36")
+
+
+def test_conditions_are_trees(spec: Spec) -> None:
+    low = spec.case("low").when
+    assert isinstance(low, tree.Connective)
+    assert unparse(low) == "not inverted and X <= L"
+    text = repo_file("spec/clip.yaml").read_text(encoding="utf-8").splitlines()
+    assert text[low.at.line - 1][low.at.column - 1 :].startswith("and X <= L")
+
+
+def test_a_class_says_only_what_is_beyond_its_case(spec: Spec) -> None:
+    klass = spec.klass("low_equal_bounds")
+    assert (klass.case, unparse(klass.when)) == ("low", "X < L and L == M")
+
+
+def test_types_and_classes_of_a_family(spec: Spec) -> None:
+    assert [etype.id for etype in spec.types_of("float")] == ["float16", "bfloat16", "float32", "float64"]
+    assert all("int" in klass.families for klass in spec.classes_of("int"))
+    assert {klass.case for klass in spec.classes_of("float", "high")} == {"high"}
+    bits = spec.element_type("bfloat16").bits
+    assert isinstance(bits, FloatBits)
+    assert (bits.exponent, bits.significand) == (8, 8)
+
+
+def test_requirements_have_a_source_each(spec: Spec) -> None:
+    found = list(spec.requirements())
+    ids = [requirement.id for requirement in found]
+    assert len(set(ids)) == len(ids)
+    assert {"R1", "R5", "C2", "inverted", "idempotent", "int_1"} <= set(ids)
+    assert all(requirement.source.quote and requirement.title for requirement in found)
+
+
+def test_where_a_constraint_and_a_property_hold(spec: Spec) -> None:
+    assert spec.constraint("C2").holds_for == ("real", "int")
+    assert spec.property("interval").families == ("real", "int", "float")
+
+
+def test_the_digest_is_that_of_the_file(spec: Spec) -> None:
+    assert spec.digest == hashlib.sha256(repo_file("spec/clip.yaml").read_bytes()).hexdigest()
+
+
+def test_the_model_is_immutable(spec: Spec) -> None:
+    with pytest.raises(ValidationError):
+        spec.operator = "Relu"
+
+
+def test_loading_twice_gives_the_same(spec: Spec) -> None:
+    assert load_spec() is spec
+    assert load_spec(repo_file("spec/clip.yaml")) is spec
+
+
+def test_the_model_can_be_written_as_json(spec: Spec) -> None:
+    dumped = spec.model_dump(mode="json", by_alias=True)
+    assert dumped["cases"][1]["when"] == "not inverted and X <= L"
+    assert dumped["definitions"][0]["is"] == "if a < b then a else b"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at"),
+    [
+        ("when: not inverted and X <= L\n", "when: 'not inverted and X ? L'\n", "X ? L"),
+        ("when: not inverted and X <= L\n", 'when: "not inverted\n      and X ? L"\n', "X ? L"),
+        ("when: not inverted and X <= L\n", "when: >-\n      not inverted and\n      X ? L\n", "X ? L"),
+        ("when: not inverted and X <= L\n", "when: |\n      not inverted\n      and X ? L\n", "X ? L"),
+    ],
+)
+def test_quoted_and_folded_conditions_keep_their_places(old: str, new: str, at: str, tmp_path: Path) -> None:
+    text = repo_file("spec/clip.yaml").read_text(encoding="utf-8").replace(old, new)
+    path = tmp_path / "clip.yaml"
+    path.write_text(text, encoding="utf-8")
+    before = text[: text.index(at) + 2]
+    with pytest.raises(UserError) as caught:
+        load_spec(path)
+    assert f"clip.yaml:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))} (" in str(
+        caught.value
+    )
+
+
+def test_loading_is_quick() -> None:
+    code = (
+        "import time; from sonnx_clip.spec import load_spec; t = time.process_time(); load_spec();"
+        "print(time.process_time() - t)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 0.4
