@@ -78,6 +78,22 @@ def check(
     raise typer.Exit(check_runtime(runtime, dtype or [], policy.value, as_json=json, output=output))
 
 
+@app.command()
+def explain(
+    dtype: Annotated[str, typer.Argument(metavar="TYPE", help="Element type, for example float32, or real.")],
+    x: Annotated[str, typer.Option(help="Decimal, hex float, bits (0x7fc00000) or a constant such as nan.")],
+    min: Annotated[str, typer.Option(help="The lower bound, likewise.")],
+    max: Annotated[str, typer.Option(help="The upper bound, likewise.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say of one triple its case, its class, the result, the latitude and what proves it."""
+    from sonnx_clip.conform.explain import explain as explain_triple
+    from sonnx_clip.conform.explain import explanation_text
+
+    told = explain_triple(dtype, x, min, max)
+    print(told.model_dump_json(indent=1) if json else explanation_text(told))
+
+
 def main() -> None:
     """Run the command line; bad input is one message and exit status 2."""
     for stream in (sys.stdout, sys.stderr):

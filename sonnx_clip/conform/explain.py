@@ -1,0 +1,190 @@
+"""One triple, explained: its case, its class, what is due, what else is acceptable, and what proves it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.evaluate import case_of, class_of, clip_value, latitudes_of
+from sonnx_clip.spec.show import hex_float, show, show_bits
+from sonnx_clip.spec.unparse import unparse
+from sonnx_clip.spec.values import encode, is_nan
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.spec.values import Value
+
+OBLIGATIONS_FILE = "generated/why3/obligations.json"
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Number(_Told):
+    """A value: decimal; hex float for floats; bits for what has them."""
+
+    decimal: str
+    hex_float: str | None
+    bits: str | None
+
+
+class AlsoAcceptable(_Told):
+    """A result that a latitude accepts: a number, or any NaN where `answer` is None."""
+
+    latitude: str
+    reason: str
+    answer: Number | None
+
+
+class Obligation(_Told):
+    """What a prover has to show about the case or the class."""
+
+    id: str
+    title: str
+
+
+class Explanation(_Told):
+    """Why clip(X, L, M) is what it is."""
+
+    type: str
+    x: Number
+    min: Number
+    max: Number
+    case: str
+    case_title: str
+    case_when: str
+    class_id: str
+    class_when: str
+    result: Number
+    result_is: str
+    quote: str
+    acceptable: tuple[AlsoAcceptable, ...]
+    obligations: tuple[Obligation, ...]
+
+
+def explain(type_id: str, x: str, min_: str, max_: str) -> Explanation:
+    """Explain a triple.
+
+    Args:
+        type_id: an element type, ``real`` too.
+        x: X as decimal, hex float, bit pattern or constant.
+        min_: L, alike.
+        max_: M, alike.
+
+    Raises:
+        UserError: no such type, or a text that is no value of it; or the obligations are not generated.
+    """
+    spec = load_spec()
+    etype = spec.element_type(type_id)
+    values = {name: _value(name, text, etype) for name, text in (("x", x), ("min", min_), ("max", max_))}
+    triple = (values["x"], values["min"], values["max"])
+    case, klass = case_of(spec, etype, *triple), class_of(spec, etype, *triple)
+    due = clip_value(spec, etype, *triple)
+    return Explanation(
+        type=etype.id,
+        x=_number(triple[0], etype),
+        min=_number(triple[1], etype),
+        max=_number(triple[2], etype),
+        case=case.id,
+        case_title=case.title,
+        case_when=unparse(case.when),
+        class_id=klass.id,
+        class_when=unparse(klass.when),
+        result=_number(due, etype),
+        result_is=case.result,
+        quote=case.source.quote,
+        acceptable=_acceptable(spec, etype, triple, due),
+        obligations=_obligations(etype.id, {case.id, klass.id}),
+    )
+
+
+def _value(name: str, text: str, etype: ElementType) -> Value:
+    try:
+        return encode(text, etype)
+    except UserError as error:
+        raise UserError(error.what, f"--{name}", error.todo) from error
+
+
+def _number(value: Value, etype: ElementType) -> Number:
+    return Number(
+        decimal=show(value, etype),
+        hex_float=hex_float(value, etype) if etype.family == "float" else None,
+        bits=show_bits(value, etype) if etype.width is not None else None,
+    )
+
+
+def _acceptable(
+    spec: Spec, etype: ElementType, triple: tuple[Value, Value, Value], due: Value
+) -> tuple[AlsoAcceptable, ...]:
+    """What else is acceptable, tried over the special values of the type; a NaN stands for all of them."""
+    if etype.family != "float":
+        return ()
+    found: dict[tuple[str, str], AlsoAcceptable] = {}
+    for answer in special_patterns(etype):
+        nan = is_nan(answer, etype)
+        for latitude in latitudes_of(spec, etype, *triple, answer=answer) if answer != due else ():
+            told = None if nan else _number(answer, etype)
+            key = (latitude.id, "nan" if nan else str(answer))
+            found[key] = AlsoAcceptable(latitude=latitude.id, reason=latitude.reason, answer=told)
+    return tuple(found.values())
+
+
+@cache
+def _known_obligations() -> tuple[dict[str, object], ...]:
+    path = repo_file(OBLIGATIONS_FILE)
+    if not path.is_file():
+        raise UserError("the obligations have not been generated", str(path), "run `sonnx-clip generate`")
+    return tuple(json.loads(path.read_text(encoding="utf-8"))["obligations"])
+
+
+def _obligations(type_id: str, shown: set[str]) -> tuple[Obligation, ...]:
+    """The obligations of a type that show the case or the class."""
+    return tuple(
+        Obligation(id=str(entry["id"]), title=str(entry["title"]))
+        for entry in _known_obligations()
+        if entry["subject"] == type_id and shown & {str(id_) for id_ in _shows(entry)}
+    )
+
+
+def _shows(entry: dict[str, object]) -> list[object]:
+    shows = entry["shows"]
+    assert isinstance(shows, list)
+    return shows
+
+
+def explanation_text(told: Explanation) -> str:
+    """An explanation as lines of text."""
+    x, lower, upper, result = (n.decimal for n in (told.x, told.min, told.max, told.result))
+    lines = [
+        f"{told.type}: clip({x}, {lower}, {upper}) = {result}",
+        *(f"  {name:<7} {_forms(number)}" for name, number in _operands(told)),
+        f"  result  {_forms(told.result)}  (it is {told.result_is}, bit for bit)",
+        f"  case    {told.case}: {told.case_title}; {told.case_when}",
+        f"  class   {told.class_id}: {told.class_when}",
+        f"  source  {told.quote}",
+        *(f"  also acceptable: {_answer(one)} ({one.latitude}): {one.reason}" for one in told.acceptable),
+        "  shown by",
+        *(f"    {one.id}: {one.title}" for one in told.obligations),
+    ]
+    return "\n".join(lines)
+
+
+def _operands(told: Explanation) -> tuple[tuple[str, Number], ...]:
+    return ("X", told.x), ("L (min)", told.min), ("M (max)", told.max)
+
+
+def _answer(one: AlsoAcceptable) -> str:
+    return "any NaN" if one.answer is None else _forms(one.answer)
+
+
+def _forms(number: Number) -> str:
+    return "  ".join(form for form in (number.decimal, number.hex_float, number.bits) if form)

@@ -1,0 +1,147 @@
+"""spec/clip.yaml -> generated/vectors/<type>.json: input triples in bits with what is due, and their schema.
+
+What is due is computed by `sonnx_clip.spec.evaluate`, which shares nothing with the NumPy oracle.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import product
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.render.header import header_lines
+from sonnx_clip.render.vectors_schema import SCHEMA_PATH, vectors_schema
+from sonnx_clip.spec.evaluate import evaluator
+from sonnx_clip.spec.show import show, show_bits
+from sonnx_clip.spec.types import FloatBits
+from sonnx_clip.spec.values import encode, is_nan
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import ValueClass
+    from sonnx_clip.spec.evaluate import Evaluator
+    from sonnx_clip.spec.types import ElementType
+
+PER_CLASS = 12
+_SAMPLE = 3000  # triples tried beyond those of the core values
+
+# All triples of these are tried, so that no class depends on the luck of the sample.
+_CORE = {
+    "int": ("lowest", "0", "1", "2", "10", "highest"),
+    "float": ("nan", "-nan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "2", "highest", "inf"),
+}
+
+
+def render_vectors(spec: Spec) -> dict[str, str]:
+    """The text of each file of the target, by its path in the repository."""
+    files = {SCHEMA_PATH: json.dumps(vectors_schema(spec), indent=2) + "\n"}
+    for etype in spec.element_types:
+        if etype.width is not None:
+            files[f"generated/vectors/{etype.id}.json"] = _file(spec, etype)
+    return files
+
+
+def _file(spec: Spec, etype: ElementType) -> str:
+    """One vector a line, so that a change of one is a change of one line."""
+    head: dict[str, Any] = {
+        "$schema": "schema.json",
+        "generated": header_lines(spec),
+        "spec_sha256": spec.digest,
+        "operator": spec.operator,
+        "type": etype.id,
+        "family": etype.family,
+        "bits": _format(etype),
+        "latitude": {entry.id: {"reason": entry.reason, "always": entry.always} for entry in spec.latitude},
+    }
+    lines = ",\n".join(f"    {json.dumps(vector)}" for vector in _vectors(spec, etype))
+    return json.dumps(head, indent=2)[:-2] + f',\n  "vectors": [\n{lines}\n  ]\n}}\n'
+
+
+def _format(etype: ElementType) -> dict[str, Any]:
+    """How the hex texts of a file are read."""
+    if isinstance(etype.bits, FloatBits):
+        fields = {"exponent": etype.bits.exponent, "significand": etype.bits.significand}
+        return {"width": etype.width, "encoding": "IEEE 754, significand with the hidden bit", **fields}
+    assert etype.bits is not None
+    encoding = "two's complement" if etype.bits.signed else "unsigned"
+    return {"width": etype.width, "encoding": encoding}
+
+
+def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
+    evaluate = evaluator(spec, etype)
+    by_class: dict[str, dict[tuple[int, int, int], None]] = {c.id: {} for c in spec.classes_of(etype.family)}
+    for triple in _candidates(spec, etype):
+        for found in evaluate.classes(*triple):
+            by_class[found.id][triple] = None
+    for klass in spec.classes_of(etype.family):
+        for number, triple in enumerate(_spread(list(by_class[klass.id])), 1):
+            yield _vector(evaluate, klass, number, triple)
+
+
+def _candidates(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
+    """The witnesses of the YAML, the triples of the core values, and an even sample of the special ones."""
+    for klass in spec.classes_of(etype.family):
+        witness = klass.inhabited_by
+        x, l, m = (int(encode(text, etype)) for text in (witness.X, witness.L, witness.M))
+        yield x, l, m
+    core = [int(encode(text, etype)) for text in _CORE[etype.family]]
+    yield from product(core, repeat=3)
+    every = special_patterns(etype)
+    size = len(every)
+    step = max(1, size**3 // _SAMPLE)
+    while gcd(step, size) != 1:  # else the sample would miss values of X
+        step += 1
+    for index in range(0, size**3, step):
+        yield every[index % size], every[index // size % size], every[index // size**2]
+
+
+def _spread(found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The first, which is the witness of the YAML, and others evenly from the rest."""
+    if len(found) <= PER_CLASS:
+        return found
+    return [found[index * (len(found) - 1) // (PER_CLASS - 1)] for index in range(PER_CLASS)]
+
+
+def _vector(
+    evaluate: Evaluator, klass: ValueClass, number: int, triple: tuple[int, int, int]
+) -> dict[str, Any]:
+    etype = evaluate.etype
+    case = evaluate.case(*triple)
+    due = int(evaluate.clip(*triple))
+    x, l, m = (show(value, etype) for value in triple)
+    return {
+        "id": f"{etype.id}.{klass.id}.{number}",
+        "class": klass.id,
+        "case": case.id,
+        **{name: show_bits(value, etype) for name, value in zip(("x", "min", "max"), triple, strict=True)},
+        "expected": show_bits(due, etype),
+        "acceptable": list(_acceptable(evaluate, triple, due)),
+        "comment": f"clip({x}, {l}, {m}) is {case.result} = {show(due, etype)}",
+    }
+
+
+def _acceptable(evaluate: Evaluator, triple: tuple[int, int, int], due: int) -> Iterator[dict[str, Any]]:
+    """The results other than `due` that a latitude accepts; a latitude takes all NaNs or none."""
+    etype = evaluate.etype
+    numbers, nans = _answers(etype)
+    for nan in nans[:1]:
+        for latitude in evaluate.latitudes(*triple, nan):
+            yield {"latitude": latitude.id, "any_nan": True}
+    for answer in numbers:
+        if answer != due:
+            for latitude in evaluate.latitudes(*triple, answer):
+                yield {"latitude": latitude.id, "bits": show_bits(answer, etype)}
+
+
+@cache
+def _answers(etype: ElementType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The special values of a float type, numbers and NaNs; integers have no latitude."""
+    if not isinstance(etype.bits, FloatBits):
+        return (), ()
+    every = special_patterns(etype)
+    return tuple(v for v in every if not is_nan(v, etype)), tuple(v for v in every if is_nan(v, etype))
