@@ -10,11 +10,19 @@ from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
-from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.evaluate import case_of, class_of, clip_value, latitudes_of
-from sonnx_clip.spec.show import hex_float, show, show_bits
-from sonnx_clip.spec.unparse import unparse
-from sonnx_clip.spec.values import encode, is_nan
+from sonnx_clip.spec import (
+    case_of,
+    class_of,
+    clip_value,
+    encode,
+    hex_float,
+    latitudes_of,
+    load_spec,
+    show,
+    show_bits,
+    unparse,
+)
+from sonnx_clip.spec.values import is_nan
 from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:

@@ -13,19 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.vectors_schema import SCHEMA_PATH, vectors_schema
-from sonnx_clip.spec.evaluate import evaluator
-from sonnx_clip.spec.show import show, show_bits
-from sonnx_clip.spec.types import FloatBits
-from sonnx_clip.spec.values import encode, is_nan
+from sonnx_clip.spec import FloatBits, encode, evaluator, show, show_bits
+from sonnx_clip.spec.values import is_nan
 from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec import ElementType, Evaluator, Spec
     from sonnx_clip.spec.entries import ValueClass
-    from sonnx_clip.spec.evaluate import Evaluator
-    from sonnx_clip.spec.types import ElementType
 
 PER_CLASS = 12
 _SAMPLE = 3000  # triples tried beyond those of the core values
