@@ -48,5 +48,7 @@ def infer(serialized: bytes, *, seconds: float = SECONDS, child: Path = _CHILD) 
     try:
         model.ParseFromString(done.stdout)
     except DecodeError:
+        model.Clear()
+    if not model.HasField("graph"):
         return Inference(None, "shape inference gave an unreadable model")
     return Inference(model, None)

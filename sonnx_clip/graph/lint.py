@@ -62,14 +62,7 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
         UserError: the file is no complete ONNX model, or a Clip node is malformed.
     """
     data = read_bytes(path)
-    try:
-        return _report(parse_model(data, path), data, path, accept_inferred=accept_inferred)
-    except UnicodeDecodeError as error:  # protobuf checks the text of a name only when it is asked for
-        raise UserError(
-            f"a name in the model is not valid UTF-8 ({error.reason})",
-            where=shown(str(path)),
-            todo="the file is broken, or was not written as ONNX; export or copy it again",
-        ) from error
+    return _report(parse_model(data, path), data, path, accept_inferred=accept_inferred)
 
 
 def _report(model: ModelProto, data: bytes, path: Path, *, accept_inferred: bool) -> ModelReport:

@@ -11,6 +11,7 @@ from onnx import ModelProto
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.declared import shown
 from sonnx_clip.graph.external import check_external_data
+from sonnx_clip.graph.text import bad_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     model = ModelProto()
     try:
         model.ParseFromString(data)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError) as error:
         raise UserError(
             "not an ONNX model: the protobuf is broken, truncated or nested too deeply",
             where=where,
@@ -81,5 +82,8 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
         raise UserError(
             f"not an ONNX model, or not all of one: no {', no '.join(missing)}", where=where, todo=again
         )
+    bad = bad_text(model)
+    if bad is not None:
+        raise UserError(f"the text of {bad} is not valid UTF-8", where=where, todo=again)
     check_external_data(model, path)
     return model

@@ -43,17 +43,17 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
     found: dict[str, int] = {}
     for entry in imports:
         domain = "" if is_default_domain(entry.domain) else entry.domain
-        shown = quoted(domain or "ai.onnx")
+        title = quoted(domain or "ai.onnx")
         if found.setdefault(domain, entry.version) != entry.version:
             raise UserError(
-                f"{where} imports two versions of the operator set {shown}: {found[domain]}, {entry.version}",
-                where=str(path),
+                f"{where} imports two versions of the operator set {title}: {found[domain]}, {entry.version}",
+                where=shown(str(path)),
                 todo="keep one opset_import per domain",
             )
         if entry.version < 1:
             raise UserError(
-                f"{where} imports version {entry.version} of the operator set {shown}; versions count from 1",
-                where=str(path),
+                f"{where} imports version {entry.version} of the operator set {title}; versions count from 1",
+                where=shown(str(path)),
                 todo="write the version that the nodes are meant for",
             )
     return found
@@ -124,7 +124,7 @@ def _opset(imports: Mapping[str, int], scope: Scope, path: Path) -> int:
     if "" not in imports:
         raise UserError(
             f"{scope.path} uses Clip of ai.onnx, but no version of that operator set is imported",
-            where=str(path),
+            where=shown(str(path)),
             todo="add an opset_import for the domain ai.onnx (the empty domain)",
         )
     return imports[""]

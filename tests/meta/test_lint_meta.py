@@ -1,0 +1,201 @@
+"""Checkers with planted bugs: each is caught by the model that is named beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from onnx import TensorProto, helper
+
+from sonnx_clip.graph import Problem, Verdict, declared, lint, lint_model, restrictions, scope, walk
+from sonnx_clip.graph import arguments as arguments_module
+from sonnx_clip.graph.declared import TensorInfo
+from tests.graph.build import bounds, clip, graph, model, scalar, sparse, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import onnx
+
+    Plant = Callable[[pytest.MonkeyPatch], None]
+
+_UNTYPED = {"R5": "unknown", "element_type": "unknown"}
+_NOTHING = {"R4": "violates", "scalar_bounds": "unknown"} | _UNTYPED
+
+
+def _branching(inner_node: onnx.NodeProto, *before: onnx.NodeProto) -> onnx.ModelProto:
+    inner = graph(*before, inner_node, inputs=[], outputs=[value("y", [2, 3])], stored=[])
+    node = helper.make_node("If", ["c"], ["Y"], then_branch=inner)
+    return model(graph(node, inputs=[value("X", [2, 3]), value("c", [], TensorProto.BOOL)]))
+
+
+def _in_function() -> onnx.ModelProto:
+    called = helper.make_function(
+        "here", "F", ["X", "L", "M"], ["Y"], [clip()], [helper.make_opsetid("", 13)]
+    )
+    call = helper.make_node("F", ["X", "L", "M"], ["Y"], domain="here")
+    return model(graph(call), functions=[called], imports={"": 13, "here": 1})
+
+
+def _negated() -> onnx.ModelProto:
+    return model(graph(helper.make_node("Neg", ["X"], ["Z"]), clip("Z", "L", "M")))
+
+
+_STRINGS = [value(name, [], TensorProto.STRING) for name in ("X", "L", "M")]
+
+# For each model the verdicts, other than `meets`, of each Clip node that is in it.
+MODELS: dict[str, tuple[onnx.ModelProto, list[dict[str, str]]]] = {
+    "all is declared": (model(), [{}]),
+    "min has the empty name": (model(graph(clip("X", "", "M"))), [{"R1": "violates"}]),
+    "max is absent": (model(graph(clip("X", "L"))), [{"R2": "violates"}]),
+    "bounds as attributes": (
+        model(graph(clip("X", min=0.0, max=6.0)), opset=6),
+        [{"R1": "violates", "R2": "violates"}],
+    ),
+    "in a branch": (_branching(clip("X", "", "M", out="y")), [{"R1": "violates"}]),
+    "in a function": (_in_function(), [_NOTHING]),
+    "hidden name": (
+        _branching(clip(out="y"), helper.make_node("Own", ["L"], ["X"], domain="o")),
+        [{"R4": "violates"} | _UNTYPED],
+    ),
+    "sparse initializer": (
+        model(graph(inputs=[], sparse_stored=[sparse("X")])),
+        [{"R3": "violates"}],
+    ),
+    "symbolic dimension": (model(graph(inputs=[value("X", ["N", 3])])), [{"R4": "violates"}]),
+    "dimension -1": (model(graph(inputs=[value("X", [-1, 3])])), [{"R4": "violates"}]),
+    "only inference knows": (_negated(), [{"R4": "violates"} | _UNTYPED]),
+    "no shape": (
+        model(graph(inputs=[value("X", None)], outputs=[value("Y", [2, 3])])),
+        [{"R4": "violates"}],
+    ),
+    "two shapes": (
+        model(graph(stored=[*bounds(), helper.make_tensor("X", TensorProto.FLOAT, [1, 1], [0.0])])),
+        [{"R4": "violates"}],
+    ),
+    "max is double": (
+        model(graph(stored=[scalar("L", 0.0), scalar("M", 6.0, TensorProto.DOUBLE)])),
+        [{"R5": "violates"}],
+    ),
+    "no element type": (model(graph(inputs=[value("X", [2, 3], TensorProto.UNDEFINED)])), [_UNTYPED]),
+    "min has one entry": (
+        model(graph(inputs=[value("X", [2, 3]), value("L", [1])], stored=[scalar("M", 6.0)])),
+        [{"scalar_bounds": "violates"}],
+    ),
+    "strings": (
+        model(graph(inputs=_STRINGS, outputs=[value("Y", [], TensorProto.STRING)], stored=[])),
+        [{"element_type": "violates"}],
+    ),
+    "domain by its long name": (
+        model(graph(clip("X", "", "M", domain="ai.onnx"))),
+        [{"R1": "violates"}],
+    ),
+    "clip of another domain": (
+        model(graph(clip("X", domain="com.acme")), imports={"": 13, "com.acme": 13}),
+        [],
+    ),
+}
+
+
+def misjudged(folder: Path, names: list[str]) -> list[str]:
+    """The models whose nodes do not get exactly the verdicts that they should."""
+    found = []
+    for name in names:
+        proto, expected = MODELS[name]
+        path = folder / "model.onnx"
+        path.write_bytes(proto.SerializeToString())
+        report = lint_model(path)
+        verdicts = [
+            {j.id: str(j.verdict) for j in node.judgements if j.verdict is not Verdict.MEETS}
+            for node in report.nodes
+        ]
+        if verdicts != expected:
+            found.append(name)
+    return found
+
+
+def test_the_checker_as_it_is_judges_every_model_rightly(tmp_path: Path) -> None:
+    assert misjudged(tmp_path, list(MODELS)) == []
+
+
+def _set(target: object, name: str, replacement: Any) -> Plant:
+    return lambda patch: patch.setattr(target, name, replacement)
+
+
+def _main_graph_only(*parts: Any) -> Iterator[walk.ClipNode]:
+    return (node for node in walk.clip_nodes(*parts) if not node.scope.in_function)
+
+
+def _outermost_first(inner: scope.Scope, name: str) -> scope.Resolved:
+    outermost = inner
+    while outermost.outer is not None:
+        outermost = outermost.outer
+    return scope.resolve(outermost if name in outermost.defined else inner, name)
+
+
+def _dense(tensor: onnx.SparseTensorProto, origin: str) -> TensorInfo:
+    return TensorInfo(origin, element_type="FLOAT", dims=tuple(tensor.dims))
+
+
+_types = restrictions._type_problems
+_scalar = restrictions._scalar_problem
+_shape = restrictions._shape_problem
+
+
+def _forgives_one_entry(tensor: arguments_module.Argument, rules: restrictions.Rules) -> Problem | None:
+    return None if tensor.dims == (1,) else _scalar(tensor, rules)
+
+
+def _no_shape_is_fine(tensor: arguments_module.Argument, rules: restrictions.Rules) -> Problem | None:
+    return _shape(tensor, rules) if tensor.dims is not None or tensor.contradiction else None
+
+
+def _unknown_is_met(tensor: arguments_module.Argument, message: str, remedy: str) -> Problem:
+    return Problem(tensor.role, tensor.name, Verdict.MEETS, message, remedy)
+
+
+PLANTS: dict[str, tuple[Plant, str]] = {
+    "forgets subgraphs": (_set(walk, "subgraphs", lambda _: ()), "in a branch"),
+    "forgets functions": (_set(lint, "clip_nodes", _main_graph_only), "in a function"),
+    "the outer name wins": (_set(arguments_module, "resolve", _outermost_first), "hidden name"),
+    "an absent bound is fine": (_set(restrictions, "bound_problem", lambda *_: None), "max is absent"),
+    "attributes count as set": (
+        _set(restrictions, "bound_problem", lambda node, _: None if node.proto.attribute else 1 / 0),
+        "bounds as attributes",
+    ),
+    "sparse initializers are dense": (_set(scope, "from_sparse", _dense), "sparse initializer"),
+    "R3 never fails": (_set(restrictions, "_sparse_problem", lambda _: None), "sparse initializer"),
+    "a symbol is a number": (_set(restrictions, "symbols", lambda _: []), "symbolic dimension"),
+    "-1 is a size": (_set(declared, "_type_dim", lambda dim: dim.dim_value), "dimension -1"),
+    "no shape is fine": (_set(restrictions, "_shape_problem", _no_shape_is_fine), "no shape"),
+    "a contradiction is fine": (_set(arguments_module, "_compatible", lambda *_: True), "two shapes"),
+    "inference always counts": (
+        _set(lint, "Rules", lambda _, types: restrictions.Rules(True, types)),
+        "only inference knows",
+    ),
+    "R5 looks at X and L only": (
+        _set(restrictions, "_type_problems", lambda present, rules: _types(present[:2], rules)),
+        "max is double",
+    ),
+    "unknown is met": (_set(restrictions, "_unknown", _unknown_is_met), "no element type"),
+    "one entry is a scalar": (
+        _set(restrictions, "_scalar_problem", _forgives_one_entry),
+        "min has one entry",
+    ),
+    "any element type will do": (_set(restrictions, "_profile_problem", lambda *_: None), "strings"),
+    "only the empty domain": (
+        _set(walk, "is_default_domain", lambda domain: domain == ""),
+        "domain by its long name",
+    ),
+    "any domain": (_set(walk, "is_default_domain", lambda _: True), "clip of another domain"),
+}
+
+
+@pytest.mark.parametrize("bug", PLANTS)
+def test_a_planted_bug_is_caught_by_the_model_named_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: str
+) -> None:
+    plant, caught_by = PLANTS[bug]
+    plant(monkeypatch)
+    assert misjudged(tmp_path, [caught_by]) == [caught_by]
