@@ -17,9 +17,10 @@ from sonnx_clip.render.header import header_lines
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.unparse import unparse
 from sonnx_clip.spec.values import encode
+from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.tree import Expr
@@ -212,25 +213,5 @@ def _texts(spec: Spec, family: str) -> set[str]:
     shown += [case.when for case in spec.cases]
     shown += [c.when for c in spec.classes_of(family)]
     shown += [part for latitude in spec.latitude for part in (latitude.when, latitude.accepts)]
-    nodes = (node for expr in shown for node in _walk(expr))
+    nodes = (node for expr in shown for node in subtrees(expr))
     return {unparse(node) for node in nodes if isinstance(node, (tree.Number, tree.Constant))}
-
-
-def _walk(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    for child in _children(expr):
-        yield from _walk(child)
-
-
-def _children(expr: Expr) -> Iterable[Expr]:
-    match expr:
-        case tree.Compare(left=left, right=right) | tree.Connective(left=left, right=right):
-            return (left, right)
-        case tree.Not(operand=operand) | tree.Every(body=operand):
-            return (operand,)
-        case tree.If(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
-            return arguments
-        case _:
-            return ()

@@ -1,0 +1,87 @@
+"""The generated oracle against the evaluator: exact integers, and nothing shared with NumPy."""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sonnx_clip import oracle
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.spec import evaluator, load_spec
+from sonnx_clip.special import special_patterns
+
+TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
+
+
+def some_triples(etype):
+    """About 500 triples of special values, evenly."""
+    every = list(product(special_patterns(etype), repeat=3))
+    return every[:: max(1, len(every) // 500) | 1]
+
+
+def as_arrays(etype, triples):
+    columns = np.array(triples, bits_type(etype.id)).T.copy()
+    return [column.view(numpy_type(etype.id)) for column in columns]
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_result_cases_and_classes_are_those_of_the_evaluator(etype):
+    evaluate, generated = evaluator(load_spec(), etype), load_oracle()
+    triples = some_triples(etype)
+    x, l, m = as_arrays(etype, triples)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = generated.clip(x, l, m).view(bits_type(etype.id)).tolist()
+        cases = {id_: holds(x, l, m) for id_, holds in generated.CASES[etype.family].items()}
+        classes = {id_: holds(x, l, m) for id_, holds in generated.CLASSES[etype.family].items()}
+    for i, triple in enumerate(triples):
+        assert result[i] == evaluate.clip(*triple)
+        assert [id_ for id_, mask in cases.items() if mask[i]] == [evaluate.case(*triple).id]
+        assert [id_ for id_, mask in classes.items() if mask[i]] == [c.id for c in evaluate.classes(*triple)]
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_latitude_and_definitions_are_those_of_the_evaluator(etype):
+    spec, generated = load_spec(), load_oracle()
+    evaluate = evaluator(spec, etype)
+    triples = some_triples(etype)[::3]
+    x, l, m = as_arrays(etype, triples)
+    y = generated.clip(x, l, m)
+    for answer in special_patterns(etype)[::2]:
+        a = np.full_like(x, as_arrays(etype, [[answer]])[0][0])
+        accepted = {id_: f(x, l, m, y, a) for id_, f in generated.LATITUDE[etype.family].items()}
+        for i, triple in enumerate(triples):
+            due = [latitude.id for latitude in evaluate.latitudes(*triple, answer)]
+            assert [id_ for id_, mask in accepted.items() if mask[i]] == due
+    for definition in spec.definitions:
+        names = definition.parameters or ("X", "L", "M")
+        operands = (x, l, m)[: len(names)]
+        found = getattr(generated, f"{etype.family}_{definition.id}")(*operands)
+        found = found if found.dtype == bool else found.view(bits_type(etype.id))
+        speaks = definition.families is None or etype.family in definition.families
+        for i, triple in enumerate(triples):
+            environment = dict(zip(names, triple, strict=False))
+            assert found[i] == (evaluate(definition.is_, environment) if speaks else False)
+
+
+def test_it_belongs_to_the_yaml():
+    assert load_spec().digest == load_oracle().SPEC_DIGEST
+
+
+def test_scalars_broadcast_and_mixed_types_do_not():
+    generated = load_oracle()
+    assert generated.clip(np.float32(5), np.float32(0), np.float32(1)) == 1
+    assert generated.clip(np.zeros((2, 3), np.int8), np.int8(1), np.int8(2)).shape == (2, 3)
+    with pytest.raises(AssertionError):
+        generated.clip(np.float32(5), np.float64(0), np.float32(1))
+
+
+def test_an_oracle_that_is_not_there_is_one_message(monkeypatch, tmp_path):
+    monkeypatch.setattr(oracle, "repo_file", lambda _: tmp_path / "clip_oracle.py")
+    load_oracle.cache_clear()
+    with pytest.raises(UserError, match="sonnx-clip generate"):
+        load_oracle()
+    load_oracle.cache_clear()

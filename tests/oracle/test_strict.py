@@ -1,0 +1,175 @@
+"""`sonnx_clip.clip`: what it refuses, and that it writes what is due wherever it writes."""
+
+import subprocess
+import sys
+import tomllib
+import warnings
+from itertools import product
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import sonnx_clip
+from sonnx_clip import RestrictionError, clip
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec import load_spec
+from sonnx_clip.special import special_patterns
+
+F = np.float32
+X = np.array([[-1.0, 0.5], [np.nan, 7.0]], F)
+L, M = F(0), F(1)
+TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
+
+
+class FakeSparse:
+    """What scipy.sparse offers, as far as it matters."""
+
+    def todense(self):
+        return X
+
+
+REFUSED = {
+    "R1": (X, None, M),
+    "R2": (X, L, None),
+    "R3": (FakeSparse(), L, M),
+    "R3 masked": (np.ma.masked_array(X, X > 1), L, M),
+    "R3 sparse bound": (X, FakeSparse(), M),
+    "R5": (X, np.float64(0), M),
+    "R5 int bound": (X, L, np.int32(1)),
+    "R5 python float": (X, 0.0, M),
+    "R5 python int": (np.array([1, 2]), 0, np.int64(1)),
+    "R5 list": ([1.0, 2.0], L, M),
+    "R5 text": ("1.0", L, M),
+    "R5 swapped bytes of a bound": (X, np.array(0, ">f4"), M),
+    "scalar_bounds": (X, np.zeros(1, F), M),
+    "scalar_bounds max": (X, L, np.zeros((2, 2), F)),
+    "element_types bool": (X > 0, np.bool_(False), np.bool_(True)),
+    "element_types complex": (X.astype(np.complex64), np.complex64(0), np.complex64(1)),
+    "element_types longdouble": (X.astype(np.longdouble), np.longdouble(0), np.longdouble(1)),
+    "element_types object": (X.astype(object), L, M),
+    "element_types swapped bytes": (X.astype(">f4"), np.array(0, ">f4"), np.array(1, ">f4")),
+    "element_types float8": (X.astype(ml_dtypes.float8_e4m3fn), L, M),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_breaks_a_restriction_is_refused_by_its_tag(name):
+    with pytest.raises(RestrictionError) as caught:
+        clip(*REFUSED[name])
+    assert caught.value.tag == name.split()[0]
+    assert str(caught.value).startswith(f"[{caught.value.tag}] ")
+
+
+def test_a_refusal_says_what_to_do():
+    with pytest.raises(RestrictionError, match=r"np\.float32\(0\)"):
+        clip(X, 0, M)
+    with pytest.raises(RestrictionError, match=r"np\.asarray\(x, np\.float32\)"):
+        clip([1], L, M)
+    with pytest.raises(RestrictionError, match=r"x\.astype\('float32'\)"):
+        clip(X.astype(">f4"), np.array(0, ">f4"), np.array(1, ">f4"))
+
+
+OUTS = {
+    "C1": np.zeros(4, F),
+    "C1 broadcast": np.zeros((1, 2, 2), F),
+    "C3": np.zeros((2, 2), np.float64),
+    "R3": np.ma.zeros((2, 2), F),
+    "R5 scalar": F(0),
+    "R5 list": [[0, 0], [0, 0]],
+}
+
+
+@pytest.mark.parametrize("name", OUTS)
+def test_an_out_that_cannot_hold_the_result_is_refused(name):
+    before = X.copy()
+    with pytest.raises(RestrictionError) as caught:
+        clip(X, L, M, out=OUTS[name])
+    assert caught.value.tag == name.split()[0]
+    assert X.tobytes() == before.tobytes()
+
+
+def test_an_out_that_is_read_only_is_refused():
+    out = np.zeros((2, 2), F)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        clip(X, L, M, out=out)
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_every_special_triple_gives_the_bits_of_the_oracle_and_no_warning(etype):
+    values = np.array(special_patterns(etype), bits_type(etype.id)).view(numpy_type(etype.id))
+    due = load_oracle().clip(values[None, None, :], values[:, None, None], values[None, :, None])
+    bits = bits_type(etype.id)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for i, j in product(range(len(values)), repeat=2):
+            result = clip(values, values[i], values[j, ...])
+            assert result.dtype == values.dtype
+            assert np.array_equal(result.view(bits), due[i, j].view(bits))
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (2, 0, 2), (1,), (3, 4, 5)])
+def test_every_shape_is_kept(shape):
+    x = np.full(shape, 7, F)
+    result = clip(x, L, M)
+    assert type(result) is np.ndarray
+    assert (result.shape, result.dtype) == (shape, F)
+    assert np.all(result == 1)
+    assert np.all(x == 7)
+
+
+def test_scalars_and_subclasses_are_plain_arrays():
+    assert clip(F(7), L, M).shape == ()
+    result = clip(np.array([[7, 0.5]], F).view(np.matrix), L, M)
+    assert type(result) is np.ndarray
+    assert result.tolist() == [[1.0, 0.5]]
+
+
+@pytest.mark.parametrize("bounds", [(0, 10), (10, 0), (np.nan, 10), (3, np.nan)])
+@pytest.mark.parametrize("view", ["same", "shifted", "backwards", "strided", "bound inside", "transposed"])
+def test_out_may_overlap_whatever_is_read(bounds, view):
+    memory = np.array([5, -3, 20, np.nan, -0.0, 0, 12, 1, 30], F)
+    lower, upper = (np.array(bound, F) for bound in bounds)
+    x, out = {
+        "same": lambda: (memory, memory),
+        "shifted": lambda: (memory[:-1], memory[1:]),
+        "backwards": lambda: (memory, memory[::-1]),
+        "strided": lambda: (memory[::2], memory[:5]),
+        "bound inside": lambda: (memory, memory),
+        "transposed": lambda: (memory.reshape(3, 3), memory.reshape(3, 3).T),
+    }[view]()
+    if view == "bound inside":
+        lower, upper = memory[0, ...], memory[2, ...]
+    due = load_oracle().clip(x.copy(), lower.copy(), upper.copy())
+    result = clip(x, lower, upper, out=out)
+    assert result is out
+    assert np.array_equal(result.view(np.uint32), due.view(np.uint32))
+
+
+def test_strided_and_broadcast_inputs():
+    base = np.arange(-10, 10, dtype=np.int16)
+    for x in (base[::3], base[::-1], base.reshape(4, 5).T, np.broadcast_to(base, (3, 20))):
+        assert np.array_equal(clip(x, np.int16(-2), np.int16(4)), np.minimum(np.maximum(x, -2), 4))
+
+
+def test_the_import_is_light():
+    code = (
+        "import sys, time, numpy; began = time.perf_counter(); import sonnx_clip; sonnx_clip.clip;"
+        "took = time.perf_counter() - began; heavy = {'onnx', 'pydantic', 'typer', 'rich', 'hypothesis'};"
+        "print(took, *heavy & set(sys.modules))"
+    )
+    took, *loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=repo_file(".")
+    ).stdout.split()
+    assert loaded == []
+    assert float(took) < 0.2
+
+
+def test_the_version_is_that_of_the_package():
+    project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
+    assert sonnx_clip.__version__ == project["version"]
+    with pytest.raises(AttributeError, match="klip"):
+        sonnx_clip.klip  # noqa: B018
