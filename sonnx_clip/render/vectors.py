@@ -80,14 +80,16 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
 
 
 def _candidates(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
-    """The witnesses of the YAML, the triples of the core values, and an even sample of the special ones."""
-    for klass in spec.classes_of(etype.family):
-        witness = klass.inhabited_by
-        x, l, m = (int(encode(text, etype)) for text in (witness.X, witness.L, witness.M))
-        yield x, l, m
+    """The witnesses of the YAML and each special X under their bounds, core triples, a sample of the others."""
+    every = special_patterns(etype)
+    witnesses = [
+        tuple(int(encode(text, etype)) for text in (w.X, w.L, w.M))
+        for w in (klass.inhabited_by for klass in spec.classes_of(etype.family))
+    ]
+    yield from ((x, l, m) for x, l, m in witnesses)
+    yield from ((x, l, m) for _, l, m in witnesses for x in every)
     core = [int(encode(text, etype)) for text in _CORE[etype.family]]
     yield from product(core, repeat=3)
-    every = special_patterns(etype)
     size = len(every)
     step = max(1, size**3 // _SAMPLE)
     while gcd(step, size) != 1:  # else the sample would miss values of X
