@@ -92,7 +92,8 @@ def _compatible(a: Dims, b: Dims) -> bool:
 
 def operator_version(node: ClipNode) -> int:
     """The version of Clip that the imported opset means: 1, 6, 11, 12 or 13."""
-    return defs.get_schema("Clip", node.opset, "").since_version
+    known = min(node.opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
+    return defs.get_schema("Clip", known, "").since_version
 
 
 def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:

@@ -115,10 +115,10 @@ def _outputs(nodes: Iterable[NodeProto]) -> frozenset[str]:
 
 
 def _grouped(values: Iterable[tuple[str, TensorInfo]]) -> dict[str, tuple[TensorInfo, ...]]:
-    grouped: dict[str, tuple[TensorInfo, ...]] = {}
+    grouped: dict[str, list[TensorInfo]] = {}
     for name, info in values:
-        grouped[name] = (*grouped.get(name, ()), info)
-    return grouped
+        grouped.setdefault(name, []).append(info)
+    return {name: tuple(infos) for name, infos in grouped.items()}
 
 
 def _inferred(graph: GraphProto) -> dict[str, TensorInfo]:
