@@ -8,9 +8,8 @@ from itertools import combinations
 
 from sonnx_clip.render.obligation import Kind
 from sonnx_clip.render.whyml import Printer, conjuncts, names
-from sonnx_clip.spec import Spec
 from sonnx_clip.spec.entries import Constraint, Example, Latitude, Property
-from sonnx_clip.spec.evaluate import clip_value
+from sonnx_clip.spec import Spec, clip_value
 from sonnx_clip.spec.types import ElementType
 from sonnx_clip.spec.values import encode
 
@@ -181,6 +180,14 @@ class TypeGoals:
             f"{c.id}_repaired", "theorem", (c.id,), f"under its condition: {c.title}",
             f"{TENSORS} ({condition}) -> {result}",
         )
+
+    def refutations(self) -> Iterator[Goal]:
+        """The constraints that the page states and that are not so."""
+        for c in self.spec.constraints:
+            if self.family in c.refuted_for:
+                yield from self._refutation(c)
+
+    def _refutation(self, c: Constraint) -> Iterator[Goal]:
         yield Goal(
             f"{c.id}_refuting_entry", "theorem", (c.id,), f"the entry that refutes: {c.title}",
             "let y = clip_tensor refuting_x refuting_l refuting_m in "
@@ -248,11 +255,13 @@ def tensor_printer(etype: ElementType) -> Printer:
 def _interval_steps() -> Iterator[Goal]:
     yield Goal(
         "C2_when_inverted", "theorem", ("C2",), "inverted bounds make every entry M",
-        f"{TENSORS} lt (value m) (value l) -> forall i: index. eq ((clip_tensor x l m).entry i) (value m)",
+        "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
+        " lt (value m) (value l) -> eq ((clip_tensor x l m).entry i) (value m)",
     )
     yield Goal(
         "C2_when_ordered", "theorem", ("C2",), "else every entry of numbers lies between the bounds",
-        f"{TENSORS} forall i: index. not nan (x.entry i) -> not nan (value l) -> not nan (value m) ->"
+        "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
+        " not nan (x.entry i) -> not nan (value l) -> not nan (value m) ->"
         " not lt (value m) (value l) -> let y = clip_tensor x l m in"
         " le (value l) (y.entry i) /\\ le (y.entry i) (value m)",
     )

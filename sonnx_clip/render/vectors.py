@@ -80,7 +80,7 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
 
 
 def _candidates(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
-    """The witnesses of the YAML and each special X under their bounds, core triples, a sample of the others."""
+    """Witnesses of the YAML, each special X under their bounds, the core triples, and a sample of all."""
     every = special_patterns(etype)
     witnesses = [
         tuple(int(encode(text, etype)) for text in (w.X, w.L, w.M))

@@ -79,20 +79,23 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
         *goals.encoding(), *goals.cases(), *goals.classes(), *goals.properties(),
         *goals.latitude(), *goals.examples(),
     ]
-    tensor_goals = list(goals.constraints())
+    tensor_goals, refutation_goals = list(goals.constraints()), list(goals.refutations())
     text = _templates().get_template("type.mlw.j2").render(
         header=_header(spec), etype=etype, axioms=axioms, element_goals=element_goals,
-        tensor_goals=tensor_goals, **_declarations(spec, goals),
+        tensor_goals=tensor_goals, refutation_goals=refutation_goals, **_declarations(spec, goals),
     )
     instances = [
         Goal(name, "instance", (etype.id,), f"{etype.id} is ordered: {name.replace('_', ' ')}", "")
         for name in axioms
     ]
     smoke = [_smoke("smoke_meaning"), _smoke("smoke_constraints")]
+    if refutation_goals:
+        refutation_goals.append(_smoke("smoke_refutation"))
     found = [
         *_obligations(etype.id, path, "Instance", instances),
         *_obligations(etype.id, path, "Meaning", [*element_goals, smoke[0]]),
         *_obligations(etype.id, path, "Constraints", [*tensor_goals, smoke[1]]),
+        *_obligations(etype.id, path, "Refutation", refutation_goals),
     ]
     return text, found
 
@@ -116,7 +119,10 @@ def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
     *first, last = spec.cases
     result = "".join(f"if {c.id} x l m then {c.result.lower()} else\n" for c in first) + last.result.lower()
     constraints = [
-        declare(f"stated_{c.id}", "x l m y", "tensor", tensor_printer(etype).show(c.holds), c.title)
+        {
+            **declare(f"stated_{c.id}", "x l m y", "tensor", tensor_printer(etype).show(c.holds), c.title),
+            "is_refuted": etype.family in c.refuted_for,
+        }
         for c in spec.constraints if etype.family in c.families
     ]
     definitions = [_definition(d, etype) for d in spec.definitions]

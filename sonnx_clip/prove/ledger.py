@@ -1,0 +1,104 @@
+"""The ledger: what was asked, of whom, and what came out, so that nothing is asked twice.
+
+An answer is kept under the digest of the exact task text, the prover's name, version, command and limits. A
+change of any of these makes it a new question. Each answer is committed as it arrives: a run that is killed
+goes on where it was.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.prove.provers import Answer, Limits, Prover, Verdict
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    task TEXT NOT NULL, prover TEXT NOT NULL, version TEXT NOT NULL, command TEXT NOT NULL,
+    seconds INTEGER NOT NULL, megabytes INTEGER NOT NULL,
+    verdict TEXT NOT NULL, words TEXT NOT NULL, cpu REAL NOT NULL,
+    PRIMARY KEY (task, prover, version, command, seconds, megabytes)
+) STRICT;
+CREATE TABLE IF NOT EXISTS tasks (
+    source TEXT NOT NULL, prover TEXT NOT NULL, theory TEXT NOT NULL, goal TEXT NOT NULL, task TEXT NOT NULL,
+    PRIMARY KEY (source, prover, theory, goal)
+) STRICT;
+PRAGMA user_version = 1;
+"""
+
+
+@dataclass(frozen=True)
+class TaskName:
+    """One goal as Why3 printed it for one prover: the digest of its text stands for it."""
+
+    theory: str
+    goal: str
+    digest: str
+
+
+class Ledger:
+    """The ledger in an SQLite file.
+
+    Args:
+        path: the file; made when it is missing.
+
+    Raises:
+        UserError: the file is no ledger.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.DatabaseError as error:
+            raise UserError(f"this is no ledger: {error}", str(path), "remove the file and run again") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def answer(self, task: str, prover: Prover, limits: Limits) -> Answer | None:
+        """The answer that this prover gave about this task under these limits, if it was asked."""
+        row = self._db.execute(
+            "SELECT verdict, words, cpu FROM answers WHERE task = ? AND prover = ? AND version = ?"
+            " AND command = ? AND seconds = ? AND megabytes = ?",
+            _key(task, prover, limits),
+        ).fetchone()
+        if row is None or row[0] not in get_args(Verdict):
+            return None
+        return Answer(*row)
+
+    def record(self, task: str, prover: Prover, limits: Limits, answer: Answer) -> None:
+        """Keep an answer."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*_key(task, prover, limits), answer.verdict, answer.words, answer.cpu),
+        )
+
+    def tasks(self, source: str, prover: str) -> tuple[TaskName, ...]:
+        """The tasks that Why3 printed from a source for a prover; empty when it was not asked."""
+        rows = self._db.execute(
+            "SELECT theory, goal, task FROM tasks WHERE source = ? AND prover = ?", (source, prover)
+        )
+        return tuple(TaskName(*row) for row in rows)
+
+    def record_tasks(self, source: str, prover: str, tasks: Iterable[TaskName]) -> None:
+        """Keep which tasks Why3 printed, all or none."""
+        with self._db:
+            self._db.execute("BEGIN")
+            self._db.executemany(
+                "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?)",
+                [(source, prover, t.theory, t.goal, t.digest) for t in tasks],
+            )
+
+
+def _key(task: str, prover: Prover, limits: Limits) -> tuple[str, str, str, str, int, int]:
+    return (task, prover.name, prover.version, " ".join(prover.command), limits.seconds, limits.megabytes)

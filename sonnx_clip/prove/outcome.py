@@ -1,0 +1,68 @@
+"""What came out for an obligation, once its provers have answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sonnx_clip.prove.provers import Answer
+from sonnx_clip.render.obligation import Obligation
+
+Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer of one prover about one obligation.
+
+    Args:
+        prover: its name.
+        version: its version.
+        task: the digest of the task text; empty if there was no task.
+        answer: what it said.
+        from_ledger: whether it was asked in an earlier run.
+    """
+
+    prover: str
+    version: str
+    task: str
+    answer: Answer
+    from_ledger: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An obligation with the replies of all provers that had to answer.
+
+    For a smoke obligation ``proved`` means that every prover answered and none derived false.
+    """
+
+    obligation: Obligation
+    replies: tuple[Reply, ...]
+
+    @property
+    def proved_by(self) -> tuple[str, ...]:
+        """The provers that showed it."""
+        good = ("countermodel", "unknown", "timeout") if self.obligation.kind == "smoke" else ("valid",)
+        return tuple(r.prover for r in self.replies if r.answer.verdict in good)
+
+    @property
+    def status(self) -> Status:
+        """Whether two provers showed it, one, or none; a countermodel overrules a proof."""
+        verdicts = {r.answer.verdict for r in self.replies}
+        shown = len(self.proved_by)
+        if self.obligation.kind == "smoke":
+            return "proved" if self.replies and shown == len(self.replies) else "not proved"
+        if "countermodel" in verdicts or shown == 0:
+            return "not proved"
+        return "proved" if shown >= 2 else "proved by one"
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time that the provers used."""
+        return sum(r.answer.cpu for r in self.replies)
+
+    @property
+    def failed_replies(self) -> tuple[Reply, ...]:
+        """The replies that did not show it."""
+        return tuple(r for r in self.replies if r.prover not in self.proved_by)

@@ -1,0 +1,207 @@
+"""The provers: how one is asked, and what counts as an answer.
+
+A prover is believed only when it repeats the name of the task, says ``unsat``, repeats the name again, and says
+nothing else: a crash, a hang, an empty, truncated or foreign answer is never taken for a proof.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from sonnx_clip.errors import UserError
+
+Verdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
+
+INSTALL = "install it: apt-get install why3 z3 cvc5"
+_WORDS = 2000  # characters of a prover's last words that are kept
+
+
+@dataclass(frozen=True)
+class Prover:
+    """A prover as the project uses it.
+
+    Args:
+        name: its name in Why3's configuration and in the ledger.
+        command: program and options; ``{seconds}`` is the time limit, the task's file is appended.
+        version: what the program says of itself.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    version: str
+
+    @property
+    def why3_name(self) -> str:
+        """How Why3 is asked for it; the comma at the end excludes its variants."""
+        return f"{self.name},{self.version},"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a prover may use for one task."""
+
+    seconds: int
+    megabytes: int = 4000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a prover said of one task.
+
+    Args:
+        verdict: ``valid`` is the only one that proves anything.
+        words: what it printed last, for people.
+        cpu: seconds of processor time that it used, start-up included.
+    """
+
+    verdict: Verdict
+    words: str
+    cpu: float
+
+
+_KNOWN = {
+    "Z3": (("z3", "-smt2", "-T:{seconds}", "-memory:{megabytes}", "sat.random_seed=42", "smt.random_seed=42"),
+           re.compile(r"^Z3 version (\S+)")),
+    "cvc5": (("cvc5", "--tlimit={seconds}000", "--lang=smt2", "--fp-exp"),
+             re.compile(r"^This is cvc5 version (\S+)")),
+}  # fmt: skip
+NAMES = tuple(_KNOWN)
+
+
+def find_provers(names: tuple[str, ...] = NAMES) -> tuple[Prover, ...]:
+    """The provers with these names, each with the version that is installed; UserError if one is missing."""
+    return tuple(_find(name) for name in names)
+
+
+def _find(name: str) -> Prover:
+    match = next((known for known in _KNOWN if known.lower() == name.lower()), None)
+    if match is None:
+        raise UserError(f"there is no prover called {name}", todo=f"choose among {', '.join(NAMES)}")
+    command, version = _KNOWN[match]
+    said = version_of((command[0], "--version"))
+    found = version.search(said)
+    if found is None:
+        raise UserError(f"{command[0]} does not say its version", todo=f"it said: {said[:200]!r}; {INSTALL}")
+    return Prover(match, command, found[1])
+
+
+def version_of(command: tuple[str, ...]) -> str:
+    """What a tool prints when asked for its version; UserError if it is missing or fails."""
+    if shutil.which(command[0]) is None:
+        raise UserError(f"{command[0]} is not installed", todo=INSTALL)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"{command[0]} does not run: {error}", todo=INSTALL) from error
+    return done.stdout.strip()
+
+
+class Running:
+    """The process groups of the provers that run now, so that an interrupted run leaves none behind."""
+
+    def __init__(self) -> None:
+        self._groups: set[int] = set()
+        self._lock = threading.Lock()
+        self.stopped = False
+
+    def add(self, group: int) -> None:
+        """A prover has started; it ends at once if the run has stopped meanwhile."""
+        with self._lock:
+            self._groups.add(group)
+            stopped = self.stopped
+        if stopped:
+            _kill_group(group)
+
+    def remove(self, group: int) -> None:
+        """A prover has ended; what it left behind ends too."""
+        _kill_group(group)
+        with self._lock:
+            self._groups.discard(group)
+
+    def stop(self) -> None:
+        """End every prover."""
+        with self._lock:
+            self.stopped = True
+            groups = list(self._groups)
+        for group in groups:
+            _kill_group(group)
+
+
+def ask(prover: Prover, task: str, digest: str, limits: Limits, folder: Path, running: Running) -> Answer:
+    """Ask a prover about one task.
+
+    Args:
+        prover: whom.
+        task: SMT-LIB text that ends in ``(check-sat)``.
+        digest: the name of the task, which the answer must repeat.
+        limits: time and memory; a prover that ignores them is killed.
+        folder: where the task's file is written and left.
+        running: keeps the prover's process group while it runs.
+    """
+    file = folder / f"{digest[:16]}.{prover.name.lower()}.smt2"
+    file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
+    filled = [part.format(seconds=limits.seconds, megabytes=limits.megabytes) for part in prover.command]
+    status, output, cpu, killed = _run([*filled, str(file)], limits.seconds + 2, running)
+    return Answer(read_answer(output, digest, status, killed=killed), _last(output, status), cpu)
+
+
+def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Verdict:
+    """The verdict in what a prover printed; anything unexpected is ``failed``."""
+    lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
+    if killed or lines[1:2] == ["timeout"] or any("interrupted by timeout" in line for line in lines):
+        return "timeout"
+    if status != 0 or len(lines) != 3 or lines[0] != f"task {digest}" or lines[2] != f"end {digest}":
+        return "failed"
+    verdicts: dict[str, Verdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
+    return verdicts.get(lines[1], "failed")
+
+
+def _last(output: str, status: int) -> str:
+    words = "\n".join(line for line in output.splitlines() if not line.strip().strip('"').startswith(("task ", "end ")))
+    words = words.strip()[-_WORDS:] or "(it printed nothing)"
+    return words if status == 0 else f"{words} [exit status {status}]"
+
+
+def _run(command: list[str], seconds: float, running: Running) -> tuple[int, str, float, bool]:
+    """Run in a process group of its own: exit status, output, processor time, whether it had to be killed."""
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+        except OSError as error:
+            return 127, f"{command[0]}: {error}", 0.0, False
+        running.add(process.pid)
+        killed = threading.Event()
+
+        def kill() -> None:
+            killed.set()
+            _kill_group(process.pid)
+
+        timer = threading.Timer(seconds, kill)
+        timer.start()
+        try:
+            _, raw, usage = os.wait4(process.pid, 0)
+        finally:
+            timer.cancel()
+            running.remove(process.pid)
+        process.returncode = os.waitstatus_to_exitcode(raw)
+        output.seek(0)
+        text = output.read().decode("utf-8", "replace")
+    return process.returncode, text, usage.ru_utime + usage.ru_stime, killed.is_set()
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return  # it has ended already

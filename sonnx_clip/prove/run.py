@@ -1,0 +1,203 @@
+"""Proves obligations: Why3 prints the tasks, the provers answer side by side, the ledger remembers."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+from sonnx_clip.prove.ledger import Ledger, TaskName
+from sonnx_clip.prove.outcome import Outcome, Reply
+from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
+from sonnx_clip.prove.tasks import Task, Why3, print_tasks, source_digest
+from sonnx_clip.render.obligation import Obligation
+
+PROOF = Limits(seconds=60)
+SMOKE = Limits(seconds=1)
+
+Printed = tuple[tuple[Task, ...], str]
+
+
+@dataclass(frozen=True)
+class Proofs:
+    """A whole run.
+
+    Args:
+        outcomes: one for each obligation, in the order asked for.
+        strays: goals that Why3 printed and nobody asked for, as ``file theory.goal``.
+        asked: how many questions went to provers; the others were answered by the ledger.
+        wall: seconds that the run took.
+        prover_cpu: processor seconds of the provers that were asked in this run.
+        why3_cpu: processor seconds of Why3 in this run.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    strays: tuple[str, ...]
+    asked: int
+    wall: float
+    prover_cpu: float
+    why3_cpu: float
+
+    @property
+    def all_shown(self) -> bool:
+        """Whether something was asked, everything is shown and nothing is left over."""
+        shown = all(o.status != "not proved" for o in self.outcomes)
+        return bool(self.outcomes) and shown and not self.strays
+
+
+@dataclass
+class _Questions:
+    """What one theory file asks of one prover."""
+
+    file: str
+    prover: Prover
+    obligations: tuple[Obligation, ...]
+    everything: bool
+    source: str = ""
+    names: dict[tuple[str, str], TaskName] = field(default_factory=dict)
+
+
+class Session:
+    """Runs the questions of one call. Not to be used twice.
+
+    Args:
+        why3: Why3 with its configuration.
+        provers: who is asked about every obligation.
+        ledger: what is known already, and where answers go.
+        jobs: how many processes run at once.
+        on_progress: called with the number of replies so far, after each.
+    """
+
+    def __init__(
+        self, why3: Why3, provers: Sequence[Prover], ledger: Ledger, jobs: int,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self.why3, self.provers, self.ledger, self.jobs = why3, tuple(provers), ledger, jobs
+        self.on_progress = on_progress
+        self.replies: dict[tuple[str, str], Reply] = {}
+        self.strays: list[str] = []
+        self.asked = 0
+        self.prover_cpu = 0.0
+        self.running = Running()
+
+    def prove(self, obligations: Sequence[Obligation], complete_files: frozenset[str]) -> Proofs:
+        """Ask about every obligation.
+
+        Args:
+            obligations: what is to be shown.
+            complete_files: files of which every goal is among them: a goal more is then a stray.
+        """
+        start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(self.jobs) as pool:
+            try:
+                self._drain(pool, Path(folder), list(self._questions(obligations, complete_files)))
+            except BaseException:
+                self.running.stop()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        children = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        outcomes = tuple(
+            Outcome(o, tuple(self.replies[o.id, p.name] for p in self.provers)) for o in obligations
+        )
+        wall = time.monotonic() - start
+        return Proofs(outcomes, tuple(self.strays), self.asked, wall, self.prover_cpu, children - self.prover_cpu)
+
+    def _questions(
+        self, obligations: Iterable[Obligation], complete_files: frozenset[str]
+    ) -> Iterable[_Questions]:
+        by_file = groupby(sorted(obligations, key=lambda o: o.file), key=lambda o: o.file)
+        for file, group in [(f, tuple(g)) for f, g in by_file]:
+            source = source_digest(self.why3, file)
+            for prover in self.provers:
+                yield _Questions(file, prover, group, file in complete_files, source)
+
+    def _drain(self, pool: ThreadPoolExecutor, folder: Path, questions: list[_Questions]) -> None:
+        """Print what the ledger does not know, ask what it does not know, until nothing is pending."""
+        printing: dict[Future[Printed], _Questions] = {}
+        asking: dict[Future[Answer], tuple[_Questions, Obligation, str]] = {}
+        for q in questions:
+            if self._known(q):
+                for o in q.obligations:
+                    self._from_ledger(q, o, self._task_of(q, o))
+            else:
+                printing[pool.submit(print_tasks, self.why3, q.prover, q.file)] = q
+        while printing or asking:
+            done, _ = wait([*printing, *asking], return_when=FIRST_COMPLETED)
+            for future in done:
+                if future in printing:
+                    q = printing.pop(future)
+                    for o, task in self._printed(q, *future.result()):
+                        limits = limits_of(o)
+                        future_answer = pool.submit(
+                            ask, q.prover, task.text, task.name.digest, limits, folder, self.running
+                        )
+                        asking[future_answer] = (q, o, task.name.digest)
+                else:
+                    q, o, digest = asking.pop(future)
+                    self._answered(q, o, digest, future.result())
+
+    def _known(self, q: _Questions) -> bool:
+        """Whether the ledger has the task of every obligation, and the answer to it."""
+        q.names = {(t.theory, t.goal): t for t in self.ledger.tasks(q.source, q.prover.name)}
+        if not q.names:
+            return False
+        self._note_strays(q)
+        tasks = ((o, self._task_of(q, o)) for o in q.obligations)
+        return all(t is not None and self.ledger.answer(t.digest, q.prover, limits_of(o)) for o, t in tasks)
+
+    def _task_of(self, q: _Questions, o: Obligation) -> TaskName | None:
+        return q.names.get((o.theory, o.goal))
+
+    def _from_ledger(self, q: _Questions, o: Obligation, task: TaskName | None) -> bool:
+        answer = self.ledger.answer(task.digest, q.prover, limits_of(o)) if task else None
+        if task is None or answer is None:
+            return False
+        self._reply(q, o, task.digest, answer, from_ledger=True)
+        return True
+
+    def _printed(self, q: _Questions, tasks: tuple[Task, ...], said: str) -> Iterable[tuple[Obligation, Task]]:
+        """Note what Why3 printed; yields what is left to ask. What it did not print is not proved."""
+        by_goal = {(t.name.theory, t.name.goal): t for t in tasks}
+        q.names = {key: t.name for key, t in by_goal.items()}
+        self._note_strays(q)
+        if not said:
+            self.ledger.record_tasks(q.source, q.prover.name, q.names.values())
+        for o in q.obligations:
+            task = by_goal.get((o.theory, o.goal))
+            if task is None or not task.text.endswith("(check-sat)"):
+                words = said or f"Why3 printed no complete task for {o.theory}.{o.goal} of {o.file}"
+                self._reply(q, o, "", Answer("failed", words, 0.0), from_ledger=False)
+            elif said:
+                self._reply(q, o, "", Answer("failed", said, 0.0), from_ledger=False)
+            elif not self._from_ledger(q, o, task.name):
+                yield o, task
+
+    def _note_strays(self, q: _Questions) -> None:
+        if q.everything:
+            wanted = {(o.theory, o.goal) for o in q.obligations}
+            stray = [f"{q.file} {theory}.{goal}" for theory, goal in q.names if (theory, goal) not in wanted]
+            self.strays += [s for s in stray if s not in self.strays]
+
+    def _answered(self, q: _Questions, o: Obligation, digest: str, answer: Answer) -> None:
+        """A failure, or a timeout that may be the machine's fault, is asked again in the next run."""
+        final = answer.verdict != "failed" and (answer.verdict != "timeout" or o.kind == "smoke")
+        if final:
+            self.ledger.record(digest, q.prover, limits_of(o), answer)
+        self.asked += 1
+        self.prover_cpu += answer.cpu
+        self._reply(q, o, digest, answer, from_ledger=False)
+
+    def _reply(self, q: _Questions, o: Obligation, digest: str, answer: Answer, *, from_ledger: bool) -> None:
+        self.replies[o.id, q.prover.name] = Reply(q.prover.name, q.prover.version, digest, answer, from_ledger)
+        self.on_progress(len(self.replies))
+
+
+def limits_of(obligation: Obligation) -> Limits:
+    """A smoke obligation only waits whether false turns up."""
+    return SMOKE if obligation.kind == "smoke" else PROOF

@@ -1,0 +1,93 @@
+"""The hand-written theories: which goals they hold, and what they take for granted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+from sonnx_clip.render.obligation import Obligation
+
+_MODULE = re.compile(r"^module\s+(?P<module>\w+)", re.MULTILINE)
+_GOAL = re.compile(
+    r"^\s*(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma)\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)", re.MULTILINE
+)
+_SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
+
+
+def theory_files() -> list[Path]:
+    """The hand-written theory files, sorted."""
+    return sorted(repo_file("why3").glob("*.mlw"))
+
+
+def without_comments(text: str) -> str:
+    """WhyML text with its comments blanked out, line breaks kept, so that places stay the same."""
+    out: list[str] = []
+    depth = position = 0
+    while position < len(text):
+        two = text[position : position + 2]
+        if two == "(*" and text[position : position + 3] != "(*)":
+            depth += 1
+            out.append("  ")
+            position += 2
+        elif two == "*)" and depth:
+            depth -= 1
+            out.append("  ")
+            position += 2
+        else:
+            character = text[position]
+            out.append(character if depth == 0 or character == "\n" else " ")
+            position += 1
+    return "".join(out)
+
+
+def modules(text: str) -> list[tuple[str, str]]:
+    """The modules of a file with their text, comments blanked out."""
+    plain = without_comments(text)
+    starts = [*_MODULE.finditer(plain)]
+    ends = [*(m.start() for m in starts[1:]), len(plain)]
+    return [(m["module"], plain[m.start() : end]) for m, end in zip(starts, ends, strict=True)]
+
+
+def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
+    """The obligations of the hand-written theories.
+
+    Args:
+        ids: the ids of spec/clip.yaml that a goal may show.
+
+    Raises:
+        UserError: a goal does not say what it shows, or shows what does not exist.
+    """
+    found = [o for path in theory_files() for o in _of_file(path, ids)]
+    seen: set[str] = set()
+    for o in found:
+        if o.id in seen:
+            raise UserError(f"two goals are called {o.goal}", o.file, "give each goal of a file its own name")
+        seen.add(o.id)
+    return tuple(found)
+
+
+def _of_file(path: Path, ids: frozenset[str]) -> list[Obligation]:
+    file = f"why3/{path.name}"
+    return [
+        _obligation(file, path.stem, module, match, ids)
+        for module, body in modules(path.read_text(encoding="utf-8"))
+        for match in _GOAL.finditer(body)
+    ]
+
+
+def _obligation(file: str, stem: str, module: str, match: re.Match[str], ids: frozenset[str]) -> Obligation:
+    name = match["name"]
+    where = f"{file} ({module}.{name})"
+    shows = _SHOWS.search(match["marks"])
+    if shows is None:
+        raise UserError("the goal does not say what it shows", where, "add [@shows:ID,…] after its name")
+    shown = tuple(shows[1].split(","))
+    if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
+        raise UserError(f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id")
+    goal = f"{name}'vc" if match["form"].startswith("let") else name
+    title = "false does not follow" if shown == ("smoke",) else f"{name.replace('_', ' ')}, for every ordered type"
+    return Obligation(
+        f"{stem}.{name}", "smoke" if shown == ("smoke",) else "theorem", stem, shown, title, file, module, goal
+    )
