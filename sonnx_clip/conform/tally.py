@@ -58,6 +58,8 @@ class Tally:
         self.refused: dict[str, str] = {}
         self._classes = [Count() for _ in class_ids(etype.family)]
         self._forms = {tag: Count() for tag in _FORMS}
+        self._raised_calls = 0
+        self._raised_words: str | None = None
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
         """Count the answer to a request."""
@@ -90,6 +92,9 @@ class Tally:
         entries, due, classes = (part[row] for part in triples)
         counts = [(self._classes[index], int(n)) for index, n in enumerate(np.bincount(classes)) if n]
         counts += [(self._forms[tag], 1) for tag in failure.tags]
+        if failure.raised:
+            self._raised_calls += 1
+            self._raised_words = self._raised_words or failure.words
         for count, touched in counts:
             if failure.raised:
                 count.raised += touched
@@ -132,6 +137,9 @@ class Tally:
     def report(self, crash: tuple[str, str] | None = None) -> TypeReport:
         """The verdicts. `crash` has the last words of a runtime that died, and the line that repeats it."""
         case_of = load_oracle().CASE_OF_CLASS
+        for form in self._forms.values():
+            if form.compared == 0:  # else the classes say what raised: there was a form to judge
+                form.raised, form.words = self._raised_calls, self._raised_words
         ids = class_ids(self.etype.family)
         rows = [(id_, case_of[id_], count) for id_, count in zip(ids, self._classes, strict=True)]
         rows += [(tag, None, count) for tag, count in self._forms.items()]

@@ -1,0 +1,216 @@
+"""Implementations of Clip with one mistake each, and two without."""
+
+import os
+import time
+
+import ml_dtypes
+import numpy as np
+
+from sonnx_clip import clip
+
+__version__ = "planted"
+
+
+def bits(a):
+    return a.view(f"u{a.dtype.itemsize}")
+
+
+def chosen(condition, a, b):
+    """np.where on bits."""
+    return np.where(condition, bits(np.asarray(a)), bits(np.asarray(b))).view(np.asarray(a).dtype)
+
+
+# --- without a mistake
+
+
+def right(x, l, m):
+    with np.errstate(invalid="ignore"):
+        return chosen(m < l, m, chosen(x <= l, l, chosen(m <= x, m, x)))
+
+
+# --- wrong cases
+
+
+def swapped_bounds(x, l, m):
+    return right(x, m, l)
+
+
+def strict_comparison(x, l, m):
+    """`<` for `<=`: the sign of a zero on the lower bound."""
+    with np.errstate(invalid="ignore"):
+        return chosen(m < l, m, chosen(x < l, l, chosen(m <= x, m, x)))
+
+
+def max_zero_from_x(x, l, m):
+    """`<` for `<=` on the upper bound."""
+    with np.errstate(invalid="ignore"):
+        return chosen(m < l, m, chosen(x <= l, l, chosen(m < x, m, x)))
+
+
+def low_before_inverted(x, l, m):
+    """Inverted bounds give L where X <= L: the order of the cases is lost."""
+    with np.errstate(invalid="ignore"):
+        return chosen(x <= l, l, chosen(m <= x, m, x))
+
+
+def ignores_upper(x, l, m):
+    with np.errstate(invalid="ignore"):
+        return chosen(m < l, m, chosen(x <= l, l, x))
+
+
+def nan_min_propagates(x, l, m):
+    return right(x, l, m) if l == l else np.full_like(x, l)
+
+
+def nan_max_propagates(x, l, m):
+    return right(x, l, m) if m == m else np.full_like(x, m)
+
+
+def nan_becomes_min(x, l, m):
+    """The NaN of X is dropped, as by minNum and maxNum."""
+    y = right(x, l, m)
+    with np.errstate(invalid="ignore"):
+        return chosen((x != x) & (l <= m), l, y)
+
+
+def infinite_bound_is_none(x, l, m):
+    """An infinite lower bound is taken for `no bound`, whatever its sign."""
+    return right(x, -l, m) if abs(l) == np.inf else right(x, l, m)
+
+
+# --- wrong bits
+
+
+def loses_payload(x, l, m):
+    y = right(x, l, m)
+    with np.errstate(invalid="ignore"):
+        return chosen(y != y, np.full_like(y, np.nan), y)
+
+
+def clears_sign_of_zero(x, l, m):
+    y = right(x, l, m)
+    return chosen(y == 0, np.zeros_like(y), y)
+
+
+def flushes_subnormals(x, l, m):
+    """16 bits computed in float32 by a unit that flushes what is subnormal in 16 bits."""
+    wide = right(x, l, m).astype(np.float32)
+    tiny = (np.abs(wide) < 2.0**-14) & (wide != 0)
+    return np.where(tiny, np.copysign(np.float32(0), wide), wide).astype(x.dtype)
+
+
+def through_float64(x, l, m):
+    with np.errstate(invalid="ignore"):
+        return right(x, l, m).astype(np.float64).astype(x.dtype)
+
+
+def wraps_at_the_extreme(x, l, m):
+    """x - l < 0 for x < l, in the type itself."""
+    with np.errstate(all="ignore"):
+        below = (x - l).astype(x.dtype) <= 0
+        return chosen(m < l, m, chosen(below, l, chosen(m <= x, m, x)))
+
+
+def unsigned_comparison(x, l, m):
+    """Compares the bits of signed integers."""
+    return right(bits(x), bits(l), bits(m)).view(x.dtype)
+
+
+# --- wrong loops
+
+
+def tail_of_seven(x, l, m):
+    y = right(x, l, m)
+    if x.size == 7:
+        y = y.copy()
+        y[-1] = x[-1]
+    return y
+
+
+def last_of_an_odd_thousand(x, l, m):
+    y = right(x, l, m).copy()
+    if y.size == 1000:
+        y[992:] = m
+    return y
+
+
+def strides_ignored(x, l, m):
+    """Reads memory as if it were contiguous."""
+    if x.ndim == 1 and x.size > 1 and x.strides[0] not in (x.itemsize, 0):
+        x = np.lib.stride_tricks.as_strided(x, strides=(np.sign(x.strides[0]) * x.itemsize,))
+    return right(x, l, m)
+
+
+def transposes(x, l, m):
+    y = right(x, l, m)
+    return y if y.ndim < 2 else y.ravel(order="F").reshape(y.shape)
+
+
+# --- wrong forms
+
+
+def wrong_type_when_empty(x, l, m):
+    return right(x, l, m) if x.size else np.zeros(x.shape, np.float64)
+
+
+def wider_type(x, l, m):
+    return right(x, l, m).astype(np.float64)
+
+
+def wrong_shape(x, l, m):
+    return right(x, l, m).reshape(1, *x.shape)
+
+
+def writes_into_x(x, l, m):
+    return clip(x, l, m, out=x)
+
+
+def returns_nothing(x, l, m):
+    return None
+
+
+def refuses_inverted(x, l, m):
+    if m < l:
+        raise ValueError("min is greater than max")
+    return right(x, l, m)
+
+
+def refuses_nan_of_x_sometimes(x, l, m):
+    if x.size == 64 and np.any(x != x):
+        raise ValueError("no NaN, please")
+    return right(x, l, m)
+
+
+def refuses_rank_0(x, l, m):
+    if x.ndim == 0:
+        raise ValueError("rank 0 is not supported")
+    return right(x, l, m)
+
+
+def refuses_bfloat16(x, l, m):
+    if x.dtype == ml_dtypes.bfloat16:
+        raise TypeError("bfloat16 is not supported")
+    return right(x, l, m)
+
+
+# --- what is worse than a wrong result
+
+
+def segfaults(x, l, m):
+    if m < l:
+        os.kill(os.getpid(), 11)
+    return right(x, l, m)
+
+
+def aborts(x, l, m):
+    os.abort()
+
+
+def exits(x, l, m):
+    os._exit(0)
+
+
+def hangs(x, l, m):
+    while x.size == 7:
+        time.sleep(0.01)
+    return right(x, l, m)

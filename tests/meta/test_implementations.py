@@ -1,0 +1,216 @@
+"""Planted mistakes in implementations, each caught by the classes it touches, by name; and in the checker."""
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform import campaign, vectors
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.oracle import load_oracle
+
+INVERTED = {"inverted_zero_tie", "inverted_infinite", "inverted_ordinary"}
+LOW = {"low_tie", "low_equal_bounds", "low_infinite", "low_ordinary"}
+HIGH = {"high_tie", "high_equal_bounds", "high_infinite", "high_ordinary"}
+
+
+def judged(name, dtype="float32", **options):
+    report = run_campaign(f"tests.meta.planted:{name}", [dtype], **options)
+    return report, {c.id: c for c in report.types[0].classes}
+
+
+def violated(classes):
+    return {id_ for id_, found in classes.items() if found.verdict == "violates"}
+
+
+def test_the_right_one_conforms():
+    report, classes = judged("right")
+    assert not report.failed
+    assert {c.verdict for c in classes.values()} == {"conforms"}
+    assert report.runtime_version == "tests.meta.planted:right planted"
+
+
+# What each mistake must be caught by (at least), and what it does not touch.
+CAUGHT = {
+    ("swapped_bounds", "float32"): ({"high_ordinary", "inside_ordinary"}, {"low_tie"}),
+    ("swapped_bounds", "uint8"): ({"high_ordinary", "inside_ordinary", "inside_widest_bounds"}, set()),
+    ("low_before_inverted", "int16"): ({"inverted_ordinary"}, {"low_tie", "low_ordinary", "high_ordinary"}),
+    ("low_before_inverted", "float64"): ({"inverted_ordinary", "inverted_infinite"}, LOW | HIGH),
+    ("ignores_upper", "int32"): ({"high_equal_bounds", "high_ordinary"}, {"low_ordinary"}),
+    ("nan_min_propagates", "float32"): (
+        {"high_min_nan", "inside_min_nan", "inside_both_nan"},
+        {"low_max_nan"},
+    ),
+    ("nan_max_propagates", "bfloat16"): (
+        {"low_max_nan", "inside_max_nan", "inside_both_nan"},
+        {"high_min_nan"},
+    ),
+    ("nan_becomes_min", "float16"): ({"inside_nan"}, {"inside_nan_and_nan_bound", "inverted_nan"}),
+    ("infinite_bound_is_none", "float32"): ({"inverted_infinite", "inside_infinite"}, {"inside_ordinary"}),
+    ("flushes_subnormals", "float16"): ({"inside_subnormal"}, {"inside_zero", "low_zero_tie"}),
+    ("through_float64", "int64"): ({"inside_ordinary", "low_ordinary"}, set()),
+    ("through_float64", "uint64"): ({"inside_ordinary", "inside_widest_bounds"}, set()),
+    ("wraps_at_the_extreme", "int8"): ({"inside_widest_bounds", "high_ordinary"}, {"inverted_ordinary"}),
+    ("wraps_at_the_extreme", "int32"): ({"high_ordinary"}, {"inverted_ordinary"}),
+    ("unsigned_comparison", "int16"): ({"low_ordinary", "high_ordinary", "inside_ordinary"}, set()),
+    ("tail_of_seven", "float32"): ({"low_ordinary", "high_ordinary"}, {"inside_ordinary", "inside_nan"}),
+    ("last_of_an_odd_thousand", "int16"): ({"inside_ordinary", "low_ordinary"}, {"inverted_ordinary"}),
+    ("strides_ignored", "float64"): ({"inside_ordinary", "inside_nan"}, INVERTED),
+    ("transposes", "uint16"): ({"inside_ordinary"}, {"inverted_ordinary"}),
+    ("wrong_type_when_empty", "int16"): ({"C3"}, {"C1", "inside_ordinary"}),
+    ("wider_type", "float32"): ({"C3", "inside_ordinary"}, {"C1"}),
+    ("wrong_shape", "float32"): ({"C1", "inside_ordinary"}, {"C3"}),
+    ("returns_nothing", "int16"): ({"C1", "C3", "inside_ordinary"}, set()),
+    ("refuses_nan_of_x_sometimes", "float32"): ({"inside_nan", "inverted_nan"}, {"C1", "C3"}),
+}
+
+
+@pytest.mark.parametrize(("name", "dtype"), CAUGHT)
+def test_a_mistake_is_caught_by_its_classes(name, dtype):
+    report, classes = judged(name, dtype)
+    caught, untouched = CAUGHT[name, dtype]
+    assert report.failed
+    assert caught <= violated(classes)
+    assert not untouched & violated(classes)
+    for id_ in caught:
+        (first,) = [d for d in classes[id_].deviations if d.kind == "violates"]
+        assert first.got != first.expected
+        assert first.reproduce
+
+
+# Mistakes that the latitude covers: acceptable, and violations where the policy is strict.
+COVERED = {
+    "strict_comparison": ({"low_zero_tie", "low_max_nan"}, "zero-sign"),
+    "max_zero_from_x": ({"high_zero_tie", "high_min_nan"}, "zero-sign"),
+    "clears_sign_of_zero": ({"low_zero_tie", "high_zero_tie", "inverted_zero_tie"}, "zero-sign"),
+}
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_a_deviation_that_latitude_covers_is_named_and_strict_policy_turns_it_off(name):
+    classes_touched, latitude = COVERED[name]
+    _, classes = judged(name)
+    for id_ in classes_touched:
+        assert classes[id_].verdict == "acceptable"
+        assert set(classes[id_].latitude) == {latitude}
+        assert classes[id_].deviations[0].latitude == latitude
+    report, classes = judged(name, policy="strict")
+    assert report.failed
+    assert classes_touched <= violated(classes)
+
+
+def test_the_sign_of_a_zero_that_passes_through_has_no_latitude():
+    _, classes = judged("clears_sign_of_zero")
+    assert "inside_zero" in violated(classes)
+
+
+def test_a_lost_payload_is_acceptable_under_both_policies_and_said():
+    for policy in ("default", "strict"):
+        report, classes = judged("loses_payload", policy=policy)
+        assert not report.failed
+        assert classes["inside_nan"].verdict == "acceptable"
+        assert "nan-payload" in classes["inside_nan"].latitude
+        assert "payload" in classes["inside_nan"].deviations[0].explanation
+
+
+def test_a_mistake_in_strided_loops_alone_is_reproduced_in_such_a_layout():
+    _, classes = judged("strides_ignored", "float64")
+    (first,) = classes["inside_ordinary"].deviations
+    assert first.layout in {"every-second", "reversed"}
+
+
+def test_an_input_is_not_writable():
+    _, classes = judged("writes_into_x", "int16")
+    assert {c.verdict for c in classes.values() if c.case} == {"unsupported"}
+    assert "read-only" in classes["inside_ordinary"].words
+
+
+# --- runtimes that refuse
+
+
+def test_a_class_whose_every_call_raises_is_unsupported_with_the_words():
+    report, classes = judged("refuses_inverted", "int16")
+    assert not report.failed
+    assert classes["inverted_ordinary"].verdict == "unsupported"
+    assert classes["inverted_ordinary"].words == "ValueError: min is greater than max"
+    assert classes["inside_ordinary"].verdict == "conforms"
+    assert report.types[0].verdict == "unsupported"
+
+
+def test_a_type_is_unsupported_alone():
+    report = run_campaign("tests.meta.planted:refuses_bfloat16", ["bfloat16", "uint16"])
+    assert [found.verdict for found in report.types] == ["unsupported", "conforms"]
+    assert "bfloat16 is not supported" in report.types[0].words
+    assert not report.failed
+
+
+def test_rank_0_may_be_refused_and_is_noted():
+    report, classes = judged("refuses_rank_0", "int16")
+    assert not report.failed
+    assert report.types[0].refused_layouts == {"0-d": "ValueError: rank 0 is not supported"}
+    assert {c.verdict for c in classes.values()} == {"conforms"}
+
+
+# --- runtimes that die
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("segfaults", "SIGSEGV"),
+        ("aborts", "SIGABRT"),
+        ("exits", "exited with status 0"),
+        ("hangs", "no answer"),
+    ],
+)
+def test_a_runtime_that_dies_is_crashed_and_the_checker_lives(name, words):
+    report, classes = judged(name, "int16", timeout=20 if name != "hangs" else 3)
+    assert report.failed
+    assert words in report.types[0].words
+    assert {c.verdict for c in classes.values()} == {"crashed"}
+    assert f"from tests.meta.planted import {name}" in report.types[0].reproduce
+
+
+def test_a_crash_in_one_type_leaves_the_next_type_judged():
+    report = run_campaign("tests.meta.planted:aborts", ["int16", "uint16"])
+    assert [found.verdict for found in report.types] == ["crashed", "crashed"]
+
+
+# --- faults of the checker itself
+
+
+def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
+    monkeypatch.setattr(vectors, "special_patterns", lambda _: (0x3F800000, 0x40000000, 0x40400000))
+    monkeypatch.setattr(vectors, "_random", lambda _: iter(()))
+    report, classes = judged("right")
+    assert report.failed
+    assert classes["inside_nan"].verdict == "unreached"
+    assert classes["low_ordinary"].verdict == "conforms"
+
+
+def test_a_run_that_compares_nothing_is_a_failure(monkeypatch):
+    monkeypatch.setattr(campaign, "plan", lambda _: iter(()))
+    report, classes = judged("right")
+    assert report.failed
+    assert report.compared == 0
+    assert {c.verdict for c in classes.values()} == {"unreached"}
+
+
+def test_a_runtime_that_supports_nothing_is_a_failure():
+    report, _ = judged("refuses_bfloat16", "bfloat16")
+    assert report.types[0].verdict == "unsupported"
+    assert report.failed
+
+
+def test_classes_that_overlap_or_leave_a_gap_stop_the_run(monkeypatch):
+    etype = campaign._machine_types(["int8"])[0]
+    values = np.arange(4, dtype=np.uint8)
+    monkeypatch.delitem(load_oracle().CLASSES["int"], "low_tie")
+    with pytest.raises(AssertionError, match="do not part"):
+        vectors.tabulate(etype, values, values, values)
+
+
+def test_an_oracle_of_another_specification_is_refused(monkeypatch):
+    from sonnx_clip.errors import UserError
+
+    monkeypatch.setattr(load_oracle(), "SPEC_DIGEST", "0" * 64)
+    with pytest.raises(UserError, match="sonnx-clip generate"):
+        run_campaign("sonnx", ["int8"])
