@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
@@ -21,12 +22,14 @@ def reproducing_line(
 ) -> str:
     """Python that makes the call, prints type, shape and the bits of the result, and says what is due.
 
+    It has no single quotes, so that a shell takes it between two of them.
+
     Args:
         worker: knows the element type, and how the runtime is called.
         layout: id of the layout of X.
         entries: bits of X in order; a cycle of them is written as one.
         bounds: bits of min and of max.
-        due: a Python literal that is printed last.
+        due: what is printed last.
     """
     etype, bits = worker.etype, bits_type(worker.etype)
     dtype = "ml_dtypes.bfloat16" if etype == "bfloat16" else f"np.{etype}"
@@ -40,8 +43,8 @@ def reproducing_line(
         f"l = {lower}",
         f"m = {upper}",
         f"y = np.asarray({worker.call})",
-        "b = [hex(b) for b in y.reshape(-1).view(f'u{y.itemsize}').tolist()]",
-        f"print(y.dtype, y.shape, b, 'due:', {due!r})",
+        'b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]',
+        f'print(y.dtype, y.shape, b, "due:", {json.dumps(due)})',
     ]
     return "; ".join(parts)
 

@@ -32,7 +32,10 @@ _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 
 def print_report(report: Report, console: Console) -> None:
     """Print a report; lines to be pasted are never wrapped."""
+    console.print(f"[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
     console.print(_table(report))
+    legend = "  ".join(f"{sign} {verdict}" for verdict, (sign, _) in _SIGNS.items())
+    console.print(f"[dim]{legend}[/]", soft_wrap=True, highlight=False)
     for line in _unusual(report):
         console.print(line, soft_wrap=True, highlight=False)
     console.print(summary(report), soft_wrap=True, highlight=False, markup=False)
@@ -50,9 +53,7 @@ def summary(report: Report) -> str:
 
 
 def _table(report: Report) -> Table:
-    title = f"{report.runtime_version}: class by element type"
-    table = Table(title=title, title_justify="left", caption_justify="left", box=None, padding=(0, 0, 0, 1))
-    table.caption = "  ".join(f"{sign} {verdict}" for verdict, (sign, _) in _SIGNS.items())
+    table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("class", no_wrap=True)
     for found in report.types:
         table.add_column(_short(found.type), justify="center", no_wrap=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import onnx
 import onnx.parser
 
@@ -22,5 +24,5 @@ def one_node_model(etype: str) -> onnx.ModelProto:
 
 
 def parse_call(etype: str) -> str:
-    """The Python text that makes the same model."""
-    return f"onnx.parser.parse_model({model_text(etype)!r})"
+    """The Python text that makes the same model; without single quotes, for the sake of shells."""
+    return f"onnx.parser.parse_model({json.dumps(model_text(etype))})"

@@ -1,0 +1,186 @@
+"""`sonnx-clip check`: real runtimes, real verdicts, measured and not tabulated."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sonnx_clip.cli import app
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.report import Report
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_root
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["check", *arguments], catch_exceptions=False)
+
+
+def verdicts(report, type_id):
+    (found,) = [found for found in report.types if found.type == type_id]
+    return {c.id: c.verdict for c in found.classes}
+
+
+@pytest.fixture(scope="module")
+def onnxruntime_report():
+    return run_campaign("onnxruntime", ["float32", "int16", "uint16", "bfloat16", "int64"])
+
+
+@pytest.fixture(scope="module")
+def numpy_report():
+    return run_campaign("numpy", ["float32", "bfloat16", "int16"])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "uint8", "int32"])
+def test_ours_conforms(dtype):
+    report = run_campaign("sonnx", [dtype], policy="strict")
+    assert not report.failed
+    assert set(verdicts(report, dtype).values()) == {"conforms"}
+
+
+def test_onnxruntime_on_float32_deviates_in_nan_with_inverted_bounds_and_in_zeros_alone(onnxruntime_report):
+    found = verdicts(onnxruntime_report, "float32")
+    assert "violates" not in found.values()
+    (float32,) = [t for t in onnxruntime_report.types if t.type == "float32"]
+    used = {latitude: c.id for c in float32.classes for latitude in c.latitude}
+    assert set(used) == {"nan-inverted", "zero-sign"}
+    assert used["nan-inverted"] == "inverted_nan"
+
+
+def test_onnxruntime_is_unsupported_where_it_says_so(onnxruntime_report):
+    for type_id in ("int16", "uint16", "bfloat16"):
+        assert set(verdicts(onnxruntime_report, type_id).values()) == {"unsupported"}
+    words = {found.type: found.words for found in onnxruntime_report.types}
+    assert "NOT_IMPLEMENTED" in words["int16"]
+    assert "bfloat16" in words["bfloat16"]
+
+
+def test_np_clip_violates_on_nan_bounds_and_returns_another_type_for_bfloat16(numpy_report):
+    found = verdicts(numpy_report, "float32")
+    wrong = {id_ for id_, verdict in found.items() if verdict == "violates"}
+    assert wrong == {"low_max_nan", "high_min_nan", "inside_min_nan", "inside_max_nan", "inside_both_nan"}
+    assert verdicts(numpy_report, "bfloat16")["C3"] == "violates"
+    assert set(verdicts(numpy_report, "int16").values()) == {"conforms"}
+
+
+def test_every_deviation_is_repeated_by_its_line(onnxruntime_report, numpy_report):
+    """One Python for all lines of a report: each prints bits and what is due."""
+    for report in (onnxruntime_report, numpy_report):
+        deviations = [d for t in report.types for c in t.classes for d in c.deviations]
+        assert deviations
+        program = "\n".join(d.reproduce for d in deviations)
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program],
+            cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
+        printed = done.stdout.splitlines()
+        assert len(printed) == len(deviations)
+        for line, deviation in zip(printed, deviations, strict=True):
+            assert f"due: {deviation.expected}" in line or "no entries" in line
+            if deviation.got is not None:
+                assert hex(int(deviation.got, 16)) in line
+
+
+def test_the_onnx_reference_propagates_nan_bounds():
+    found = verdicts(run_campaign("onnx-reference", ["float64"]), "float64")
+    assert found["inside_min_nan"] == "violates"
+    assert found["inside_ordinary"] == "conforms"
+
+
+def test_the_table_the_deviations_and_the_last_line():
+    done = run("--runtime", "numpy", "--dtype", "float32", "--dtype", "int16", "--dtype", "float32")
+    assert done.exit_code == 1
+    lines = done.output.splitlines()
+    header = next(line for line in lines if line.startswith("class"))
+    assert header.split() == ["class", "f32", "i16"]
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith(("inside_", "low_", "C"))}
+    assert rows["inside_min_nan"] == ["X"]
+    assert rows["inside_ordinary"] == ["=", "="]
+    assert rows["C3"][-2:] == ["=", "="]
+    assert any(line.strip().startswith("python -c 'import numpy as np;") for line in lines)
+    assert lines[-1].startswith("numpy ")
+    assert "1 conforms, 1 violates of 2 types" in lines[-1]
+
+
+def test_unsupported_alone_is_named_and_no_failure():
+    done = run("--runtime", "onnxruntime", "--dtype", "int16", "--dtype", "int32")
+    assert done.exit_code == 0
+    assert "unsupported int16: " in done.output
+
+
+def test_nothing_compared_is_a_failure():
+    done = run("--runtime", "onnxruntime", "--dtype", "int16")
+    assert done.exit_code == 1
+    assert done.output.strip().endswith("nothing was compared")
+
+
+def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
+    target = tmp_path / "numpy.json"
+    done = CliRunner().invoke(
+        app,
+        [
+            "check",
+            "--runtime",
+            "numpy",
+            "--dtype",
+            "uint16",
+            "--policy",
+            "strict",
+            "--json",
+            "-o",
+            str(target),
+        ],
+    )
+    assert done.exit_code == 0
+    report = Report.model_validate_json(done.stdout)
+    assert json.loads(target.read_text()) == json.loads(done.stdout)
+    assert (report.format, report.policy, report.runtime) == (1, "strict", "numpy")
+    assert len(report.spec_sha256) == 64
+    assert report.types[0].compared == sum(c.compared for c in report.types[0].classes if c.case) > 100_000
+    assert [path.name for path in tmp_path.iterdir()] == ["numpy.json"]
+
+
+def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
+    done = run("--runtime", "tests.meta.planted:segfaults", "--dtype", "uint16")
+    assert done.exit_code == 1
+    assert "crashed uint16: killed by SIGSEGV in call" in done.output
+    done = run("--runtime", "tests.meta.planted:refuses_rank_0", "--dtype", "uint16")
+    assert "refused uint16, layout 0-d: ValueError: rank 0 is not supported" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--runtime", "tensorflow"], "there is no runtime `tensorflow`"),
+        (["--runtime", "numpy", "--dtype", "float31"], "float31"),
+        (["--runtime", "numpy", "--dtype", "real"], "no runtime could be given values of real"),
+        (["--runtime", "no_such_module:clip", "--dtype", "int16"], "cannot be loaded"),
+        (["--runtime", "numpy", "-o", "no/such/folder/x.json"], "no folder"),
+    ],
+)
+def test_bad_input_is_one_message(arguments, words):
+    with pytest.raises(UserError) as caught:
+        run(*arguments)
+    assert words in str(caught.value)
+
+
+def test_a_file_that_cannot_be_written_is_one_message_and_leaves_nothing(tmp_path):
+    target = tmp_path / "folder.json"
+    target.mkdir()
+    with pytest.raises(UserError, match="cannot be written"):
+        run("--runtime", "numpy", "--dtype", "uint16", "-o", str(target))
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]
+
+
+def test_unreached_is_printed(monkeypatch):
+    from sonnx_clip.conform import vectors
+
+    monkeypatch.setattr(vectors, "special_patterns", lambda _: (1, 2))
+    monkeypatch.setattr(vectors, "_random", lambda _: iter(()))
+    done = run("--runtime", "numpy", "--dtype", "uint16")
+    assert done.exit_code == 1
+    assert "unreached uint16: no vector reached" in done.output
+    assert Path(repo_root()).is_dir()

@@ -1,0 +1,198 @@
+"""The parts of the checker: special values, layouts, requests, comparison, explanation, strategies."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from sonnx_clip import strategies
+from sonnx_clip.conform.compare import compare
+from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
+from sonnx_clip.conform.explanation import explain_deviation
+from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.vectors import plan, random_patterns
+from sonnx_clip.conform.worker import entry_indices
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.spec import decode, encode, load_spec
+from sonnx_clip.special import special_patterns
+
+SPEC = load_spec()
+TYPES = [etype for etype in SPEC.element_types if etype.numpy is not None]
+FLOATS = [etype for etype in TYPES if etype.family == "float"]
+F32 = SPEC.element_type("float32")
+by_id = {"ids": lambda value: getattr(value, "id", None)}
+
+
+@pytest.mark.parametrize("etype", TYPES, **by_id)
+def test_special_values_are_distinct_and_in_the_type(etype):
+    patterns = special_patterns(etype)
+    assert len(set(patterns)) == len(patterns)
+    assert all(0 <= pattern < 1 << etype.width for pattern in patterns)
+
+
+@pytest.mark.parametrize("etype", FLOATS, **by_id)
+def test_special_floats_hold_what_breaks_implementations(etype):
+    patterns = special_patterns(etype)
+    for text in ("0", "-0", "inf", "-inf", "nan", "-nan", "highest", "lowest", "1", "-1"):
+        assert encode(text, etype) in patterns
+    for text in ("smallest_subnormal", "smallest_normal"):
+        assert encode(text, etype) in patterns
+        assert encode(f"-{text}", etype) in patterns
+    normal = encode("smallest_normal", etype)
+    assert {normal - 1, normal + 1} <= set(patterns)
+    nans = [pattern for pattern in patterns if decode(pattern, etype) == "nan"]
+    quiet = 1 << (etype.bits.significand - 2)
+    assert len(nans) == 5
+    assert {bool(nan & quiet) for nan in nans} == {True, False}
+
+
+@pytest.mark.parametrize("etype", [t for t in TYPES if t.family == "int"], **by_id)
+def test_special_integers_hold_extremes_and_what_floats_cannot(etype):
+    patterns = special_patterns(etype)
+    for text in ("lowest", "highest", "0", "1"):
+        assert encode(text, etype) in patterns
+    if etype.width == 64:
+        assert any(int(float(pattern)) != pattern for pattern in patterns if pattern < 1 << 62)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, **by_id)
+def test_a_layout_keeps_the_entries_and_its_text_says_the_same(layout):
+    length = 65 if layout.length is None else layout.length
+    entries = np.arange(length, dtype=np.uint16) + 1
+    array = layout.prepared(entries)
+    assert array.reshape(-1).tolist() == entries.tolist()
+    assert not array.flags.writeable
+    told = eval(layout.text, {"np": np, "v": entries})
+    assert (told.shape, told.strides) == (array.shape, array.strides)
+    assert told.reshape(-1).tolist() == entries.tolist()
+
+
+def test_layouts_differ_in_shape_or_strides():
+    seen = {(a.shape, a.strides) for a in (e.prepared(np.arange(e.length or 65)) for e in LAYOUTS)}
+    assert len(seen) >= 9
+    offset = next(layout for layout in LAYOUTS if layout.id == "offset")
+    assert offset.prepared(np.arange(65)).base is not None
+
+
+def test_the_plan_of_an_8_bit_type_has_all_triples():
+    seen = np.zeros((256, 256, 256), bool)
+    for request, table in plan(SPEC.element_type("int8")):
+        if request.length != 256:
+            break
+        x = request.pool[entry_indices(request)]
+        seen[request.lower[:, None], request.upper[:, None], x] = True
+        assert table.due.shape == table.classes.shape == x.shape
+    assert seen.all()
+
+
+@pytest.mark.parametrize("etype", TYPES[1:8] + FLOATS, **by_id)
+def test_the_plan_reaches_every_class_in_every_long_layout(etype):
+    count = len(load_oracle().CLASSES[etype.family])
+    reached = {}
+    for request, table in plan(etype):
+        found = table.classes[np.arange(len(table.lower))[:, None], entry_indices(request)]
+        reached.setdefault(request.layout, set()).update(np.unique(found).tolist())
+    assert set(reached) == {layout.id for layout in LAYOUTS}
+    for layout, classes in reached.items():
+        assert len(classes) == count or layout == "length-0"
+
+
+def test_random_triples_are_many_and_the_same_when_drawn_again():
+    first = random_patterns("float16")
+    random_patterns.cache_clear()
+    assert random_patterns("float16") == first
+    pool, lower, upper = first
+    assert len(pool) > 50
+    assert len(lower) == len(upper) > 50
+
+
+def test_random_triples_without_hypothesis_are_one_message(monkeypatch):
+    import sys
+
+    random_patterns.cache_clear()
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(UserError, match="hypothesis"):
+        random_patterns("float16")
+
+
+def values(*texts):
+    return [encode(text, F32) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("policy", "latitude"),
+    [("default", [0, 1, 2, -1]), ("strict", [-1, 0, -1, -1])],
+)
+def test_a_latitude_counts_only_where_bits_differ_and_the_policy_keeps_it(policy, latitude):
+    x = np.array([values("-0", "nan", "nan", "3", "3")], np.uint32)
+    # min 0, max 1 for the first two and the last two; the third needs inverted bounds: a row of its own.
+    lower, upper = (np.array(values(t), np.uint32) for t in ("0", "1"))
+    due = np.array([values("0", "nan", "1", "1", "1")], np.uint32)
+    got = np.array([values("-0", "-nan", "1", "2", "1")], np.uint32)
+    found = compare(F32, got, due, (x, lower, upper), policy)
+    inverted = compare(
+        F32,
+        np.array([values("nan")], np.uint32),
+        np.array([values("0")], np.uint32),
+        (np.array([values("nan")], np.uint32), upper, lower),
+        policy,
+    )
+    assert found.columns.tolist() == [0, 1, 3]
+    assert [*found.latitude.tolist()[:2], *inverted.latitude.tolist(), found.latitude.tolist()[2]] == latitude
+
+
+EXPLAINED = [
+    ("float32", ("nan", "1", "0"), "0", "nan", "NaN of X propagates"),
+    ("float32", ("1", "nan", "2"), "1", "nan", "NaN bound propagates"),
+    ("float32", ("nan", "0", "1"), "nan", "-nan", "payload"),
+    ("float32", ("nan", "0", "1"), "nan", "0", "minNum"),
+    ("float32", ("-0", "0", "1"), "0", "-0", "two equal zeros"),
+    ("float32", ("5", "2", "1"), "1", "2", "max(L, min(X, M))"),
+    ("float32", ("1e-45", "0", "1"), "1e-45", "0", "flushed"),
+    ("float32", ("5", "0", "1"), "1", "5", "X is returned"),
+    ("float32", ("0.5", "0", "1"), "0.5", "1", "M is returned where X is due"),
+    ("float32", ("0.5", "0", "1"), "0.5", "0.50000006", "rounded"),
+    ("float32", ("0.5", "0", "1"), "0.5", "-7", None),
+    ("float32", ("0.5", "0", "1"), "0.5", "inf", None),
+    ("float32", ("0.5", "0", "1"), "0.5", "nan", None),
+    ("int64", ("9007199254740993", "0", "highest"), "9007199254740993", "9007199254740992", "float64"),
+    ("int64", ("highest", "0", "highest"), "highest", "lowest", "float64"),
+    ("int8", ("5", "0", "10"), "5", "6", None),
+]
+
+
+@pytest.mark.parametrize(("type_id", "triple", "due", "got", "told"), EXPLAINED)
+def test_the_explanation_comes_from_the_triple(type_id, triple, due, got, told):
+    etype = SPEC.element_type(type_id)
+    numbers = tuple(encode(text, etype) for text in triple)
+    found = explain_deviation(etype, numbers, encode(due, etype), encode(got, etype))
+    assert (told in found) if told else found is None
+
+
+def test_bits_as_text():
+    assert hex_bits(0x8000, "float16") == "0x8000"
+    assert hex_bits(1, "int64") == "0x0000000000000001"
+
+
+@pytest.mark.parametrize("etype", TYPES, **by_id)
+def test_strategies_draw_arrays_of_the_type(etype):
+    dtype = numpy_type(etype.id)
+
+    @settings(max_examples=20, deadline=None, database=None)
+    @given(strategies.triples(etype.id), strategies.arrays_and_bounds(dtype, max_size=5))
+    def drawn(triple, call):
+        assert [(part.dtype, part.shape) for part in triple] == [(dtype, ())] * 3
+        x, lower, upper = call
+        assert x.dtype == lower.dtype == upper.dtype == dtype
+        assert lower.shape == upper.shape == ()
+        assert x.ndim == 1
+        assert x.size <= 5
+        due = load_oracle().clip(x, lower, upper)
+        assert due.view(bits_type(etype.id)).shape == x.shape
+
+    drawn()
+
+
+def test_a_strategy_for_no_type_of_the_profile_is_refused():
+    with pytest.raises(UserError, match="float31"):
+        strategies.triples("float31")
