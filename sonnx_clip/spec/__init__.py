@@ -1,13 +1,7 @@
 """The specification of Clip: spec/clip.yaml as a typed model with expression trees."""
 
-from sonnx_clip.spec.evaluate import (
-    Evaluator,
-    case_of,
-    class_of,
-    clip_value,
-    evaluator,
-    latitudes_of,
-)
+from sonnx_clip.spec.answers import case_of, class_of, clip_value, evaluator, latitudes_of
+from sonnx_clip.spec.evaluate import Evaluator
 from sonnx_clip.spec.load import load_spec
 from sonnx_clip.spec.model import Requirement, Spec
 from sonnx_clip.spec.schema import schema_text

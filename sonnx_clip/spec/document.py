@@ -56,11 +56,16 @@ class Document:
             at = f"{self.name}:{mark.line + 1}:{mark.column + 1}" if mark else self.name
             what = " ".join(str(part) for part in (error.context, error.problem) if part)
             raise UserError(f"not YAML: {what}", at, "the file must be YAML 1.2") from error
+        except RecursionError as error:
+            raise UserError("not YAML: nested too deeply", self.name) from error
         except YAMLError as error:
             raise UserError(f"not YAML: {' '.join(str(error).split())}", self.name) from error
         return root
 
     def _plain(self, node: Node, way: tuple[str | int, ...]) -> Any:
+        if node.anchor:
+            what = "anchors and aliases are not part of this form"
+            raise self._at(_position(node), what, way, "write the value out")
         if isinstance(node, MappingNode):
             found: dict[str, Any] = {}
             for key, value in node.value:

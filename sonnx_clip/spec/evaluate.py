@@ -10,6 +10,7 @@ import operator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.spec import tree, values
+from sonnx_clip.spec.show import show
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
 from sonnx_clip.spec.tree import Expr, Kind
 
@@ -178,8 +179,8 @@ class Evaluator:
         for case in self.spec.cases:
             if self(case.when, environment):
                 return case
-        shown = ", ".join(f"{name} = {value}" for name, value in environment.items())
-        raise ValueError(f"no case of the specification covers {shown} in {self.etype.id}")
+        shown = ", ".join(f"{name} = {show(value, self.etype)}" for name, value in environment.items())
+        raise ValueError(f"no case holds for {shown} ({self.etype.id})")
 
     def clip(self, x: Value, l: Value, m: Value) -> Value:
         """The result of the cases."""
@@ -230,38 +231,3 @@ def _connect(word: str, left: Function, right: Function) -> Function:
             return lambda env: not left(env) or right(env)
         case _:
             return lambda env: left(env) == right(env)
-
-
-def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
-    """The evaluator of a specification in an element type, made once for each."""
-    found: Evaluator | None = spec.memo.get(("evaluator", etype.id))
-    if found is None or found.spec is not spec:  # a changed copy of a specification shares its memo
-        found = spec.memo["evaluator", etype.id] = Evaluator(spec, etype)
-    return found
-
-
-def clip_value(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> Value:
-    """What the cases say for one element; ValueError if none applies."""
-    return evaluator(spec, etype).clip(x, l, m)
-
-
-def case_of(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> Case:
-    """The case in which three values lie."""
-    return evaluator(spec, etype).case(x, l, m)
-
-
-def class_of(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> ValueClass:
-    """The class in which three values lie; ValueError if there is not exactly one."""
-    found = evaluator(spec, etype).classes(x, l, m)
-    if len(found) != 1:
-        raise ValueError(
-            f"{len(found)} classes hold {(x, l, m)} in {etype.id}: {[klass.id for klass in found]}"
-        )
-    return found[0]
-
-
-def latitudes_of(
-    spec: Spec, etype: ElementType, x: Value, l: Value, m: Value, *, answer: Value
-) -> tuple[Latitude, ...]:
-    """The latitudes that accept an answer; an answer identical to the result needs none."""
-    return tuple(evaluator(spec, etype).latitudes(x, l, m, answer))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def load_spec(path: Path | None = None) -> Spec:
-    """The specification of Clip.
+    """The specification of Clip; the default file is read once.
 
     Args:
         path: a YAML file in the form of spec/clip.yaml, which is the default. The texts that it quotes are
@@ -32,10 +32,15 @@ def load_spec(path: Path | None = None) -> Spec:
         UserError: the file cannot be read, is not in that form, or contradicts itself; the message has
             file, line, column and the path of the entry.
     """
-    return _load((path or repo_file("spec/clip.yaml")).resolve())
+    default = repo_file("spec/clip.yaml")
+    return _load(path) if path is not None and path != default else _load_once(default)
 
 
 @cache
+def _load_once(path: Path) -> Spec:
+    return _load(path)
+
+
 def _load(path: Path) -> Spec:
     document, content = read_document(path)
     with_texts = validate(document, document.data)

@@ -18,6 +18,8 @@ from sonnx_clip.spec.tree import Expr, Kind, Position
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_DEEPEST = 50  # levels of parentheses, calls, `not`, `implies`
+_LONGEST = 500  # tokens
 COMPARISONS = ("<", "<=", ">", ">=", "==")
 _COMPARABLE = (Kind.ELEMENT, Kind.SHAPE, Kind.ELEMENT_TYPE)
 
@@ -36,7 +38,12 @@ def parse(
     Raises:
         LanguageError: with the offset of the token in question.
     """
-    parser = _Parser(tokens(text), scope, locate or (lambda offset: Position(1, offset + 1)))
+    found = tokens(text)
+    if len(found) > _LONGEST:
+        raise LanguageError(
+            found[_LONGEST].offset, "the condition is too long", "name the parts under `definitions`"
+        )
+    parser = _Parser(found, scope, locate or (lambda offset: Position(1, offset + 1)))
     expr = parser.expression()
     rest = parser.peek
     if rest.sort != "end":
@@ -55,6 +62,7 @@ class _Parser:
     locate: Callable[[int], Position]
     at: int = 0
     inside_every: bool = False
+    depth: int = 0
 
     @property
     def peek(self) -> Token:
@@ -83,9 +91,18 @@ class _Parser:
     def expression(self, kind: Kind | None = None) -> Expr:
         """An expression; of the given kind, unless None."""
         start = self.peek.offset
-        expr = self.conditional() if self.peek.text == "if" else self.iff()
+        expr = self.deeper(self.conditional if self.peek.text == "if" else self.iff)
         if kind is not None:
             self.demand(expr, kind, start)
+        return expr
+
+    def deeper(self, level: Callable[[], Expr]) -> Expr:
+        """One level further down; what no person would nest would only exhaust the stack."""
+        if self.depth == _DEEPEST:
+            raise LanguageError(self.peek.offset, "nested too deeply", "name the parts under `definitions`")
+        self.depth += 1
+        expr = level()
+        self.depth -= 1
         return expr
 
     def demand(self, expr: Expr, kind: Kind, offset: int) -> None:
@@ -114,7 +131,7 @@ class _Parser:
         if token := self.accept("implies"):
             self.demand(left, Kind.BOOL, start)
             start = self.peek.offset
-            right = self.implies()
+            right = self.deeper(self.implies)
             self.demand(right, Kind.BOOL, start)
             return tree.Connective("implies", left, right, self.locate(token.offset))
         return left
@@ -140,7 +157,7 @@ class _Parser:
     def negation(self) -> Expr:
         if token := self.accept("not"):
             start = self.peek.offset
-            operand = self.negation()
+            operand = self.deeper(self.negation)
             self.demand(operand, Kind.BOOL, start)
             return tree.Not(operand, self.locate(token.offset))
         return self.comparison()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.spec import scope as scopes
 from sonnx_clip.spec.lexer import LanguageError
 from sonnx_clip.spec.names import RESERVED
 from sonnx_clip.spec.parse import parse
 from sonnx_clip.spec.scope import Scope, Usable, kind_of
-from sonnx_clip.spec.tree import Expr, Kind
+from sonnx_clip.spec.tree import Expr, Kind, Number
+from sonnx_clip.spec.values import encode
+from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from sonnx_clip.spec.document import Document, Way
@@ -58,8 +61,19 @@ class Resolver:
         except LanguageError as error:
             at = positions[min(error.offset, len(positions) - 1)]
             raise self.document.error(way, error.what, error.todo, at) from error
+        self._check_numbers(way, tree, scope)
         holder[last] = tree
         return tree
+
+    def _check_numbers(self, way: Way, tree: Expr, scope: Scope) -> None:
+        """Every number of a condition must exist in every type for which it is read."""
+        for node in subtrees(tree):
+            if isinstance(node, Number):
+                for etype in (etype for family in scope.families for etype in self.spec.types_of(family)):
+                    try:
+                        encode(node.text, etype)
+                    except UserError as error:
+                        raise self.document.error(way, error.what, error.todo, node.at) from error
 
     def _element(self, name: str, families: frozenset[str], *more: str, clip: bool = False) -> Scope:
         return scopes.element_scope(name, (*_BOUND, *more), self.uses, families, clip=clip)

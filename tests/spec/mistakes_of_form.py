@@ -16,6 +16,7 @@ YAML = [
     m("duplicate key", "title: the bounds are inverted", "title: a\n    §title: b", "(cases[…].title)",
       "the key `title` is there twice", "keep one"),
     m("tag", "operator: Clip", "operator: §!!binary Clip", "(operator)", "tag"),
+    m("anchor", "operator: Clip", "operator: §&a Clip", "(operator)", "anchors and aliases"),
     m("complex key", "operator: Clip", "operator: Clip\n§[a]: b", "", "a key must be a text"),
 ]
 

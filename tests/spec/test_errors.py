@@ -75,6 +75,31 @@ def test_a_list_instead_of_sections(tmp_path: Path) -> None:
         load_spec(path)
 
 
+def test_nesting_that_would_exhaust_the_stack(tmp_path: Path) -> None:
+    path = tmp_path / "deep.yaml"
+    path.write_text("[" * 5000 + "]" * 5000)
+    with pytest.raises(UserError, match=r"deep\.yaml.*nested too deeply"):
+        load_spec(path)
+
+
+@pytest.mark.parametrize("change", [b"\r\n", b"\n"])
+def test_line_ends_do_not_move_the_place(tmp_path: Path, change: bytes) -> None:
+    path = tmp_path / "ends.yaml"
+    lines = TEXT.replace("when: not inverted and X <= L\n", 'when: "not inverted and X ? L"\n')
+    path.write_bytes(lines.encode().replace(b"\n", change))
+    line = lines[: lines.index("X ? L")].count("\n") + 1
+    with pytest.raises(UserError, match=rf"ends\.yaml:{line}:31 "):
+        load_spec(path)
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "clip.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    digest = load_spec(path).digest
+    path.write_text(TEXT + "# more\n", encoding="utf-8")
+    assert load_spec(path).digest != digest
+
+
 def test_two_documents(tmp_path: Path) -> None:
     path = tmp_path / "two.yaml"
     path.write_text("a: 1\n---\nb: 2\n")

@@ -15,6 +15,7 @@ from sonnx_clip.spec.parse import COMPARISONS, parse
 from sonnx_clip.spec.scope import Scope, Usable, declared_scope, element_scope, values_scope
 from sonnx_clip.spec.tree import Expr, Kind, Position
 from sonnx_clip.spec.unparse import unparse
+from sonnx_clip.spec.walk import subtrees
 
 B, E = Kind.BOOL, Kind.ELEMENT
 FLOAT = frozenset({"float"})
@@ -153,6 +154,25 @@ def test_the_token_in_question_is_named(text: str, scope: Scope, offset: int, wh
     assert caught.value.offset == offset
 
 
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("(" * 60 + "low" + ")" * 60, "nested too deeply"),
+        ("not " * 60 + "low", "nested too deeply"),
+        ("low implies " * 60 + "low", "nested too deeply"),
+        ("low and " * 300 + "low", "the condition is too long"),
+    ],
+)
+def test_what_would_exhaust_the_stack_is_refused(text: str, what: str) -> None:
+    with pytest.raises(LanguageError, match=what):
+        parse(text, ELEMENT)
+
+
+def test_long_conditions_parse_and_print() -> None:
+    text = " and ".join(["low"] * 249)
+    assert canonical(text) == text
+
+
 @pytest.mark.parametrize("name", ["nan", "inf", "lowest", "smallest_normal"])
 def test_a_constant_must_exist_in_every_family(name: str) -> None:
     scope = element_scope("a test", ("X",), {}, frozenset({"real", "int", "float"}), clip=False)
@@ -170,31 +190,48 @@ def test_an_element_definition_must_exist_in_every_family() -> None:
 
 
 AT = st.just(HERE)
-ELEMENTS: st.SearchStrategy[Expr] = st.deferred(lambda: element_leaves | element_nodes)
-CONDITIONS: st.SearchStrategy[Expr] = st.deferred(lambda: condition_leaves | condition_nodes)
 element_leaves = st.one_of(
     st.builds(tree.Name, st.sampled_from(["X", "L", "M", "Y", "X2"]), st.just(E), AT),
     st.builds(tree.Number, st.sampled_from(["0", "-0", "9.5", "-1e-3", "12"]), AT),
     st.builds(tree.Constant, st.sampled_from(["nan", "inf", "lowest"]), negative=st.booleans(), at=AT),
     st.just(tree.Use("formula", (), E, HERE)),
 )
-element_nodes = st.one_of(
-    st.builds(tree.If, CONDITIONS, ELEMENTS, ELEMENTS, st.just(E), AT),
-    st.builds(tree.Use, st.just("min"), st.tuples(ELEMENTS, ELEMENTS), st.just(E), AT),
-    st.builds(tree.Call, st.just("clip"), st.tuples(ELEMENTS, ELEMENTS, ELEMENTS), st.just(E), AT),
-)
 condition_leaves = st.just(tree.Use("low", (), B, HERE))
-condition_nodes = st.one_of(
-    st.builds(tree.Compare, st.sampled_from(COMPARISONS), ELEMENTS, ELEMENTS, st.just(E), AT),
-    st.builds(tree.Not, CONDITIONS, AT),
-    st.builds(tree.Connective, st.sampled_from(["and", "or", "implies", "iff"]), CONDITIONS, CONDITIONS, AT),
-    st.builds(tree.If, CONDITIONS, CONDITIONS, CONDITIONS, st.just(B), AT),
-    st.builds(tree.Call, st.just("is_nan"), st.tuples(ELEMENTS), st.just(B), AT),
-    st.builds(tree.Use, st.just("same"), st.tuples(ELEMENTS, ELEMENTS), st.just(B), AT),
-)
+
+
+def trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]:
+    """Elements and conditions of at most a depth."""
+    if depth == 0:
+        return element_leaves, condition_leaves
+    e, c = trees(depth - 1)
+    words = st.sampled_from(["and", "or", "implies", "iff"])
+    return (
+        st.one_of(
+            element_leaves,
+            st.builds(tree.If, c, e, e, st.just(E), AT),
+            st.builds(tree.Use, st.just("min"), st.tuples(e, e), st.just(E), AT),
+            st.builds(tree.Call, st.just("clip"), st.tuples(e, e, e), st.just(E), AT),
+        ),
+        st.one_of(
+            condition_leaves,
+            st.builds(tree.Compare, st.sampled_from(COMPARISONS), e, e, st.just(E), AT),
+            st.builds(tree.Not, c, AT),
+            st.builds(tree.Connective, words, c, c, AT),
+            st.builds(tree.If, c, c, c, st.just(B), AT),
+            st.builds(tree.Call, st.just("is_nan"), st.tuples(e), st.just(B), AT),
+            st.builds(tree.Use, st.just("same"), st.tuples(e, e), st.just(B), AT),
+        ),
+    )
 
 
 @settings(max_examples=200, deadline=None)
-@given(expr=CONDITIONS | ELEMENTS)
+@given(expr=st.one_of(*trees(3)))
 def test_every_tree_comes_back_from_its_text(expr: Expr) -> None:
     assert bare(parse(unparse(expr), ELEMENT, None)) == bare(expr)
+
+
+def test_subtrees_are_all_of_them() -> None:
+    expr = parse("every(if is_nan(X[i]) then same(Y[i], 5) else not X[i] < -inf)", VALUES)
+    found = [type(node).__name__ for node in subtrees(expr)]
+    due = "Every If Call Entry Name Use Entry Name Number Not Compare Entry Name Constant"
+    assert found == due.split()

@@ -1,0 +1,33 @@
+"""The nodes of an expression tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.spec import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.spec.tree import Expr
+
+
+def subtrees(expr: Expr) -> Iterator[Expr]:
+    """The tree and every tree in it, each before its parts; what is used by its id is not entered."""
+    yield expr
+    for part in _parts(expr):
+        yield from subtrees(part)
+
+
+def _parts(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case tree.Compare(left=left, right=right) | tree.Connective(left=left, right=right):
+            return left, right
+        case tree.Not(operand=part) | tree.Every(body=part) | tree.Entry(tensor=part):
+            return (part,)
+        case tree.If(condition=condition, then=then, otherwise=otherwise):
+            return condition, then, otherwise
+        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
+            return arguments
+        case _:
+            return ()
