@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -149,6 +148,9 @@ def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
     assert "crashed uint16: killed by SIGSEGV in call" in done.output
     done = run("--runtime", "tests.meta.planted:refuses_rank_0", "--dtype", "uint16")
     assert "refused uint16, layout 0-d: ValueError: rank 0 is not supported" in done.output
+    done = run("--runtime", "tests.meta.planted:refuses_inverted", "--dtype", "uint16")
+    assert done.exit_code == 0
+    assert "unsupported uint16 (inverted_ordinary): ValueError: min is greater than max" in done.output
 
 
 @pytest.mark.parametrize(
@@ -183,4 +185,3 @@ def test_unreached_is_printed(monkeypatch):
     done = run("--runtime", "numpy", "--dtype", "uint16")
     assert done.exit_code == 1
     assert "unreached uint16: no vector reached" in done.output
-    assert Path(repo_root()).is_dir()

@@ -88,7 +88,8 @@ def test_what_else_is_acceptable_is_all_that_the_latitude_accepts(etype):
     generated = load_oracle()
     dtype, bits = numpy_type(etype.id), bits_type(etype.id)
     answers = np.array(special_patterns(etype), bits).view(dtype)
-    nan = np.isnan(answers) if etype.family == "float" else answers != answers
+    with np.errstate(invalid="ignore"):
+        nan = answers != answers
     for vector in stored(etype)["vectors"]:
         x, l, m = (np.array(part, bits).view(dtype) for part in triple_of(vector))
         y = generated.clip(x, l, m)
