@@ -24,6 +24,24 @@ def _commands() -> None:
     """Keep the names of the commands even where there is only one."""
 
 
+@app.command()
+def generate(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if a file is not fresh.")] = False,
+) -> None:
+    """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
+    from sonnx_clip.paths import repo_root
+    from sonnx_clip.render.generate import differences, render_all, write
+    from sonnx_clip.spec import load_spec
+
+    generated = render_all(load_spec())
+    found = differences(generated, repo_root()) if check else write(generated, repo_root())
+    for line in found:
+        print(line if check else f"written: {line}")
+    fresh = f"{len(generated.files)} generated files are fresh"
+    print("to accept the new output, run: sonnx-clip generate" if check and found else fresh)
+    raise typer.Exit(1 if check and found else 0)
+
+
 class TextOrJson(StrEnum):
     """How a command prints its result."""
 

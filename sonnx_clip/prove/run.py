@@ -126,7 +126,8 @@ class Session:
                 for o in q.obligations:
                     self._from_ledger(q, o, self._task_of(q, o))
             else:
-                printing[pool.submit(print_tasks, self.why3, q.prover, q.file)] = q
+                smoke = [o for o in q.obligations if o.kind == "smoke"]
+                printing[pool.submit(print_tasks, self.why3, q.prover, q.file, smoke)] = q
         while printing or asking:
             done, _ = wait([*printing, *asking], return_when=FIRST_COMPLETED)
             for future in done:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file, repo_root
 from sonnx_clip.prove.ledger import TaskName
 from sonnx_clip.prove.provers import INSTALL, Prover, version_of
-from sonnx_clip.prove.theories import theory_files
+from sonnx_clip.render.written import theory_files
+from sonnx_clip.render.obligation import Obligation
 
 _SECONDS = 300
 
@@ -70,26 +72,54 @@ def command(why3: Why3, prover: Prover, file: str, *more: str) -> list[str]:
     return ["why3", "prove", "-C", config, "-L", "why3", "-P", prover.why3_name, file, *more]
 
 
-def print_tasks(why3: Why3, prover: Prover, file: str, *more: str) -> tuple[tuple[Task, ...], str]:
+# Inlining definitions makes the goals on elements free of quantifiers: both provers then decide them.
+INLINE = ("-a", "inline_all")
+
+
+def goal_options(obligation: Obligation) -> list[str]:
+    """Why3's options for one obligation: which goal, and for all but smoke that definitions are inlined."""
+    inline = () if obligation.kind == "smoke" else INLINE
+    return ["-T", obligation.theory, "-G", obligation.goal, *inline]
+
+
+def print_tasks(
+    why3: Why3, prover: Prover, file: str, smoke: Sequence[Obligation]
+) -> tuple[tuple[Task, ...], str]:
     """Let Why3 print the tasks of a theory file.
+
+    Args:
+        why3: Why3 with its configuration.
+        prover: for whom the tasks are.
+        file: the theory file, as a path in the repository.
+        smoke: its smoke obligations: their tasks keep the whole context.
 
     Returns:
         The tasks, and Why3's words if it failed: then there may be no task, or not all.
     """
+    tasks, said = _print(command(why3, prover, file, *INLINE), Path(file).stem)
+    if not smoke or said:
+        return tuple(tasks.values()), said
+    goals = [option for o in smoke for option in goal_options(o)]
+    whole, said = _print(command(why3, prover, file, *goals), Path(file).stem)
+    wanted = {(o.theory, o.goal) for o in smoke}
+    for key in wanted & set(tasks):
+        del tasks[key]
+    return tuple((tasks | {key: task for key, task in whole.items() if key in wanted}).values()), said
+
+
+def _print(asked: list[str], stem: str) -> tuple[dict[tuple[str, str], Task], str]:
     with tempfile.TemporaryDirectory() as folder:
-        asked = [*command(why3, prover, file), "-o", folder, *more]
         try:
             done = subprocess.run(
-                asked, cwd=repo_root(), capture_output=True, text=True, timeout=_SECONDS, check=False
+                [*asked, "-o", folder], cwd=repo_root(), capture_output=True, text=True, timeout=_SECONDS, check=False
             )
         except subprocess.TimeoutExpired:
-            return (), f"why3 did not end within {_SECONDS} s"
-        stem = Path(file).stem
+            return {}, f"why3 did not end within {_SECONDS} s"
         tasks = [_read(path, stem) for path in sorted(Path(folder).glob("*.smt2"))]
     said = "\n".join(part for part in (_errors(done.stderr), done.stdout.strip()) if part)
-    if done.returncode != 0:
-        return tuple(tasks), said or f"why3 ended with exit status {done.returncode}"
-    return tuple(tasks), said
+    if done.returncode != 0 and not said:
+        said = f"why3 ended with exit status {done.returncode}"
+    return {(t.name.theory, t.name.goal): t for t in tasks}, said
 
 
 def _errors(stderr: str) -> str:

@@ -30,7 +30,7 @@ class Goal:
     @property
     def is_step(self) -> bool:
         """Whether later goals of the module may use it: Why3 calls that a lemma."""
-        return self.name.endswith(("_when_inverted", "_when_ordered", "_refuting_entry"))
+        return self.name.endswith(("_when_inverted", "_when_ordered", "_refuting_entry", "_refuting_index"))
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,11 @@ class TypeGoals:
     def _refutation(self, c: Constraint) -> Iterator[Goal]:
         yield Goal(
             f"{c.id}_refuting_entry", "theorem", (c.id,), f"the entry that refutes: {c.title}",
-            "let y = clip_tensor refuting_x refuting_l refuting_m in "
-            f"valid (At 0 Origin) y.shape /\\ y.entry (At 0 Origin) = {self._refuting_entry(c)}",
+            f"(clip_tensor refuting_x refuting_l refuting_m).entry (At 0 Origin) = {self._refuting_entry(c)}",
+        )
+        yield Goal(
+            f"{c.id}_refuting_index", "theorem", (c.id,), f"its index is valid: {c.title}",
+            "valid (At 0 Origin) (clip_tensor refuting_x refuting_l refuting_m).shape",
         )
         yield Goal(
             f"{c.id}_refuted", "refutation", (c.id,), f"refuted: {c.title}",

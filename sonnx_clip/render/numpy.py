@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-import jinja2
-
 from sonnx_clip.render.header import header_lines
+from sonnx_clip.render.templating import template
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.unparse import unparse
 from sonnx_clip.spec.values import encode
@@ -34,16 +33,7 @@ _BUILT_IN = {"identical": "_identical", "is_nan": "_is_nan", "clip": "{family}_c
 
 def render_numpy(spec: Spec) -> dict[str, str]:
     """The text of each file of the target, by its path in the repository."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("sonnx_clip.render"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701  (the output is Python, not HTML)
-    )
-    template = environment.get_template("oracle.py.j2")
-    text = template.render(
+    text = template("oracle.py.j2").render(
         spec=spec,
         header=header_lines(spec),
         types=[etype for family in FAMILIES for etype in spec.types_of(family)],

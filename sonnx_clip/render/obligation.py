@@ -21,6 +21,7 @@ class Obligation:
         file: the theory file, as a path in the repository.
         theory: the module in that file.
         goal: the name of the goal there.
+        statement: the formula, in WhyML; empty for the axioms of a clone.
     """
 
     id: str
@@ -31,3 +32,4 @@ class Obligation:
     file: str
     theory: str
     goal: str
+    statement: str = ""

@@ -6,16 +6,15 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.goals import Goal, TypeGoals, tensor_printer
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.obligation import Obligation
-from sonnx_clip.render.whyml import AND, Printer, walk
+from sonnx_clip.render.templating import template
+from sonnx_clip.render.whyml import AND, Printer
 from sonnx_clip.spec import Spec
 from sonnx_clip.spec.entries import Change, Declaration, Definition
 from sonnx_clip.spec.scope import kind_of
@@ -23,6 +22,7 @@ from sonnx_clip.spec.tree import Kind as Sort
 from sonnx_clip.spec.tree import Use
 from sonnx_clip.spec.types import ElementType
 from sonnx_clip.spec.values import float_bits, infinity, sign_bit
+from sonnx_clip.spec.walk import subtrees
 
 FOLDER = "generated/why3"
 
@@ -50,14 +50,6 @@ def render_why3(spec: Spec) -> Rendering:
     return Rendering(files, tuple(obligations))
 
 
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("sonnx_clip.render"), trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, undefined=StrictUndefined, autoescape=False,
-    )
-
-
 def _header(spec: Spec) -> str:
     first, *rest = header_lines(spec)
     return "\n".join([f"(* {first}", *(f"   {line}" for line in rest)]) + " *)\n"
@@ -80,7 +72,7 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
         *goals.latitude(), *goals.examples(),
     ]
     tensor_goals, refutation_goals = list(goals.constraints()), list(goals.refutations())
-    text = _templates().get_template("type.mlw.j2").render(
+    text = template("type.mlw.j2").render(
         header=_header(spec), etype=etype, axioms=axioms, element_goals=element_goals,
         tensor_goals=tensor_goals, refutation_goals=refutation_goals, **_declarations(spec, goals),
     )
@@ -105,7 +97,10 @@ def _smoke(name: str) -> Goal:
 
 
 def _obligations(subject: str, path: str, theory: str, goals: Iterable[Goal]) -> list[Obligation]:
-    return [Obligation(f"{subject}.{g.name}", g.kind, subject, g.shows, g.title, path, theory, g.name) for g in goals]
+    return [
+        Obligation(f"{subject}.{g.name}", g.kind, subject, g.shows, g.title, path, theory, g.name, g.statement)
+        for g in goals
+    ]
 
 
 def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
@@ -163,7 +158,7 @@ def _used_by_constraints(spec: Spec) -> list[Definition]:
     wanted: set[str] = set()
     pending = [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
     while pending:
-        for node in walk(pending.pop()):
+        for node in subtrees(pending.pop()):
             if isinstance(node, Use) and node.id not in wanted:
                 wanted.add(node.id)
                 pending.append(spec.definition(node.id).is_)
@@ -176,7 +171,7 @@ def _profile_theory(spec: Spec, path: str) -> tuple[str, list[Obligation]]:
         declare(f"stated_{r.id}", "x l m y", "declared", printer.show(r.holds), r.statement) for r in spec.restrictions
     ]
     goals = list(_profile_goals(spec))
-    text = _templates().get_template("profile.mlw.j2").render(
+    text = template("profile.mlw.j2").render(
         header=_header(spec), restrictions=restrictions, goals=goals, example=_node(spec, {}),
     )
     return text, _obligations("restrictions", path, "Profile", [*goals, _smoke("smoke_profile")])

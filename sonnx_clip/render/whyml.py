@@ -10,6 +10,7 @@ from sonnx_clip.spec import tree
 from sonnx_clip.spec.tree import Expr, Kind
 from sonnx_clip.spec.types import ElementType
 from sonnx_clip.spec.values import Value, encode
+from sonnx_clip.spec.walk import subtrees
 
 # How tightly a formula binds; an operand that binds less tightly is put in parentheses.
 _IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(7)
@@ -122,29 +123,13 @@ def _validity(body: Expr, variables: Mapping[str, str]) -> str:
 
 def entries(expr: Expr) -> set[str]:
     """The tensors of which an expression reads an entry."""
-    return {node.tensor.id for node in walk(expr) if isinstance(node, tree.Entry)}
+    return {node.tensor.id for node in subtrees(expr) if isinstance(node, tree.Entry)}
 
 
 def names(expr: Expr) -> set[str]:
     """The variables that stand in an expression."""
-    found = {node.id for node in walk(expr) if isinstance(node, tree.Name)}
+    found = {node.id for node in subtrees(expr) if isinstance(node, tree.Name)}
     return found | entries(expr)
-
-
-def walk(expr: Expr) -> list[Expr]:
-    """The expression and everything below it."""
-    match expr:
-        case tree.Compare(left=a, right=b) | tree.Connective(left=a, right=b):
-            below = [*walk(a), *walk(b)]
-        case tree.Not(operand=a) | tree.Every(body=a):
-            below = walk(a)
-        case tree.If(condition=a, then=b, otherwise=c):
-            below = [*walk(a), *walk(b), *walk(c)]
-        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
-            below = [node for argument in arguments for node in walk(argument)]
-        case _:
-            below = []
-    return [expr, *below]
 
 
 def conjuncts(expr: Expr) -> list[Expr]:

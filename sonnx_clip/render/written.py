@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
-from sonnx_clip.render.obligation import Obligation
+from sonnx_clip.render.obligation import Kind, Obligation
 
 _MODULE = re.compile(r"^module\s+(?P<module>\w+)", re.MULTILINE)
 _GOAL = re.compile(
@@ -71,13 +71,15 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
 def _of_file(path: Path, ids: frozenset[str]) -> list[Obligation]:
     file = f"why3/{path.name}"
     return [
-        _obligation(file, path.stem, module, match, ids)
+        _obligation(file, path.stem, module, match, body, ids)
         for module, body in modules(path.read_text(encoding="utf-8"))
         for match in _GOAL.finditer(body)
     ]
 
 
-def _obligation(file: str, stem: str, module: str, match: re.Match[str], ids: frozenset[str]) -> Obligation:
+def _obligation(
+    file: str, stem: str, module: str, match: re.Match[str], body: str, ids: frozenset[str]
+) -> Obligation:
     name = match["name"]
     where = f"{file} ({module}.{name})"
     shows = _SHOWS.search(match["marks"])
@@ -87,7 +89,7 @@ def _obligation(file: str, stem: str, module: str, match: re.Match[str], ids: fr
     if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
         raise UserError(f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id")
     goal = f"{name}'vc" if match["form"].startswith("let") else name
+    statement = " ".join(body[match.end() :].split("\n\n")[0].removeprefix(" ").removeprefix(":").split())
     title = "false does not follow" if shown == ("smoke",) else f"{name.replace('_', ' ')}, for every ordered type"
-    return Obligation(
-        f"{stem}.{name}", "smoke" if shown == ("smoke",) else "theorem", stem, shown, title, file, module, goal
-    )
+    kind: Kind = "smoke" if shown == ("smoke",) else "theorem"
+    return Obligation(f"{stem}.{name}", kind, stem, shown, title, file, module, goal, statement)

@@ -1,0 +1,31 @@
+"""Renders generated/replay.sh: the same obligations, proved by `why3 prove` and a shell alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from sonnx_clip.render.header import header_lines
+from sonnx_clip.render.obligation import Obligation
+from sonnx_clip.render.templating import template
+from sonnx_clip.spec import Spec
+
+PATH = "generated/replay.sh"
+
+
+def render_replay(spec: Spec, obligations: Iterable[Obligation]) -> Mapping[str, str]:
+    """The script, by its path in the repository."""
+    every = list(obligations)
+    smokes = sum(o.kind == "smoke" for o in every)
+    text = template("replay.sh.j2").render(
+        header=header_lines(spec), groups=list(_groups(every)), proofs=len(every) - smokes, smokes=smokes
+    )
+    return {PATH: text}
+
+
+def _groups(obligations: list[Obligation]) -> Iterable[dict[str, object]]:
+    for (file, theory, smoke), group in groupby(obligations, key=lambda o: (o.file, o.theory, o.kind == "smoke")):
+        yield {
+            "file": file, "theory": theory, "goals": [o.goal for o in group],
+            "seconds": 1 if smoke else 60, "options": "" if smoke else "-a inline_all",
+        }

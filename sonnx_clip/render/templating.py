@@ -1,0 +1,24 @@
+"""The Jinja2 templates of the printers."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("sonnx_clip.render"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701  what is rendered is WhyML, Python and shell, not HTML
+    )
+
+
+def template(name: str) -> Template:
+    """A template by its file name."""
+    return _environment().get_template(name)
