@@ -55,12 +55,7 @@ ask 60 why3/tensor.mlw TensorTheorems -a inline_all \
   -G "interval_consistency_of_numbers"
 ask 1 why3/tensor.mlw TensorTheorems  \
   -G "smoke_tensor"
-ask 60 generated/why3/real.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/real.mlw Instance -a inline_all
 ask 60 generated/why3/real.mlw Meaning -a inline_all \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -108,12 +103,7 @@ ask 60 generated/why3/real.mlw Constraints -a inline_all \
   -G "C2"
 ask 1 generated/why3/real.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int8.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/int8.mlw Instance -a inline_all
 ask 60 generated/why3/int8.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -167,12 +157,7 @@ ask 60 generated/why3/int8.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int8.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int16.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/int16.mlw Instance -a inline_all
 ask 60 generated/why3/int16.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -226,12 +211,7 @@ ask 60 generated/why3/int16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int32.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/int32.mlw Instance -a inline_all
 ask 60 generated/why3/int32.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -285,12 +265,7 @@ ask 60 generated/why3/int32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int64.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/int64.mlw Instance -a inline_all
 ask 60 generated/why3/int64.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -344,12 +319,7 @@ ask 60 generated/why3/int64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint8.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/uint8.mlw Instance -a inline_all
 ask 60 generated/why3/uint8.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -402,12 +372,7 @@ ask 60 generated/why3/uint8.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint8.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint16.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/uint16.mlw Instance -a inline_all
 ask 60 generated/why3/uint16.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -460,12 +425,7 @@ ask 60 generated/why3/uint16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint32.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/uint32.mlw Instance -a inline_all
 ask 60 generated/why3/uint32.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -518,12 +478,7 @@ ask 60 generated/why3/uint32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint64.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/uint64.mlw Instance -a inline_all
 ask 60 generated/why3/uint64.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "cases_complete" \
@@ -576,12 +531,7 @@ ask 60 generated/why3/uint64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float16.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/float16.mlw Instance -a inline_all
 ask 60 generated/why3/float16.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "encoding_nan" \
@@ -674,12 +624,7 @@ ask 60 generated/why3/float16.mlw Refutation -a inline_all \
   -G "C2_refuted"
 ask 1 generated/why3/float16.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/bfloat16.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/bfloat16.mlw Instance -a inline_all
 ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "encoding_nan" \
@@ -772,12 +717,7 @@ ask 60 generated/why3/bfloat16.mlw Refutation -a inline_all \
   -G "C2_refuted"
 ask 1 generated/why3/bfloat16.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/float32.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/float32.mlw Instance -a inline_all
 ask 60 generated/why3/float32.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "encoding_nan" \
@@ -870,12 +810,7 @@ ask 60 generated/why3/float32.mlw Refutation -a inline_all \
   -G "C2_refuted"
 ask 1 generated/why3/float32.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/float64.mlw Instance -a inline_all \
-  -G "only_numbers_compare" \
-  -G "total" \
-  -G "transitive" \
-  -G "lt_is_strict" \
-  -G "eq_is_both"
+ask 60 generated/why3/float64.mlw Instance -a inline_all
 ask 60 generated/why3/float64.mlw Meaning -a inline_all \
   -G "extremes" \
   -G "encoding_nan" \

@@ -42,6 +42,34 @@ def generate(
     raise typer.Exit(1 if check and found else 0)
 
 
+class FamilyName(StrEnum):
+    """A chapter of the page."""
+
+    REAL = "real"
+    INT = "int"
+    FLOAT = "float"
+
+
+@app.command()
+def prove(
+    family: Annotated[FamilyName | None, typer.Option(help="Only the element types of this family.")] = None,
+    dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
+    prover: Annotated[list[str] | None, typer.Option(help="Only this prover: z3 or cvc5.")] = None,
+    only: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only these obligations; * fits any text.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
+    build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = Path("build"),
+) -> None:
+    """Prove the obligations, each by two provers; what was proved before is not asked again."""
+    from sonnx_clip.prove.command import prove as prove_obligations
+
+    status = prove_obligations(
+        family=family.value if family else None, types=dtype or [], provers=prover or [], only=only or [],
+        jobs=jobs, as_json=json, build=build,
+    )
+    raise typer.Exit(status)
+
+
 class TextOrJson(StrEnum):
     """How a command prints its result."""
 

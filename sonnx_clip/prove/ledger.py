@@ -59,7 +59,9 @@ class Ledger:
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_SCHEMA)
         except sqlite3.DatabaseError as error:
-            raise UserError(f"this is no ledger: {error}", str(path), "remove the file and run again") from error
+            raise UserError(
+                f"this is no ledger: {error}", str(path), "remove the file and run again"
+            ) from error
 
     def close(self) -> None:
         """Close the file."""

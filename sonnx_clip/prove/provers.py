@@ -166,7 +166,9 @@ def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Verdi
 
 
 def _last(output: str, status: int) -> str:
-    words = "\n".join(line for line in output.splitlines() if not line.strip().strip('"').startswith(("task ", "end ")))
+    words = "\n".join(
+        line for line in output.splitlines() if not line.strip().strip('"').startswith(("task ", "end "))
+    )
     words = words.strip()[-_WORDS:] or "(it printed nothing)"
     return words if status == 0 else f"{words} [exit status {status}]"
 

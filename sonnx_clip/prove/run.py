@@ -74,7 +74,11 @@ class Session:
     """
 
     def __init__(
-        self, why3: Why3, provers: Sequence[Prover], ledger: Ledger, jobs: int,
+        self,
+        why3: Why3,
+        provers: Sequence[Prover],
+        ledger: Ledger,
+        jobs: int,
         on_progress: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.why3, self.provers, self.ledger, self.jobs = why3, tuple(provers), ledger, jobs
@@ -106,7 +110,9 @@ class Session:
             Outcome(o, tuple(self.replies[o.id, p.name] for p in self.provers)) for o in obligations
         )
         wall = time.monotonic() - start
-        return Proofs(outcomes, tuple(self.strays), self.asked, wall, self.prover_cpu, children - self.prover_cpu)
+        return Proofs(
+            outcomes, tuple(self.strays), self.asked, wall, self.prover_cpu, children - self.prover_cpu
+        )
 
     def _questions(
         self, obligations: Iterable[Obligation], complete_files: frozenset[str]
@@ -162,7 +168,9 @@ class Session:
         self._reply(q, o, task.digest, answer, from_ledger=True)
         return True
 
-    def _printed(self, q: _Questions, tasks: tuple[Task, ...], said: str) -> Iterable[tuple[Obligation, Task]]:
+    def _printed(
+        self, q: _Questions, tasks: tuple[Task, ...], said: str
+    ) -> Iterable[tuple[Obligation, Task]]:
         """Note what Why3 printed; yields what is left to ask. What it did not print is not proved."""
         by_goal = {(t.name.theory, t.name.goal): t for t in tasks}
         q.names = {key: t.name for key, t in by_goal.items()}
@@ -195,7 +203,9 @@ class Session:
         self._reply(q, o, digest, answer, from_ledger=False)
 
     def _reply(self, q: _Questions, o: Obligation, digest: str, answer: Answer, *, from_ledger: bool) -> None:
-        self.replies[o.id, q.prover.name] = Reply(q.prover.name, q.prover.version, digest, answer, from_ledger)
+        self.replies[o.id, q.prover.name] = Reply(
+            q.prover.name, q.prover.version, digest, answer, from_ledger
+        )
         self.on_progress(len(self.replies))
 
 

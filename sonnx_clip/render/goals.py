@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,6 +27,10 @@ class Goal:
     shows: tuple[str, ...]
     title: str
     statement: str
+
+    def __post_init__(self) -> None:
+        """Bind only what the formula uses: Why3 warns of the rest."""
+        object.__setattr__(self, "statement", _BINDER.sub(_bind_used, self.statement))
 
     @property
     def is_step(self) -> bool:
@@ -59,16 +64,26 @@ class TypeGoals:
         """The cases are complete, disjoint and inhabited, and mean the hand-written Clip."""
         ids = tuple(case.id for case in self.spec.cases)
         yield Goal("cases_complete", "theorem", ids, "every input falls into a case", f"{ALL} {_one_of(ids)}")
-        yield Goal("cases_disjoint", "theorem", ids, "no input falls into two cases", f"{ALL} {_no_two_of(ids)}")
-        results = " /\\ ".join(f"({c.id} x l m -> cases x l m = {c.result.lower()})" for c in self.spec.cases)
-        yield Goal("cases_results", "theorem", ids, "each case gives the result that it names", f"{ALL} {results}")
         yield Goal(
-            "clip_is_cases", "equivalence", ids, "the cases of the YAML are the hand-written Clip",
+            "cases_disjoint", "theorem", ids, "no input falls into two cases", f"{ALL} {_no_two_of(ids)}"
+        )
+        results = " /\\ ".join(f"({c.id} x l m -> cases x l m = {c.result.lower()})" for c in self.spec.cases)
+        yield Goal(
+            "cases_results", "theorem", ids, "each case gives the result that it names", f"{ALL} {results}"
+        )
+        yield Goal(
+            "clip_is_cases",
+            "equivalence",
+            ids,
+            "the cases of the YAML are the hand-written Clip",
             f"{ALL} cases x l m = clip x l m",
         )
         for case in self.spec.cases:
             yield Goal(
-                f"{case.id}_inhabited", "theorem", (case.id,), f"some input falls into {case.id}",
+                f"{case.id}_inhabited",
+                "theorem",
+                (case.id,),
+                f"some input falls into {case.id}",
                 self.at(case.inhabited_by.texts(), f"{case.id} x l m"),
             )
 
@@ -78,17 +93,26 @@ class TypeGoals:
             ids = tuple(c.id for c in self.spec.classes_of(self.family, case.id))
             shows = (case.id, *ids)
             yield Goal(
-                f"classes_of_{case.id}_complete", "theorem", shows, f"every input of {case.id} falls into a class",
+                f"classes_of_{case.id}_complete",
+                "theorem",
+                shows,
+                f"every input of {case.id} falls into a class",
                 f"{ALL} {case.id} x l m <-> {_one_of(ids)}",
             )
             if len(ids) > 1:
                 yield Goal(
-                    f"classes_of_{case.id}_disjoint", "theorem", shows,
-                    f"no input of {case.id} falls into two classes", f"{ALL} {_no_two_of(ids)}",
+                    f"classes_of_{case.id}_disjoint",
+                    "theorem",
+                    shows,
+                    f"no input of {case.id} falls into two classes",
+                    f"{ALL} {_no_two_of(ids)}",
                 )
             for c in self.spec.classes_of(self.family, case.id):
                 yield Goal(
-                    f"{c.id}_inhabited", "theorem", (c.id,), f"some input falls into {c.id}",
+                    f"{c.id}_inhabited",
+                    "theorem",
+                    (c.id,),
+                    f"some input falls into {c.id}",
                     self.at(c.inhabited_by.texts(), f"{c.id} x l m"),
                 )
 
@@ -108,12 +132,21 @@ class TypeGoals:
             yield Goal(p.id, "theorem", shows, p.title, f"{variables} {with_y}")
             return
         yield Goal(
-            f"{p.id}_refuted", "refutation", shows, f"refuted: {p.title}",
-            self.at(p.refuted_for[self.family].texts(), f"let y = cases x l m in not ({claim})"),
+            f"{p.id}_refuted",
+            "refutation",
+            shows,
+            f"refuted: {p.title}",
+            self.at(
+                p.refuted_for[self.family].texts(),
+                f"let y = cases x l m in not ({claim})" if "Y" in names(p.claim) else f"not ({claim})",
+            ),
         )
         condition = printer.show(p.repaired[self.family])
         yield Goal(
-            f"{p.id}_repaired", "theorem", shows, f"under its condition: {p.title}",
+            f"{p.id}_repaired",
+            "theorem",
+            shows,
+            f"under its condition: {p.title}",
             f"{variables} ({condition}) -> {with_y}",
         )
 
@@ -126,7 +159,9 @@ class TypeGoals:
     def _latitude(self, entry: Latitude) -> Goal:
         printer = self.printer(A="a")
         return Goal(
-            f"{entry.id.replace('-', '_')}_inhabited", "theorem", (entry.id,),
+            f"{entry.id.replace('-', '_')}_inhabited",
+            "theorem",
+            (entry.id,),
             f"some answer other than that of the cases uses {entry.id}",
             self.at(
                 entry.inhabited_by.texts(),
@@ -147,7 +182,10 @@ class TypeGoals:
             f"cases {literal(x)} l m = {literal(y)}" for x, y in zip(example.X, example.Y, strict=True)
         ]
         return Goal(
-            f"example_{example.id}", "theorem", (example.id,), f"the worked example {example.id}",
+            f"example_{example.id}",
+            "theorem",
+            (example.id,),
+            f"the worked example {example.id}",
             f"{bounds} " + " /\\ ".join(entries),
         )
 
@@ -159,7 +197,10 @@ class TypeGoals:
                 continue
             written = f"{c.id.lower()} {arguments[c.id]}"
             yield Goal(
-                f"{c.id}_is_written", "equivalence", (c.id,), f"{c.id} of the YAML is the hand-written one",
+                f"{c.id}_is_written",
+                "equivalence",
+                (c.id,),
+                f"{c.id} of the YAML is the hand-written one",
                 f"forall x l m y: tensor. stated_{c.id} x l m y <-> {written}",
             )
             yield from self._constraint(c)
@@ -167,7 +208,11 @@ class TypeGoals:
     def _constraint(self, c: Constraint) -> Iterator[Goal]:
         printer = tensor_printer(self.etype)
         result = f"let y = clip_tensor x l m in stated_{c.id} x l m y"
-        before = [part for part in conjuncts(c.holds) if "Y" not in names(part)] if "precondition" in c.role.split() else []
+        before = (
+            [part for part in conjuncts(c.holds) if "Y" not in names(part)]
+            if "precondition" in c.role.split()
+            else []
+        )
         if self.family not in c.refuted_for:
             if c.id == "C2":
                 yield from _interval_steps()
@@ -177,7 +222,10 @@ class TypeGoals:
         yield from _interval_steps()
         condition = printer.show(c.repaired[self.family])
         yield Goal(
-            f"{c.id}_repaired", "theorem", (c.id,), f"under its condition: {c.title}",
+            f"{c.id}_repaired",
+            "theorem",
+            (c.id,),
+            f"under its condition: {c.title}",
             f"{TENSORS} ({condition}) -> {result}",
         )
 
@@ -189,15 +237,24 @@ class TypeGoals:
 
     def _refutation(self, c: Constraint) -> Iterator[Goal]:
         yield Goal(
-            f"{c.id}_refuting_entry", "theorem", (c.id,), f"the entry that refutes: {c.title}",
+            f"{c.id}_refuting_entry",
+            "theorem",
+            (c.id,),
+            f"the entry that refutes: {c.title}",
             f"(clip_tensor refuting_x refuting_l refuting_m).entry (At 0 Origin) = {self._refuting_entry(c)}",
         )
         yield Goal(
-            f"{c.id}_refuting_index", "theorem", (c.id,), f"its index is valid: {c.title}",
+            f"{c.id}_refuting_index",
+            "theorem",
+            (c.id,),
+            f"its index is valid: {c.title}",
             "valid (At 0 Origin) (clip_tensor refuting_x refuting_l refuting_m).shape",
         )
         yield Goal(
-            f"{c.id}_refuted", "refutation", (c.id,), f"refuted: {c.title}",
+            f"{c.id}_refuted",
+            "refutation",
+            (c.id,),
+            f"refuted: {c.title}",
             "let y = clip_tensor refuting_x refuting_l refuting_m in "
             f"not stated_{c.id} refuting_x refuting_l refuting_m y",
         )
@@ -230,24 +287,42 @@ class TypeGoals:
         low, high = (self.printer().literal(text) for text in ("lowest", "highest"))
         if self.family == "int":
             yield Goal(
-                "extremes", "theorem", shows, "no element is below lowest or above highest",
+                "extremes",
+                "theorem",
+                shows,
+                "no element is below lowest or above highest",
                 f"forall a: t. le {low} a /\\ le a {high}",
             )
             return
         minus, plus = (self.printer().literal(text) for text in ("-inf", "inf"))
         yield Goal(
-            "extremes", "theorem", shows, "the infinities bound all numbers, lowest and highest all finite ones",
+            "extremes",
+            "theorem",
+            shows,
+            "the infinities bound all numbers, lowest and highest all finite ones",
             f"forall a: t. not nan a -> le {minus} a /\\ le a {plus} /\\ "
             f"(lt {minus} a -> le {low} a) /\\ (lt a {plus} -> le a {high})",
         )
         for name, title, left, right in (
             ("nan", "a NaN has all bits of the exponent and some of the fraction", "nan a", "nan_bits a"),
             ("le", "less than or equal orders sign and magnitude", "le a b", "le_bits a b"),
-            ("lt", "less than orders sign and magnitude strictly", "lt a b", "le_bits a b /\\ not le_bits b a"),
-            ("eq", "equal is the same sign and magnitude, or two zeros", "eq a b", "le_bits a b /\\ le_bits b a"),
+            (
+                "lt",
+                "less than orders sign and magnitude strictly",
+                "lt a b",
+                "le_bits a b /\\ not le_bits b a",
+            ),
+            (
+                "eq",
+                "equal is the same sign and magnitude, or two zeros",
+                "eq a b",
+                "le_bits a b /\\ le_bits b a",
+            ),
         ):
             variables = "a" if name == "nan" else "a b"
-            yield Goal(f"encoding_{name}", "equivalence", shows, title, f"forall {variables}: t. {left} <-> {right}")
+            yield Goal(
+                f"encoding_{name}", "equivalence", shows, title, f"forall {variables}: t. {left} <-> {right}"
+            )
 
 
 def tensor_printer(etype: ElementType) -> Printer:
@@ -255,14 +330,28 @@ def tensor_printer(etype: ElementType) -> Printer:
     return Printer(etype, {"X": "x", "L": "value l", "M": "value m", "Y": "y"})
 
 
+_BINDER = re.compile(r"^forall (?P<names>\w+(?: \w+)*)(?P<rest>: .*)$", re.DOTALL)
+
+
+def _bind_used(match: re.Match[str]) -> str:
+    used = set(re.findall(r"\w+", match["rest"].partition(".")[2]))
+    return f"forall {' '.join(name for name in match['names'].split() if name in used)}{match['rest']}"
+
+
 def _interval_steps() -> Iterator[Goal]:
     yield Goal(
-        "C2_when_inverted", "theorem", ("C2",), "inverted bounds make every entry M",
+        "C2_when_inverted",
+        "theorem",
+        ("C2",),
+        "inverted bounds make every entry M",
         "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
         " lt (value m) (value l) -> eq ((clip_tensor x l m).entry i) (value m)",
     )
     yield Goal(
-        "C2_when_ordered", "theorem", ("C2",), "else every entry of numbers lies between the bounds",
+        "C2_when_ordered",
+        "theorem",
+        ("C2",),
+        "else every entry of numbers lies between the bounds",
         "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
         " not nan (x.entry i) -> not nan (value l) -> not nan (value m) ->"
         " not lt (value m) (value l) -> let y = clip_tensor x l m in"

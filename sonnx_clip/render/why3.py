@@ -60,7 +60,9 @@ def ordered_axioms() -> tuple[str, ...]:
     text = repo_file("why3/ordered.mlw").read_text(encoding="utf-8")
     found = tuple(re.findall(r"^\s*axiom\s+(\w+)", text, re.MULTILINE))
     if not found:
-        raise UserError("there is no axiom of an ordered element type", "why3/ordered.mlw", "restore the file")
+        raise UserError(
+            "there is no axiom of an ordered element type", "why3/ordered.mlw", "restore the file"
+        )
     return found
 
 
@@ -68,13 +70,22 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
     goals = TypeGoals(spec, etype)
     axioms = ordered_axioms()
     element_goals = [
-        *goals.encoding(), *goals.cases(), *goals.classes(), *goals.properties(),
-        *goals.latitude(), *goals.examples(),
+        *goals.encoding(),
+        *goals.cases(),
+        *goals.classes(),
+        *goals.properties(),
+        *goals.latitude(),
+        *goals.examples(),
     ]
     tensor_goals, refutation_goals = list(goals.constraints()), list(goals.refutations())
     text = template("type.mlw.j2").render(
-        header=_header(spec), etype=etype, axioms=axioms, element_goals=element_goals,
-        tensor_goals=tensor_goals, refutation_goals=refutation_goals, **_declarations(spec, goals),
+        header=_header(spec),
+        etype=etype,
+        axioms=axioms,
+        element_goals=element_goals,
+        tensor_goals=tensor_goals,
+        refutation_goals=refutation_goals,
+        **_declarations(spec, goals),
     )
     instances = [
         Goal(name, "instance", (etype.id,), f"{etype.id} is ordered: {name.replace('_', ' ')}", "")
@@ -98,7 +109,9 @@ def _smoke(name: str) -> Goal:
 
 def _obligations(subject: str, path: str, theory: str, goals: Iterable[Goal]) -> list[Obligation]:
     return [
-        Obligation(f"{subject}.{g.name}", g.kind, subject, g.shows, g.title, path, theory, g.name, g.statement)
+        Obligation(
+            f"{subject}.{g.name}", g.kind, subject, g.shows, g.title, path, theory, g.name, g.statement
+        )
         for g in goals
     ]
 
@@ -118,7 +131,8 @@ def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
             **declare(f"stated_{c.id}", "x l m y", "tensor", tensor_printer(etype).show(c.holds), c.title),
             "is_refuted": etype.family in c.refuted_for,
         }
-        for c in spec.constraints if etype.family in c.families
+        for c in spec.constraints
+        if etype.family in c.families
     ]
     definitions = [_definition(d, etype) for d in spec.definitions]
     general = [_definition(d, etype) for d in _used_by_constraints(spec)]
@@ -128,8 +142,14 @@ def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
         pattern = {"mask": sign_bit(form) - 1, "infinity": infinity(form), "zero": 0}
         bits = {name: f"(0x{value:0{digits}x}: t)" for name, value in pattern.items()}
     return {
-        "cases": cases, "classes": classes, "result": result, "constraints": constraints,
-        "definitions": definitions, "general": general, "float": bits, "refuting": goals.refuting_tensors(),
+        "cases": cases,
+        "classes": classes,
+        "result": result,
+        "constraints": constraints,
+        "definitions": definitions,
+        "general": general,
+        "float": bits,
+        "refuting": goals.refuting_tensors(),
     }
 
 
@@ -168,11 +188,15 @@ def _used_by_constraints(spec: Spec) -> list[Definition]:
 def _profile_theory(spec: Spec, path: str) -> tuple[str, list[Obligation]]:
     printer = Printer(None, {"X": "x", "L": "l", "M": "m", "Y": "y"})
     restrictions = [
-        declare(f"stated_{r.id}", "x l m y", "declared", printer.show(r.holds), r.statement) for r in spec.restrictions
+        declare(f"stated_{r.id}", "x l m y", "declared", printer.show(r.holds), r.statement)
+        for r in spec.restrictions
     ]
     goals = list(_profile_goals(spec))
     text = template("profile.mlw.j2").render(
-        header=_header(spec), restrictions=restrictions, goals=goals, example=_node(spec, {}),
+        header=_header(spec),
+        restrictions=restrictions,
+        goals=goals,
+        example=_node(spec, {}),
     )
     return text, _obligations("restrictions", path, "Profile", [*goals, _smoke("smoke_profile")])
 
@@ -181,17 +205,26 @@ def _profile_goals(spec: Spec) -> Iterable[Goal]:
     ids = [r.id for r in spec.restrictions]
     for r in spec.restrictions:
         yield Goal(
-            f"{r.id}_is_written", "equivalence", (r.id,), f"{r.id} of the YAML is the hand-written one",
+            f"{r.id}_is_written",
+            "equivalence",
+            (r.id,),
+            f"{r.id} of the YAML is the hand-written one",
             f"forall n: node. stated_{r.id} n.x n.l n.m n.y <-> {r.id.lower()} n",
         )
     yield Goal(
-        "consistent", "theorem", tuple(ids), "one node meets every restriction",
+        "consistent",
+        "theorem",
+        tuple(ids),
+        "one node meets every restriction",
         "let n = example in " + " /\\ ".join(f"stated_{id_} n.x n.l n.m n.y" for id_ in ids),
     )
     for r in spec.restrictions:
         others = "".join(f" /\\ stated_{id_} n.x n.l n.m n.y" for id_ in ids if id_ != r.id)
         yield Goal(
-            f"{r.id}_independent", "theorem", (r.id,), f"a node breaks {r.id} and nothing else",
+            f"{r.id}_independent",
+            "theorem",
+            (r.id,),
+            f"a node breaks {r.id} and nothing else",
             f"let n = {_node(spec, r.broken_alone_by)} in not stated_{r.id} n.x n.l n.m n.y{others}",
         )
 

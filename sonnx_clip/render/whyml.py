@@ -14,8 +14,19 @@ from sonnx_clip.spec.walk import subtrees
 
 # How tightly a formula binds; an operand that binds less tightly is put in parentheses.
 _IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(7)
-_CONNECTIVES = {"iff": ("<->", _IMPLIES), "implies": ("->", _IMPLIES), "or": ("\\/", _OR), "and": ("/\\", AND)}
-_COMPARISONS = {"<": "lt {a} {b}", "<=": "le {a} {b}", ">": "lt {b} {a}", ">=": "le {b} {a}", "==": "eq {a} {b}"}
+_CONNECTIVES = {
+    "iff": ("<->", _IMPLIES),
+    "implies": ("->", _IMPLIES),
+    "or": ("\\/", _OR),
+    "and": ("/\\", AND),
+}
+_COMPARISONS = {
+    "<": "lt {a} {b}",
+    "<=": "le {a} {b}",
+    ">": "lt {b} {a}",
+    ">=": "le {b} {a}",
+    "==": "eq {a} {b}",
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,10 @@ class Printer:
                 left_tight = tight if operator in ("and", "or") else tight + 1
                 return f"{self.operand(left, left_tight)} {symbol} {self.operand(right, tight + 1)}", tight
             case tree.If(condition=condition, then=then, otherwise=otherwise):
-                return f"if {self.show(condition)} then {self.show(then)} else {self.show(otherwise)}", _IMPLIES - 1
+                return (
+                    f"if {self.show(condition)} then {self.show(then)} else {self.show(otherwise)}",
+                    _IMPLIES - 1,
+                )
             case tree.Call():
                 return self._call(expr)
             case tree.Use(id=name, arguments=arguments):
@@ -68,7 +82,10 @@ class Printer:
             case tree.Entry(tensor=tensor):
                 return f"{self.variables[tensor.id]}.entry i", _APPLY
             case tree.Every(body=body):
-                return f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}", _IMPLIES - 1
+                return (
+                    f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}",
+                    _IMPLIES - 1,
+                )
         raise AssertionError(f"a node of an unknown sort: {expr!r}")
 
     def _compare(self, expr: tree.Compare) -> tuple[str, int]:

@@ -11,7 +11,8 @@ from sonnx_clip.render.obligation import Kind, Obligation
 
 _MODULE = re.compile(r"^module\s+(?P<module>\w+)", re.MULTILINE)
 _GOAL = re.compile(
-    r"^\s*(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma)\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)", re.MULTILINE
+    r"^\s*(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma)\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
+    re.MULTILINE,
 )
 _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
 
@@ -87,9 +88,15 @@ def _obligation(
         raise UserError("the goal does not say what it shows", where, "add [@shows:ID,…] after its name")
     shown = tuple(shows[1].split(","))
     if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
-        raise UserError(f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id")
+        raise UserError(
+            f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id"
+        )
     goal = f"{name}'vc" if match["form"].startswith("let") else name
     statement = " ".join(body[match.end() :].split("\n\n")[0].removeprefix(" ").removeprefix(":").split())
-    title = "false does not follow" if shown == ("smoke",) else f"{name.replace('_', ' ')}, for every ordered type"
+    title = (
+        "false does not follow"
+        if shown == ("smoke",)
+        else f"{name.replace('_', ' ')}, for every ordered type"
+    )
     kind: Kind = "smoke" if shown == ("smoke",) else "theorem"
     return Obligation(f"{stem}.{name}", kind, stem, shown, title, file, module, goal, statement)

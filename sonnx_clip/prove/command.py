@@ -1,0 +1,180 @@
+"""`sonnx-clip prove`: from the YAML to proofs, a table and build/proofs.json."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_root
+from sonnx_clip.prove.counterexample import explain_failure
+from sonnx_clip.prove.ledger import Ledger
+from sonnx_clip.prove.outcome import Outcome
+from sonnx_clip.prove.provers import NAMES, Prover, find_provers
+from sonnx_clip.prove.report import by_hand, document, write_json
+from sonnx_clip.prove.run import Proofs, Session
+from sonnx_clip.prove.table import print_table, summary
+from sonnx_clip.prove.tasks import Why3, configure
+from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
+from sonnx_clip.render.generate import differences, render_theories
+from sonnx_clip.render.obligation import Obligation
+from sonnx_clip.spec import Spec, load_spec
+
+_SHOWN = 20  # failures that are shown in full
+_PLAIN_WIDTH = 110  # of the table where there is no terminal
+
+
+def prove(
+    *,
+    family: str | None,
+    types: Sequence[str],
+    provers: Sequence[str],
+    only: Sequence[str],
+    jobs: int | None,
+    as_json: bool,
+    build: Path,
+) -> int:
+    """Prove what is asked for; print a table, or JSON; returns the exit status.
+
+    Args:
+        family: only the element types of this family.
+        types: only these element types.
+        provers: only these provers; then nothing counts as proved by two.
+        only: only obligations with these ids, ``*`` stands for any text.
+        jobs: how many processes run at once; all cores by default.
+        as_json: print the document instead of the table.
+        build: where the ledger, the configuration and the document go.
+
+    Raises:
+        UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
+    """
+    spec = load_spec()
+    theories = render_theories(spec)
+    if stale := differences(theories, repo_root(), ("generated/why3",)):
+        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
+    selected = _select(spec, theories.obligations, family, types, only)
+    found = find_provers(tuple(provers) or NAMES)
+    why3 = configure(build)
+    taken = trusted(theories.obligations)
+    complete = selected == theories.obligations and len(found) == len(NAMES)
+    console = Console(stderr=as_json)
+    if not console.is_terminal:
+        console.width = _PLAIN_WIDTH
+    ledger = Ledger(build / "ledger.sqlite")
+    try:
+        proofs = _run(console, why3, found, ledger, selected, theories.obligations, jobs)
+    finally:
+        ledger.close()
+    data = document(spec, why3, found, proofs, taken, complete=complete)
+    if complete:
+        write_json(data, build / "proofs.json")
+    news = surprises(taken)
+    if as_json:
+        import json
+
+        print(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        print_table(console, spec, proofs)
+        _print_failures(console, spec, why3, found, proofs)
+        _print_surprises(console, news)
+        console.print(summary(proofs), soft_wrap=True, highlight=False)
+    return 0 if proofs.all_shown and not news else 1
+
+
+def _select(
+    spec: Spec,
+    obligations: tuple[Obligation, ...],
+    family: str | None,
+    types: Sequence[str],
+    only: Sequence[str],
+) -> tuple[Obligation, ...]:
+    wanted = {spec.element_type(t).id for t in types}
+    if family is not None:
+        wanted |= {e.id for e in spec.types_of(spec.family(family).id)}
+    chosen = obligations
+    if wanted:
+        chosen = tuple(o for o in chosen if o.subject in wanted)
+    if only:
+        chosen = tuple(o for o in chosen if any(fnmatchcase(o.id, pattern) for pattern in only))
+    if not chosen:
+        raise UserError(
+            "no obligation is asked for",
+            todo="the ids are in generated/why3/obligations.json, e.g. float32.interval*",
+        )
+    return chosen
+
+
+def _run(
+    console: Console,
+    why3: Why3,
+    provers: Sequence[Prover],
+    ledger: Ledger,
+    selected: tuple[Obligation, ...],
+    every: tuple[Obligation, ...],
+    jobs: int | None,
+) -> Proofs:
+    asked_for = set(selected)
+    partly = {o.file for o in every if o not in asked_for}
+    complete_files = frozenset(o.file for o in selected if o.file not in partly)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("proving", total=len(selected) * len(provers))
+        plain = _plain_progress(console, len(selected) * len(provers))
+
+        def on_progress(count: int) -> None:
+            bar.update(task, completed=count)
+            plain(count)
+
+        session = Session(why3, provers, ledger, jobs or os.cpu_count() or 1, on_progress)
+        return session.prove(selected, complete_files)
+
+
+class _plain_progress:  # noqa: N801  a function with a memory
+    """A line at each fifth of the work, where there is no terminal."""
+
+    def __init__(self, console: Console, total: int) -> None:
+        self.console, self.total, self.next = console, total, 1
+
+    def __call__(self, count: int) -> None:
+        if not self.console.is_terminal and count * 5 >= self.next * self.total:
+            self.console.print(f"proving: {count} of {self.total} answers", highlight=False)
+            self.next = count * 5 // self.total + 1
+
+
+def _print_failures(
+    console: Console, spec: Spec, why3: Why3, provers: Sequence[Prover], proofs: Proofs
+) -> None:
+    failed = [o for o in proofs.outcomes if o.status == "not proved"]
+    for outcome in failed[:_SHOWN]:
+        console.print(f"\n[red]not proved[/] [bold]{outcome.obligation.id}[/]: {outcome.obligation.title}")
+        for reply in outcome.failed_replies:
+            words = reply.answer.words.splitlines() or [""]
+            console.print(f"  {reply.prover}: {reply.answer.verdict}: ", end="", highlight=False)
+            console.print("\n    ".join(words[-5:]), markup=False, highlight=False)
+            prover = next(p for p in provers if p.name == reply.prover)
+            console.print(
+                f"  by hand: {by_hand(why3, prover, outcome)}", markup=False, soft_wrap=True, highlight=False
+            )
+        for line in _counterexample(spec, why3, provers, outcome):
+            console.print(f"  {line}", markup=False, soft_wrap=True, highlight=False)
+    if len(failed) > _SHOWN:
+        console.print(f"\n… and {len(failed) - _SHOWN} more that are not proved", highlight=False)
+    for stray in proofs.strays:
+        console.print(f"[red]a goal that no obligation knows:[/] {stray}", highlight=False)
+
+
+def _counterexample(spec: Spec, why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> list[str]:
+    return explain_failure(spec, why3, provers, outcome.obligation)
+
+
+def _print_surprises(console: Console, news: list[str]) -> None:
+    if news:
+        console.print(f"\n[red]what the proofs take for granted has changed[/] (compared with {GOLDEN}):")
+        for line in news:
+            console.print(f"  {line}", markup=False, highlight=False)
+        console.print(f"  to accept it, a person edits {GOLDEN} and says why it is believed", highlight=False)

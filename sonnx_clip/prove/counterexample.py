@@ -1,0 +1,134 @@
+"""Numbers that refute an obligation that failed: a prover's model, checked by evaluation where that is possible."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+from sonnx_clip.paths import repo_root
+from sonnx_clip.prove.provers import Prover
+from sonnx_clip.prove.tasks import INLINE, Why3, clean, command
+from sonnx_clip.render.obligation import Obligation
+from sonnx_clip.spec import ElementType, Spec, evaluator, show, show_bits
+from sonnx_clip.spec.entries import Property
+from sonnx_clip.special import special_patterns
+
+_SECONDS = 10
+_VARIABLES = ("x", "x2", "l", "m")
+_SHOWN = {"x": "x", "x2": "x2", "l": "min", "m": "max"}
+_VALUE = re.compile(r"\(\s*(?P<name>\w+)\s+#(?P<base>[xb])(?P<digits>[0-9a-fA-F]+)\s*\)")
+
+Numbers = Mapping[str, int]
+
+
+def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligation: Obligation) -> list[str]:
+    """Lines for people: numbers that refute the obligation and the case they fall in; empty where none is found.
+
+    Only for obligations on single elements of a machine type. A prover is asked for a model; where the
+    obligation is a property of the YAML, its numbers are evaluated, and special values are tried when no
+    prover has any.
+    """
+    etype = next((e for e in spec.element_types if e.id == obligation.subject), None)
+    if etype is None or etype.width is None or obligation.theory != "Meaning":
+        return []
+    for prover in provers:
+        numbers = _model(why3, prover, obligation)
+        if numbers:
+            said = _confirm(spec, etype, obligation, numbers)
+            return _lines(spec, etype, numbers, f"a counterexample by {prover.name}{said}")
+    for numbers in _special(spec, etype, obligation):
+        return _lines(spec, etype, numbers, "a counterexample among the special values, by evaluation")
+    return []
+
+
+def _lines(spec: Spec, etype: ElementType, numbers: Numbers, origin: str) -> list[str]:
+    values = ", ".join(f"{_SHOWN[n]} = {show(v, etype)} ({show_bits(v, etype)})" for n, v in numbers.items())
+    return [f"{origin}: {values}", *_case(spec, etype, numbers)]
+
+
+def _case(spec: Spec, etype: ElementType, numbers: Numbers) -> list[str]:
+    if not {"x", "l", "m"} <= set(numbers):
+        return []
+    ask = evaluator(spec, etype)
+    environment = {name.upper(): value for name, value in numbers.items()}
+    cases = [c.id for c in spec.cases if ask(c.when, environment)]
+    classes = [c.id for c in ask.classes(*(numbers[n] for n in ("x", "l", "m")))] if len(cases) == 1 else []
+    return [
+        f"it falls in case {', '.join(cases) or 'none'}"
+        + (f", class {', '.join(classes)}" if classes else "")
+    ]
+
+
+def _model(why3: Why3, prover: Prover, obligation: Obligation) -> dict[str, int]:
+    """The numbers of the prover's model; empty when it has none."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = command(
+            why3, prover, obligation.file, "-T", obligation.theory, "-G", obligation.goal,
+            *INLINE, "-a", "introduce_premises", "-o", folder,
+        )  # fmt: skip
+        subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, timeout=60, check=False)
+        files = list(Path(folder).glob("*.smt2"))
+        if len(files) != 1:
+            return {}
+        text = clean(files[0].read_text(encoding="utf-8"))
+        names = [n for n in _VARIABLES if f"(declare-fun {n} () (_ BitVec" in text]
+        if not names:
+            return {}
+        query = Path(folder) / "query.smt2"
+        query.write_text(f"(set-option :produce-models true)\n{text}\n(get-value ({' '.join(names)}))\n")
+        limits = [part.format(seconds=_SECONDS, megabytes=4000) for part in prover.command]
+        done = subprocess.run(
+            [*limits, str(query)], capture_output=True, text=True, timeout=_SECONDS + 5, check=False
+        )
+    if not done.stdout.startswith("sat"):
+        return {}
+    found = {m["name"]: int(m["digits"], 16 if m["base"] == "x" else 2) for m in _VALUE.finditer(done.stdout)}
+    return {name: found[name] for name in names if name in found}
+
+
+def _property(spec: Spec, obligation: Obligation) -> Property | None:
+    name = obligation.goal.removesuffix("_repaired")
+    return next((p for p in spec.properties if p.id == name), None)
+
+
+def _confirm(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Numbers) -> str:
+    """What evaluation says of a prover's numbers."""
+    claimed = _property(spec, obligation)
+    if claimed is None:
+        return ""
+    refutes = _refutes(spec, etype, obligation, claimed, numbers)
+    return ", confirmed by evaluation" if refutes else ", which evaluation does not confirm"
+
+
+def _special(spec: Spec, etype: ElementType, obligation: Obligation) -> Iterator[Numbers]:
+    claimed = _property(spec, obligation)
+    if claimed is None:
+        return
+    pool: Iterable[int] = special_patterns(etype)
+    for x, l, m in product(pool, repeat=3):
+        numbers = {"x": x, "l": l, "m": m}
+        if _refutes(spec, etype, obligation, claimed, numbers):
+            yield numbers
+
+
+def _refutes(
+    spec: Spec, etype: ElementType, obligation: Obligation, claimed: Property, numbers: Numbers
+) -> bool:
+    ask = evaluator(spec, etype)
+    environment: dict[str, int] = {
+        "X": numbers.get("x", 0),
+        "L": numbers.get("l", 0),
+        "M": numbers.get("m", 0),
+    }
+    environment["X2"] = numbers.get("x2", environment["X"])
+    try:
+        environment["Y"] = int(ask.clip(environment["X"], environment["L"], environment["M"]))
+    except ValueError:
+        return False  # the cases have a gap there
+    repaired = claimed.repaired.get(etype.family) if obligation.goal.endswith("_repaired") else None
+    applies = repaired is None or ask(repaired, environment)
+    return bool(applies and not ask(claimed.claim, environment))

@@ -1,0 +1,93 @@
+"""A run of the proofs as a document: build/proofs.json, for the evidence and for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sonnx_clip import __version__
+from sonnx_clip.prove.outcome import Outcome
+from sonnx_clip.prove.provers import Prover
+from sonnx_clip.prove.run import PROOF, SMOKE, Proofs, limits_of
+from sonnx_clip.prove.tasks import Why3, command, goal_options
+from sonnx_clip.prove.trusted import Trusted
+from sonnx_clip.spec import Spec
+
+
+def by_hand(why3: Why3, prover: Prover, outcome: Outcome) -> str:
+    """The command that asks a prover about an obligation by hand, from the repository's root."""
+    o = outcome.obligation
+    limit = ["-t", str(limits_of(o).seconds)]
+    return shlex.join(command(why3, prover, o.file, *limit, *goal_options(o)))
+
+
+def document(
+    spec: Spec,
+    why3: Why3,
+    provers: Sequence[Prover],
+    proofs: Proofs,
+    taken: Sequence[Trusted],
+    *,
+    complete: bool,
+) -> dict[str, Any]:
+    """The whole run as plain data.
+
+    Args:
+        spec: the specification that was proved.
+        why3: Why3 as it was used.
+        provers: who was asked.
+        proofs: what came out.
+        taken: what is taken for granted.
+        complete: whether every obligation was asked about, of every prover.
+    """
+    return {
+        "format": 1,
+        "about": {"tool": f"sonnx-clip {__version__}", "spec_digest": spec.digest},
+        "tools": {"why3": why3.version, **{p.name: p.version for p in provers}},
+        "commands": {p.name: " ".join(p.command) for p in provers},
+        "limits": {"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
+        "run": {
+            "asked": proofs.asked,
+            "wall": round(proofs.wall, 3),
+            "prover_cpu": round(proofs.prover_cpu, 3),
+            "why3_cpu": round(proofs.why3_cpu, 3),
+        },
+        "complete": complete,
+        "outcomes": [_outcome(why3, provers, o) for o in proofs.outcomes],
+        "strays": list(proofs.strays),
+        "trusted": [asdict(t) for t in taken],
+    }
+
+
+def _outcome(why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> dict[str, Any]:
+    replies = [
+        {
+            "prover": r.prover,
+            "version": r.version,
+            "verdict": r.answer.verdict,
+            "cpu": round(r.answer.cpu, 3),
+            "task": r.task,
+            "from_ledger": r.from_ledger,
+            "words": r.answer.words,
+        }
+        for r in outcome.replies
+    ]
+    return {
+        **asdict(outcome.obligation),
+        "status": outcome.status,
+        "command": by_hand(why3, provers[0], outcome),
+        "replies": replies,
+    }
+
+
+def write_json(data: Mapping[str, Any], path: Path) -> None:
+    """Write a document beside its place and rename it there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    beside.replace(path)

@@ -1,0 +1,128 @@
+"""What the proofs take for granted, listed from the theories and drivers themselves.
+
+The list is compared with why3/trusted.txt, which a person keeps: an axiom that slips in stops the proofs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sonnx_clip.paths import repo_file
+from sonnx_clip.render.obligation import Obligation
+from sonnx_clip.render.written import modules, theory_files
+
+GOLDEN = "why3/trusted.txt"
+DRIVERS = "why3/drivers"
+
+Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
+
+_AXIOM = re.compile(
+    r"^\s*axiom\s+(?P<name>\w+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)(?=\n\s*\n|\n\s*(?:end|axiom)\b)",
+    re.M | re.S,
+)
+_ASSUMED = re.compile(r"^\s*clone\s+(?:export\s+)?(?P<theory>[\w.]+)[^\n]*?\baxiom\s+(?:\.|\w+)", re.M)
+_VAL = re.compile(r"^\s*val\s+(?:ghost\s+|function\s+|predicate\s+|constant\s+)*(?P<name>\w+)", re.M)
+_SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.M)
+_PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.M)
+_THEORY = re.compile(r"^theory\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.M | re.S)
+_DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.S)
+
+_FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"
+_BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """One thing that is taken for granted.
+
+    Args:
+        kind: an axiom, a theory whose axioms are assumed, or a symbol that the driver gives to the provers.
+        name: its full name.
+        where: the file.
+        statement: what is taken for granted: a formula, or SMT-LIB text.
+        justification: why, in the words of the comment beside it.
+        discharged_by: the obligations that show it where it is used.
+    """
+
+    kind: Kind
+    name: str
+    where: str
+    statement: str
+    justification: str
+    discharged_by: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The line in the golden list."""
+        return f"{self.kind} {self.name}: {self.statement}"
+
+
+def trusted(obligations: Iterable[Obligation]) -> tuple[Trusted, ...]:
+    """Everything that the theories and the driver take for granted."""
+    known = tuple(obligations)
+    return (*_of_theories(known), *_of_drivers(known))
+
+
+def surprises(found: Iterable[Trusted]) -> list[str]:
+    """Where the list differs from the golden one: ``+`` for what is new, ``-`` for what is gone."""
+    golden = repo_file(GOLDEN)
+    lines = golden.read_text(encoding="utf-8").splitlines() if golden.is_file() else []
+    kept = [line for line in lines if line.strip() and not line.startswith("#")]
+    now = [t.line for t in found]
+    return [f"+ {line}" for line in now if line not in kept] + [
+        f"- {line}" for line in kept if line not in now
+    ]
+
+
+def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
+    files = [*theory_files(), *sorted(repo_file("generated/why3").glob("*.mlw"))]
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        where = f"{path.parent.relative_to(repo_file('')).as_posix()}/{path.name}"
+        for module, body in modules(text):
+            name = f"{path.stem}.{module}"
+            for match in _AXIOM.finditer(body):
+                shown = tuple(o.id for o in obligations if o.kind == "instance" and o.goal == match["name"])
+                yield Trusted(
+                    "axiom",
+                    f"{name}.{match['name']}",
+                    where,
+                    " ".join(match["body"].split()),
+                    _comment_before(text, f"axiom {match['name']}"),
+                    shown,
+                )
+            for match in _ASSUMED.finditer(body):
+                reason = "proved once for every type that meets the axioms; each type proves that it does"
+                shown = tuple(o.id for o in obligations if o.kind == "instance")
+                yield Trusted("assumption", name, where, f"the axioms of {match['theory']}", reason, shown)
+            for match in _VAL.finditer(body):
+                yield Trusted("symbol", f"{name}.{match['name']}", where, "val", "", ())
+
+
+def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
+    ids = {o.id for o in obligations}
+    types = {o.subject.lower(): o.subject for o in obligations}
+    for path in sorted(repo_file(DRIVERS).iterdir()):
+        text = path.read_text(encoding="utf-8")
+        where = f"{DRIVERS}/{path.name}"
+        for match in _PRELUDE.finditer(text):
+            reason = "chooses the logic, and states nothing"
+            yield Trusted("symbol", f"{path.name}.prelude", where, match["text"], reason, ())
+        for theory in _THEORY.finditer(text):
+            module = theory["name"].rpartition(".")[2]
+            for match in _SYNTAX.finditer(theory["body"]):
+                encoding = f"{types.get(module.lower(), '')}.encoding_{match['name']}"
+                shown = (encoding,) if encoding in ids else ()
+                reason = _FLOATS if shown else _BITS
+                yield Trusted(
+                    "symbol", f"{theory['name']}.{match['name']}", where, match["text"], reason, shown
+                )
+
+
+def _comment_before(text: str, declaration: str) -> str:
+    before, found, _ = text.partition(declaration)
+    comment = _DOC.search(before.rstrip()) if found else None
+    return " ".join(comment["text"].split()) if comment else ""
