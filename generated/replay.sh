@@ -918,7 +918,7 @@ ask 60 generated/why3/restrictions.mlw Profile -a inline_all \
   -G "R5_independent" \
   -G "scalar_bounds_independent"
 ask 1 generated/why3/restrictions.mlw Profile  \
-  -G "smoke_profile"
+  -G "smoke_restrictions"
 mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)

@@ -26,7 +26,7 @@ def _commands() -> None:
 
 @app.command()
 def generate(
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if a file is not fresh.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if not fresh.")] = False,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
     from sonnx_clip.paths import repo_root
@@ -55,7 +55,9 @@ def prove(
     family: Annotated[FamilyName | None, typer.Option(help="Only the element types of this family.")] = None,
     dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
     prover: Annotated[list[str] | None, typer.Option(help="Only this prover: z3 or cvc5.")] = None,
-    only: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only these obligations; * fits any text.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only these obligations; * fits any text.")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
     build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = Path("build"),
@@ -64,8 +66,13 @@ def prove(
     from sonnx_clip.prove.command import prove as prove_obligations
 
     status = prove_obligations(
-        family=family.value if family else None, types=dtype or [], provers=prover or [], only=only or [],
-        jobs=jobs, as_json=json, build=build,
+        family=family.value if family else None,
+        types=dtype or [],
+        provers=prover or [],
+        only=only or [],
+        jobs=jobs,
+        as_json=json,
+        build=build,
     )
     raise typer.Exit(status)
 

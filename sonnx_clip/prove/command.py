@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -14,7 +13,6 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.ledger import Ledger
-from sonnx_clip.prove.outcome import Outcome
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.report import by_hand, document, write_json
 from sonnx_clip.prove.run import Proofs, Session
@@ -22,8 +20,14 @@ from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.render.generate import differences, render_theories
-from sonnx_clip.render.obligation import Obligation
 from sonnx_clip.spec import Spec, load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from sonnx_clip.prove.outcome import Outcome
+    from sonnx_clip.render.obligation import Obligation
 
 _SHOWN = 20  # failures that are shown in full
 _PLAIN_WIDTH = 110  # of the table where there is no terminal
@@ -124,7 +128,7 @@ def _run(
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("proving", total=len(selected) * len(provers))
-        plain = _plain_progress(console, len(selected) * len(provers))
+        plain = _PlainProgress(console, len(selected) * len(provers))
 
         def on_progress(count: int) -> None:
             bar.update(task, completed=count)
@@ -134,7 +138,7 @@ def _run(
         return session.prove(selected, complete_files)
 
 
-class _plain_progress:  # noqa: N801  a function with a memory
+class _PlainProgress:
     """A line at each fifth of the work, where there is no terminal."""
 
     def __init__(self, console: Console, total: int) -> None:

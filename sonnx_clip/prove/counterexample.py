@@ -1,4 +1,4 @@
-"""Numbers that refute an obligation that failed: a prover's model, checked by evaluation where that is possible."""
+"""Numbers that refute a failed obligation: a prover's model, checked by evaluation where it can be."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sonnx_clip.paths import repo_root
-from sonnx_clip.prove.provers import Prover
 from sonnx_clip.prove.tasks import INLINE, Why3, clean, command
-from sonnx_clip.render.obligation import Obligation
 from sonnx_clip.spec import ElementType, Spec, evaluator, show, show_bits
-from sonnx_clip.spec.entries import Property
 from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.spec.entries import Property
 
 _SECONDS = 10
 _VARIABLES = ("x", "x2", "l", "m")
@@ -26,7 +29,7 @@ Numbers = Mapping[str, int]
 
 
 def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligation: Obligation) -> list[str]:
-    """Lines for people: numbers that refute the obligation and the case they fall in; empty where none is found.
+    """Lines for people: numbers that refute the obligation, and their case; empty where none is found.
 
     Only for obligations on single elements of a machine type. A prover is asked for a model; where the
     obligation is a property of the YAML, its numbers are evaluated, and special values are tried when no
@@ -40,8 +43,8 @@ def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligatio
         if numbers:
             said = _confirm(spec, etype, obligation, numbers)
             return _lines(spec, etype, numbers, f"a counterexample by {prover.name}{said}")
-    for numbers in _special(spec, etype, obligation):
-        return _lines(spec, etype, numbers, "a counterexample among the special values, by evaluation")
+    for special in _special(spec, etype, obligation):
+        return _lines(spec, etype, special, "a counterexample among the special values, by evaluation")
     return []
 
 

@@ -8,13 +8,15 @@ goes on where it was.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (

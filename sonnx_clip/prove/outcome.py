@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sonnx_clip.prove.provers import Answer
-from sonnx_clip.render.obligation import Obligation
+if TYPE_CHECKING:
+    from sonnx_clip.prove.provers import Answer
+    from sonnx_clip.render.obligation import Obligation
 
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
 

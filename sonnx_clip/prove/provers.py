@@ -1,7 +1,7 @@
 """The provers: how one is asked, and what counts as an answer.
 
-A prover is believed only when it repeats the name of the task, says ``unsat``, repeats the name again, and says
-nothing else: a crash, a hang, an empty, truncated or foreign answer is never taken for a proof.
+A prover is believed only when it repeats the name of the task, says ``unsat``, repeats the name again,
+and says nothing else: a crash, a hang, an empty, truncated or foreign answer is never taken for a proof.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import subprocess
 import tempfile
 import threading
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Verdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
-from sonnx_clip.prove.outcome import Outcome
-from sonnx_clip.prove.provers import Prover
 from sonnx_clip.prove.run import PROOF, SMOKE, Proofs, limits_of
 from sonnx_clip.prove.tasks import Why3, command, goal_options
-from sonnx_clip.prove.trusted import Trusted
-from sonnx_clip.spec import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.prove.outcome import Outcome
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.trusted import Trusted
+    from sonnx_clip.spec import Spec
 
 
 def by_hand(why3: Why3, prover: Prover, outcome: Outcome) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.prove.ledger import Ledger, TaskName
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
 from sonnx_clip.prove.tasks import Task, Why3, print_tasks, source_digest
-from sonnx_clip.render.obligation import Obligation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sonnx_clip.prove.ledger import Ledger, TaskName
+    from sonnx_clip.render.obligation import Obligation
 
 PROOF = Limits(seconds=60)
 SMOKE = Limits(seconds=1)
@@ -135,7 +139,8 @@ class Session:
                 smoke = [o for o in q.obligations if o.kind == "smoke"]
                 printing[pool.submit(print_tasks, self.why3, q.prover, q.file, smoke)] = q
         while printing or asking:
-            done, _ = wait([*printing, *asking], return_when=FIRST_COMPLETED)
+            pending: list[Future[Any]] = [*printing, *asking]
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
                 if future in printing:
                     q = printing.pop(future)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
-from sonnx_clip.prove.outcome import Outcome
-from sonnx_clip.prove.run import Proofs
-from sonnx_clip.spec import Spec
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import Console
+
+    from sonnx_clip.prove.outcome import Outcome
+    from sonnx_clip.prove.run import Proofs
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Constraint, Property
 
 _FAMILIES = ("real", "int", "float")
 
 
 def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
-    """One row a requirement: how many obligations are proved in each family, by whom, in what time; what is refuted.
+    """One row a requirement: how many obligations are proved in each family, by whom, in what time.
 
     ``any`` counts the theorems over every ordered element type and those on declared tensors.
     """
@@ -50,7 +55,7 @@ def _sections(spec: Spec) -> Iterable[tuple[str, tuple[str, ...]]]:
     yield "soundness", ("smoke",)
 
 
-def _counts(outcomes: Sequence[Outcome], family_of: dict[str, str]) -> list[str]:
+def _counts(outcomes: Sequence[Outcome], family_of: Mapping[str, str]) -> list[str]:
     cells = []
     for family in (*_FAMILIES, None):
         mine = [o for o in outcomes if family_of.get(o.obligation.subject) == family]
@@ -72,7 +77,8 @@ def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
 
 def _refuted(spec: Spec, id_: str) -> str:
     parts = []
-    for p in (*spec.properties, *spec.constraints):
+    entries: list[Property | Constraint] = [*spec.properties, *spec.constraints]
+    for p in entries:
         if p.id != id_:
             continue
         for family, witness in p.refuted_for.items():

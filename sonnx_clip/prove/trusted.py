@@ -6,13 +6,16 @@ The list is compared with why3/trusted.txt, which a person keeps: an axiom that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.paths import repo_file
-from sonnx_clip.render.obligation import Obligation
 from sonnx_clip.render.written import modules, theory_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sonnx_clip.render.obligation import Obligation
 
 GOLDEN = "why3/trusted.txt"
 DRIVERS = "why3/drivers"
@@ -21,14 +24,16 @@ Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
 
 _AXIOM = re.compile(
     r"^\s*axiom\s+(?P<name>\w+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)(?=\n\s*\n|\n\s*(?:end|axiom)\b)",
-    re.M | re.S,
+    re.MULTILINE | re.DOTALL,
 )
-_ASSUMED = re.compile(r"^\s*clone\s+(?:export\s+)?(?P<theory>[\w.]+)[^\n]*?\baxiom\s+(?:\.|\w+)", re.M)
-_VAL = re.compile(r"^\s*val\s+(?:ghost\s+|function\s+|predicate\s+|constant\s+)*(?P<name>\w+)", re.M)
-_SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.M)
-_PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.M)
-_THEORY = re.compile(r"^theory\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.M | re.S)
-_DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.S)
+_ASSUMED = re.compile(
+    r"^\s*clone\s+(?:export\s+)?(?P<theory>[\w.]+)[^\n]*?\baxiom\s+(?:\.|\w+)", re.MULTILINE
+)
+_VAL = re.compile(r"^\s*val\s+(?:ghost\s+|function\s+|predicate\s+|constant\s+)*(?P<name>\w+)", re.MULTILINE)
+_SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
+_PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
+_THEORY = re.compile(r"^theory\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
+_DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
 
 _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"

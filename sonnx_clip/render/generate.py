@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.render.numpy import render_numpy
-from sonnx_clip.render.obligation import Obligation
 from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.render.replay import render_replay
 from sonnx_clip.render.vectors import render_vectors
 from sonnx_clip.render.why3 import render_why3
 from sonnx_clip.render.written import written_obligations
 from sonnx_clip.spec import Spec, schema_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.render.obligation import Obligation
 
 SCHEMA = "spec/clip.schema.json"
 FOLDERS = ("generated",)

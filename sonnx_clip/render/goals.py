@@ -1,41 +1,22 @@
-"""The goals of one element type: what has to be shown of the cases, in WhyML."""
+"""The goals of one element type on single elements: what has to be shown of the cases, in WhyML."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-from sonnx_clip.render.obligation import Kind
-from sonnx_clip.render.whyml import Printer, conjuncts, names
-from sonnx_clip.spec.entries import Constraint, Example, Latitude, Property
-from sonnx_clip.spec import Spec, clip_value
-from sonnx_clip.spec.types import ElementType
-from sonnx_clip.spec.values import encode
+from sonnx_clip.render.goal import Goal
+from sonnx_clip.render.whyml import Printer, names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Example, Latitude, Property
+    from sonnx_clip.spec.types import ElementType, FamilyId
 
 ALL = "forall x l m: t."
-TENSORS = "forall x l m: tensor."
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A goal as the template prints it."""
-
-    name: str
-    kind: Kind
-    shows: tuple[str, ...]
-    title: str
-    statement: str
-
-    def __post_init__(self) -> None:
-        """Bind only what the formula uses: Why3 warns of the rest."""
-        object.__setattr__(self, "statement", _BINDER.sub(_bind_used, self.statement))
-
-    @property
-    def is_step(self) -> bool:
-        """Whether later goals of the module may use it: Why3 calls that a lemma."""
-        return self.name.endswith(("_when_inverted", "_when_ordered", "_refuting_entry", "_refuting_index"))
 
 
 @dataclass(frozen=True)
@@ -46,7 +27,7 @@ class TypeGoals:
     etype: ElementType
 
     @property
-    def family(self) -> str:
+    def family(self) -> FamilyId:
         """The family of the type."""
         return self.etype.family
 
@@ -165,7 +146,8 @@ class TypeGoals:
             f"some answer other than that of the cases uses {entry.id}",
             self.at(
                 entry.inhabited_by.texts(),
-                f"let y = cases x l m in ({printer.show(entry.when)}) /\\ ({printer.show(entry.accepts)}) /\\ a <> y",
+                f"let y = cases x l m in ({printer.show(entry.when)}) /\\ "
+                f"({printer.show(entry.accepts)}) /\\ a <> y",
             ),
         )
 
@@ -188,96 +170,6 @@ class TypeGoals:
             f"the worked example {example.id}",
             f"{bounds} " + " /\\ ".join(entries),
         )
-
-    def constraints(self) -> Iterator[Goal]:
-        """C1 to C3 on tensors of any shape, and their equivalence with the hand-written ones."""
-        arguments = {"C1": "x y", "C2": "l m y", "C3": "x l m y"}
-        for c in self.spec.constraints:
-            if self.family not in c.families:
-                continue
-            written = f"{c.id.lower()} {arguments[c.id]}"
-            yield Goal(
-                f"{c.id}_is_written",
-                "equivalence",
-                (c.id,),
-                f"{c.id} of the YAML is the hand-written one",
-                f"forall x l m y: tensor. stated_{c.id} x l m y <-> {written}",
-            )
-            yield from self._constraint(c)
-
-    def _constraint(self, c: Constraint) -> Iterator[Goal]:
-        printer = tensor_printer(self.etype)
-        result = f"let y = clip_tensor x l m in stated_{c.id} x l m y"
-        before = (
-            [part for part in conjuncts(c.holds) if "Y" not in names(part)]
-            if "precondition" in c.role.split()
-            else []
-        )
-        if self.family not in c.refuted_for:
-            if c.id == "C2":
-                yield from _interval_steps()
-            given = "".join(f"{printer.show(part)} -> " for part in before)
-            yield Goal(c.id, "theorem", (c.id,), c.title, f"{TENSORS} {given}{result}")
-            return
-        yield from _interval_steps()
-        condition = printer.show(c.repaired[self.family])
-        yield Goal(
-            f"{c.id}_repaired",
-            "theorem",
-            (c.id,),
-            f"under its condition: {c.title}",
-            f"{TENSORS} ({condition}) -> {result}",
-        )
-
-    def refutations(self) -> Iterator[Goal]:
-        """The constraints that the page states and that are not so."""
-        for c in self.spec.constraints:
-            if self.family in c.refuted_for:
-                yield from self._refutation(c)
-
-    def _refutation(self, c: Constraint) -> Iterator[Goal]:
-        yield Goal(
-            f"{c.id}_refuting_entry",
-            "theorem",
-            (c.id,),
-            f"the entry that refutes: {c.title}",
-            f"(clip_tensor refuting_x refuting_l refuting_m).entry (At 0 Origin) = {self._refuting_entry(c)}",
-        )
-        yield Goal(
-            f"{c.id}_refuting_index",
-            "theorem",
-            (c.id,),
-            f"its index is valid: {c.title}",
-            "valid (At 0 Origin) (clip_tensor refuting_x refuting_l refuting_m).shape",
-        )
-        yield Goal(
-            f"{c.id}_refuted",
-            "refutation",
-            (c.id,),
-            f"refuted: {c.title}",
-            "let y = clip_tensor refuting_x refuting_l refuting_m in "
-            f"not stated_{c.id} refuting_x refuting_l refuting_m y",
-        )
-
-    def refuting_tensors(self) -> dict[str, str]:
-        """The tensors that refute a constraint, as WhyML records; empty where nothing is refuted."""
-        refuted = [c.refuted_for[self.family] for c in self.spec.constraints if self.family in c.refuted_for]
-        if not refuted:
-            return {}
-        (witness,) = refuted
-        (entry,) = witness.X
-        shapes = {"x": ("Dim 1 Scalar", entry), "l": ("Scalar", witness.L), "m": ("Scalar", witness.M)}
-        literal = self.printer().literal
-        return {
-            name: f"{{ element = {self.etype.why3}; shape = {shape}; entry = fun _ -> {literal(number)} }}"
-            for name, (shape, number) in shapes.items()
-        }
-
-    def _refuting_entry(self, c: Constraint) -> str:
-        """The entry that the cases give for the witness, as a literal."""
-        witness = c.refuted_for[self.family]
-        numbers = [encode(text, self.etype) for text in (witness.X[0], witness.L, witness.M)]
-        return self.printer().value(clip_value(self.spec, self.etype, *numbers))
 
     def encoding(self) -> Iterator[Goal]:
         """What the symbols of the element type mean, in bits; the named constants are what they say."""
@@ -323,40 +215,6 @@ class TypeGoals:
             yield Goal(
                 f"encoding_{name}", "equivalence", shows, title, f"forall {variables}: t. {left} <-> {right}"
             )
-
-
-def tensor_printer(etype: ElementType) -> Printer:
-    """A printer for conditions on tensor values: the bounds stand for their only entry."""
-    return Printer(etype, {"X": "x", "L": "value l", "M": "value m", "Y": "y"})
-
-
-_BINDER = re.compile(r"^forall (?P<names>\w+(?: \w+)*)(?P<rest>: .*)$", re.DOTALL)
-
-
-def _bind_used(match: re.Match[str]) -> str:
-    used = set(re.findall(r"\w+", match["rest"].partition(".")[2]))
-    return f"forall {' '.join(name for name in match['names'].split() if name in used)}{match['rest']}"
-
-
-def _interval_steps() -> Iterator[Goal]:
-    yield Goal(
-        "C2_when_inverted",
-        "theorem",
-        ("C2",),
-        "inverted bounds make every entry M",
-        "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
-        " lt (value m) (value l) -> eq ((clip_tensor x l m).entry i) (value m)",
-    )
-    yield Goal(
-        "C2_when_ordered",
-        "theorem",
-        ("C2",),
-        "else every entry of numbers lies between the bounds",
-        "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
-        " not nan (x.entry i) -> not nan (value l) -> not nan (value m) ->"
-        " not lt (value m) (value l) -> let y = clip_tensor x l m in"
-        " le (value l) (y.entry i) /\\ le (y.entry i) (value m)",
-    )
 
 
 def _one_of(ids: tuple[str, ...]) -> str:

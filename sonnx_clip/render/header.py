@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sonnx_clip import __version__
-from sonnx_clip.spec import Spec
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec import Spec
 
 COMMAND = "sonnx-clip generate"
 

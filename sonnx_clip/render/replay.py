@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from sonnx_clip.render.header import header_lines
-from sonnx_clip.render.obligation import Obligation
 from sonnx_clip.render.templating import template
-from sonnx_clip.spec import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.spec import Spec
 
 PATH = "generated/replay.sh"
 

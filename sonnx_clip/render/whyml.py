@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.tree import Expr, Kind
-from sonnx_clip.spec.types import ElementType
 from sonnx_clip.spec.values import Value, encode
 from sonnx_clip.spec.walk import subtrees
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.spec.types import ElementType
 
 # How tightly a formula binds; an operand that binds less tightly is put in parentheses.
 _IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(7)
@@ -48,18 +52,12 @@ class Printer:
         return self._print(expr)[0]
 
     def operand(self, expr: Expr, tightness: int) -> str:
+        """The formula or term, in parentheses if it binds less tightly."""
         text, tight = self._print(expr)
         return text if tight >= tightness else f"({text})"
 
     def _print(self, expr: Expr) -> tuple[str, int]:
         match expr:
-            case tree.Name(id=name):
-                text = self.variables[name]
-                return text, _ATOM if " " not in text else _APPLY
-            case tree.Number(text=text):
-                return self.literal(text), _ATOM
-            case tree.Constant(id=name, negative=negative):
-                return self.literal(f"-{name}" if negative else name), _ATOM
             case tree.Compare():
                 return self._compare(expr)
             case tree.Not(operand=operand):
@@ -79,14 +77,25 @@ class Printer:
             case tree.Use(id=name, arguments=arguments):
                 given = " ".join(self.operand(a, _ATOM) for a in arguments) if arguments else self.implicit
                 return f"{name} {given}", _APPLY
-            case tree.Entry(tensor=tensor):
-                return f"{self.variables[tensor.id]}.entry i", _APPLY
             case tree.Every(body=body):
                 return (
                     f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}",
                     _IMPLIES - 1,
                 )
-        raise AssertionError(f"a node of an unknown sort: {expr!r}")
+            case _:
+                return self._leaf(expr)
+
+    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry) -> tuple[str, int]:
+        match expr:
+            case tree.Name(id=name):
+                text = self.variables[name]
+                return text, _APPLY if " " in text else _ATOM
+            case tree.Entry(tensor=tensor):
+                return f"{self.variables[tensor.id]}.entry i", _APPLY
+            case tree.Number(text=text):
+                return self.literal(text), _ATOM
+            case tree.Constant(id=name, negative=negative):
+                return self.literal(f"-{name}" if negative else name), _ATOM
 
     def _compare(self, expr: tree.Compare) -> tuple[str, int]:
         if expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE):

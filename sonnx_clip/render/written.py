@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.obligation import Kind, Obligation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _MODULE = re.compile(r"^module\s+(?P<module>\w+)", re.MULTILINE)
 _GOAL = re.compile(
@@ -92,7 +95,9 @@ def _obligation(
             f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id"
         )
     goal = f"{name}'vc" if match["form"].startswith("let") else name
-    statement = " ".join(body[match.end() :].split("\n\n")[0].removeprefix(" ").removeprefix(":").split())
+    statement = " ".join(
+        body[match.end() :].split("\n\n", maxsplit=1)[0].removeprefix(" ").removeprefix(":").split()
+    )
     title = (
         "false does not follow"
         if shown == ("smoke",)
