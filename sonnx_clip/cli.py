@@ -123,12 +123,14 @@ def check(
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the last line.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report here.")] = None,
 ) -> None:
     """Hold a runtime against the proven cases: a verdict for each class and element type."""
     from sonnx_clip.conform.command import check_runtime
 
-    raise typer.Exit(check_runtime(runtime, dtype or [], policy.value, as_json=json, output=output))
+    status = check_runtime(runtime, dtype or [], policy.value, as_json=json, output=output, brief=brief)
+    raise typer.Exit(status)
 
 
 @app.command()

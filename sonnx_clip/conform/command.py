@@ -20,16 +20,21 @@ if TYPE_CHECKING:
 
 
 def check_runtime(
-    runtime: str, types: Sequence[str], policy: Policy, *, as_json: bool, output: Path | None
+    runtime: str,
+    types: Sequence[str],
+    policy: Policy,
+    *,
+    as_json: bool,
+    output: Path | None,
+    brief: bool = False,
 ) -> int:
     """Run the checker, print the report, perhaps write it; 1 if the run has failed, else 0.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, or `output` cannot be written.
     """
-    # A file that cannot be written is better known before the run than after it.
-    if output is not None and not output.parent.is_dir():
-        raise UserError(f"there is no folder {output.parent}", str(output), "make it, or write elsewhere")
+    if output is not None:  # better known before the run than after it
+        _make_folder(output)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     progress = Console(stderr=True)
     with progress.status("") as status:
@@ -44,9 +49,20 @@ def check_runtime(
     if as_json:
         sys.stdout.write(text)
         print(summary(report), file=sys.stderr)
+    elif brief:
+        print(summary(report))
     else:
         print_report(report, Console())
     return 1 if report.failed else 0
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"its folder cannot be made: {error.strerror}", str(path), "write elsewhere"
+        ) from error
 
 
 def _write(path: Path, text: str) -> None:

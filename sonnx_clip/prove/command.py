@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sonnx_clip.render.obligation import Obligation
 
 _SHOWN = 20  # failures that are shown in full
-_PLAIN_WIDTH = 110  # of the table where there is no terminal
+_PLAIN_WIDTH = 100  # of the table where there is no terminal
 
 
 def prove(

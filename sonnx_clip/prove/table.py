@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from rich import box
 from rich.table import Table
+
+from sonnx_clip.spec import unparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,28 +33,50 @@ def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("proved by", no_wrap=True)
     table.add_column("CPU", justify="right", no_wrap=True)
-    table.add_column("refuted as it stands", overflow="fold")
     family_of = {e.id: e.family for e in spec.element_types}
     for section, ids in _sections(spec):
-        rows = [(id_, [o for o in proofs.outcomes if id_ in o.obligation.shows]) for id_ in ids]
-        shown = [(id_, outcomes) for id_, outcomes in rows if outcomes]
-        if not shown:
+        rows = [
+            (row, [o for o in proofs.outcomes if shown.intersection(o.obligation.shows)])
+            for row, shown in ids
+        ]
+        filled = [(row, outcomes) for row, outcomes in rows if outcomes]
+        if not filled:
             continue
         table.add_row(f"[bold]{section}[/]")
-        for id_, outcomes in shown:
-            table.add_row(f"  {id_}", *_counts(outcomes, family_of), *_provers(outcomes), _refuted(spec, id_))
+        for id_, outcomes in filled:
+            table.add_row(f"  {id_}", *_counts(outcomes, family_of), *_provers(outcomes))
     console.print(table)
+    if refuted := refutations(spec, proofs):
+        console.print("[bold]refuted as it stands, and proved under a condition[/]")
+        for line in refuted:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print()
 
 
-def _sections(spec: Spec) -> Iterable[tuple[str, tuple[str, ...]]]:
-    yield "restrictions", tuple(r.id for r in spec.restrictions)
-    yield "constraints", tuple(c.id for c in spec.constraints)
-    yield "cases", tuple(c.id for c in spec.cases)
-    yield "properties", tuple(p.id for p in spec.properties)
-    yield "latitude", tuple(entry.id for entry in spec.latitude)
-    yield "worked examples", tuple(e.id for e in spec.examples)
-    yield "element types", tuple(e.id for e in spec.element_types)
-    yield "soundness", ("smoke",)
+_Rows: TypeAlias = list[tuple[str, frozenset[str]]]
+
+
+def _sections(spec: Spec) -> Iterable[tuple[str, _Rows]]:
+    """The rows below each heading: what a row is called, and the ids that it counts."""
+    yield "restrictions", _rows(spec.restrictions)
+    yield "constraints", _rows(spec.constraints)
+    yield "cases", _rows(spec.cases)
+    classes = frozenset(c.id for c in spec.classes)
+    yield "classes", [(f"all {len(classes)} classes", classes)]
+    yield "properties", _rows(spec.properties)
+    yield "latitude", _rows(spec.latitude)
+    yield "worked examples", _rows(spec.examples)
+    yield "element types", _rows(spec.element_types)
+    yield "soundness", [("smoke", frozenset({"smoke"}))]
+
+
+def _rows(entries: Iterable[_Named]) -> _Rows:
+    return [(entry.id, frozenset({entry.id})) for entry in entries]
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
 
 
 def _counts(outcomes: Sequence[Outcome], family_of: Mapping[str, str]) -> list[str]:
@@ -75,16 +99,24 @@ def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
     return ", ".join(parts), f"{sum(o.cpu for o in outcomes):.1f} s"
 
 
-def _refuted(spec: Spec, id_: str) -> str:
-    parts = []
-    entries: list[Property | Constraint] = [*spec.properties, *spec.constraints]
-    for p in entries:
-        if p.id != id_:
-            continue
-        for family, witness in p.refuted_for.items():
-            x = ", ".join(witness.X) if isinstance(witness.X, tuple) else witness.X
-            parts.append(f"{family}: X = {x}, L = {witness.L}, M = {witness.M}")
-    return "; ".join(parts)
+def refutations(spec: Spec, proofs: Proofs) -> list[str]:
+    """A line for each statement that is refuted as it stands: by which numbers, and when it does hold."""
+    refuted = {
+        (id_, spec.element_type(o.obligation.subject).family)
+        for o in proofs.outcomes
+        if o.obligation.kind == "refutation" and o.status != "not proved"
+        for id_ in o.obligation.shows
+    }
+    entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
+    lines = []
+    for entry in entries:
+        for family, witness in entry.refuted_for.items():
+            if (entry.id, family) in refuted:
+                x = ", ".join(witness.X) if isinstance(witness.X, tuple) else witness.X
+                condition = unparse(entry.repaired[family])
+                numbers = f"X = {x}, L = {witness.L}, M = {witness.M}"
+                lines.append(f"  {entry.id} ({family}): {numbers}; holds if {condition}")
+    return lines
 
 
 def summary(proofs: Proofs) -> str:

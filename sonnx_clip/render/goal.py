@@ -34,4 +34,4 @@ class Goal:
     @property
     def is_step(self) -> bool:
         """Whether later goals of the module may use it: Why3 calls that a lemma."""
-        return self.name.endswith(("_when_inverted", "_when_ordered", "_refuting_entry", "_refuting_index"))
+        return self.name.endswith(("_when_inverted", "_when_ordered", "_refuting_entry"))

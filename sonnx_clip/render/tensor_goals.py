@@ -89,13 +89,6 @@ class TensorGoals:
             f"(clip_tensor refuting_x refuting_l refuting_m).entry (At 0 Origin) = {self._refuting_entry(c)}",
         )
         yield Goal(
-            f"{c.id}_refuting_index",
-            "theorem",
-            (c.id,),
-            f"its index is valid: {c.title}",
-            "valid (At 0 Origin) (clip_tensor refuting_x refuting_l refuting_m).shape",
-        )
-        yield Goal(
             f"{c.id}_refuted",
             "refutation",
             (c.id,),
