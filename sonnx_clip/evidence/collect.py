@@ -1,0 +1,142 @@
+"""Everything that is known about the specification, gathered into one `Evidence`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sonnx_clip
+from sonnx_clip.conform.report import FAILING, Report
+from sonnx_clip.evidence.entries import Materials, entries_of
+from sonnx_clip.evidence.findings import findings_of
+from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
+from sonnx_clip.evidence.proofs import Proofs, read_proofs
+from sonnx_clip.evidence.read import digest_of
+from sonnx_clip.evidence.runtimes import runtimes_of
+from sonnx_clip.evidence.trace import Trace, all_obligations
+from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
+from sonnx_clip.evidence.verdicts import read_reports
+from sonnx_clip.paths import repo_file
+from sonnx_clip.prove.trusted import surprises
+from sonnx_clip.prove.trusted import Trusted as Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.evidence.model import ObligationEvidence, RuntimeEvidence
+    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.spec import Spec
+
+OURS = "sonnx"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the evidence is made of.
+
+    Args:
+        spec: the specification.
+        wanted: every obligation that its theories hold.
+        proofs: what the provers found.
+        reports: what the checker found, by runtime.
+        vectors: the test vectors, by element type.
+    """
+
+    spec: Spec
+    wanted: tuple[Obligation, ...]
+    proofs: Proofs
+    reports: Mapping[str, Report]
+    vectors: Vectors
+
+
+def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path) -> Inputs:
+    """Read what other commands left in `build` and `generated`.
+
+    Raises:
+        UserError: something is missing, damaged, stale, or states what it does not bear out.
+    """
+    proofs = read_proofs(build, spec, wanted)
+    return Inputs(spec, wanted, proofs, read_reports(build, spec), read_vectors(generated, spec))
+
+
+def gather(found: Inputs) -> Evidence:
+    """The evidence: nothing in it is stated that is not in the inputs."""
+    spec, proofs = found.spec, found.proofs
+    obligations = all_obligations(found.wanted, proofs.outcomes)
+    runtimes = runtimes_of(spec, found.reports)
+    trace = Trace(obligations, spec.element_types)
+    entries = tuple(entries_of(Materials(spec, trace, found.vectors, runtimes)))
+    findings = tuple(findings_of(spec, {(e.section, e.id): e for e in entries}))
+    strays = (*proofs.strays, *(f"trusted base: {line}" for line in _surprises(proofs)))
+    return Evidence(
+        tool=f"sonnx-clip {sonnx_clip.__version__}",
+        operator=spec.operator,
+        spec_sha256=spec.digest,
+        totals=_totals(found, obligations, entries, runtimes, strays=len(strays), findings=len(findings)),
+        element_types={etype.id: etype.family for etype in spec.element_types},
+        entries=entries,
+        obligations=obligations,
+        strays=strays,
+        findings=findings,
+        runtimes=runtimes,
+        vectors=shown_vectors(spec, found.vectors),
+        trusted=proofs.trusted,
+        tools={"sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "), **proofs.tools},
+        limits={name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()},
+        seconds={
+            "provers, all answers": round(sum(o.cpu for o in obligations), 3),
+            "provers, last run": proofs.run.prover_cpu,
+            "Why3, last run": proofs.run.why3_cpu,
+            "wall clock, last run": proofs.run.wall,
+        },
+        files=tuple(FileDigest(file=name, sha256=digest_of(repo_file(name))) for name in _files()),
+    )
+
+
+def _surprises(proofs: Proofs) -> list[str]:
+    """Where what is taken for granted differs from the list that a person keeps."""
+    return surprises(Taken(**t.model_dump()) for t in proofs.trusted)
+
+
+def _totals(
+    found: Inputs, obligations: Sequence[ObligationEvidence], entries: Sequence[Entry],
+    runtimes: Sequence[RuntimeEvidence], *, strays: int, findings: int,
+) -> Totals:  # fmt: skip
+    status = [o.status for o in obligations if o.kind != "smoke"]
+    smoke = [o.status for o in obligations if o.kind == "smoke"]
+    gaps = sum(bool(entry.gaps) for entry in entries)
+    unjustified = sum(not t.justification.strip() for t in found.proofs.trusted)
+    ours = sum(
+        verdict in FAILING
+        for runtime in runtimes if runtime.name == OURS
+        for of_type in runtime.verdicts.values() for verdict in of_type.values()
+    )  # fmt: skip
+    not_proved = [*status, *smoke].count("not proved")
+    bad = not_proved + gaps + unjustified + strays + ours
+    return Totals(
+        obligations=len(obligations),
+        smoke=len(smoke),
+        smoke_held=len(smoke) - smoke.count("not proved"),
+        by_two=status.count("proved"),
+        by_one=status.count("proved by one"),
+        not_proved=not_proved,
+        requirements=sum(e.requirement for e in entries),
+        requirements_with_gap=gaps,
+        findings=findings,
+        vectors=sum(map(len, found.vectors.values())),
+        unjustified=unjustified,
+        strays=strays,
+        complete=found.proofs.complete,
+        violated_by_sonnx=ours,
+        fine=bad == 0 and found.proofs.complete,
+    )
+
+
+def _files() -> Iterator[str]:
+    """What the evidence rests on: the specification, its sources, the theories, what is generated."""
+    yield "spec/clip.yaml"
+    for folder in ("spec/sources", "why3", "generated"):
+        for path in sorted(repo_file(folder).rglob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                yield path.relative_to(repo_file("")).as_posix()

@@ -1,0 +1,202 @@
+"""The entries of spec/clip.yaml, each with its words, what shows it, its vectors and its verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.evidence.model import Entry, Section, SourceWords
+from sonnx_clip.evidence.runtimes import FORMS, verdicts_for
+from sonnx_clip.evidence.vectors import Vector, count, speaks_of_example, speaks_of_property
+from sonnx_clip.spec import class_of, encode, unparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sonnx_clip.evidence.model import RuntimeEvidence
+    from sonnx_clip.evidence.trace import Trace
+    from sonnx_clip.evidence.vectors import Vectors
+    from sonnx_clip.spec import Source, Spec
+    from sonnx_clip.spec.entries import Example
+
+    Speaks = Callable[[str, Vector], bool]
+
+
+@dataclass(frozen=True)
+class Materials:
+    """What the entries are made of: the specification and what was found about it."""
+
+    spec: Spec
+    trace: Trace
+    vectors: Vectors
+    runtimes: Sequence[RuntimeEvidence]
+
+
+def entries_of(found: Materials) -> Iterator[Entry]:
+    """Every entry of which evidence must speak, in the order of the file; then classes, latitude, types."""
+    yield from _restrictions(found)
+    yield from _constraints(found)
+    yield from _cases(found)
+    yield from _properties(found)
+    yield from _examples(found)
+    yield from _classes(found)
+    yield from _latitude(found)
+    yield from _element_types(found)
+
+
+def _restrictions(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.restrictions:
+        facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
+        yield _entry(
+            found, "restrictions", entry, title=entry.statement, statement=entry.statement, role=entry.role,
+            facts=facts, speaks=None, once=True,
+        )  # fmt: skip
+
+
+def _constraints(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.constraints:
+        yield _entry(
+            found, "constraints", entry, title=entry.title, statement=entry.statement, role=entry.role,
+            facts=(("holds when", unparse(entry.holds)), *_refutation(entry)), refuted=tuple(entry.refuted_for),
+            aliases={str(tensor): alias for tensor, alias in entry.aliases.items()},
+            classes=(entry.id,) if entry.id in FORMS else None,
+        )  # fmt: skip
+
+
+def _cases(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.cases:
+        facts = (("when", unparse(entry.when)), ("result", entry.result))
+        yield _entry(
+            found, "cases", entry, title=entry.title, statement=f"Y = {entry.result} when {unparse(entry.when)}",
+            role="definition", facts=facts, speaks=lambda _, vector, id_=entry.id: vector.case == id_,
+        )  # fmt: skip
+
+
+def _properties(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.properties:
+        shows = (("shows", ", ".join(entry.shows)),) if entry.shows else ()
+        yield _entry(
+            found, "properties", entry, title=entry.title, statement=unparse(entry.claim), role="consequence",
+            facts=(("claim", unparse(entry.claim)), *_refutation(entry), *shows), refuted=tuple(entry.refuted_for),
+            speaks=speaks_of_property(found.spec, entry),
+        )  # fmt: skip
+
+
+def _examples(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.examples:
+        facts = [("X", ", ".join(entry.X)), ("L", entry.L), ("M", entry.M), ("Y", ", ".join(entry.Y))]
+        if entry.not_representable_in:
+            facts.append(("not representable in", ", ".join(entry.not_representable_in)))
+        yield _entry(
+            found, "examples", entry, title=f"Worked example {entry.id}", statement=_example_text(entry),
+            role="example", facts=tuple(facts), classes=_example_classes(found.spec, entry), speaks=speaks_of_example(found.spec, entry),
+            except_types=entry.not_representable_in,
+        )  # fmt: skip
+
+
+def _example_classes(spec: Spec, entry: Example) -> tuple[str, ...]:
+    """The classes in which the entries of an example lie."""
+    etype = next(t for t in spec.types_of(entry.family) if t.id not in entry.not_representable_in)
+    l, m = (encode(text, etype) for text in (entry.L, entry.M))
+    return tuple(dict.fromkeys(class_of(spec, etype, encode(x, etype), l, m).id for x in entry.X))
+
+
+def _example_text(entry: Example) -> str:
+    return f"clip([{', '.join(entry.X)}], {entry.L}, {entry.M}) = [{', '.join(entry.Y)}]"
+
+
+def _classes(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.classes:
+        yield _entry(
+            found, "classes", entry, title=f"Class {entry.id} of the case {entry.case}",
+            statement=f"{entry.case} and {unparse(entry.when)}", role="cell for coverage",
+            facts=(("case", entry.case), ("beyond its case", unparse(entry.when))),
+            speaks=lambda _, vector, id_=entry.id: vector.klass == id_, classes=(entry.id,),
+        )  # fmt: skip
+
+
+def _latitude(found: Materials) -> Iterator[Entry]:
+    spec = found.spec
+    for entry in spec.latitude:
+        used = {v.klass for vectors in found.vectors.values() for v in vectors if entry.id in v.latitudes}
+        kept = "kept by the strict policy" if entry.always else "off under the strict policy"
+        yield _entry(
+            found, "latitude", entry, title=f"Latitude {entry.id}", statement=entry.reason, role="latitude",
+            facts=(("when", unparse(entry.when)), ("accepts", unparse(entry.accepts)), ("policy", kept)),
+            speaks=lambda _, vector, id_=entry.id: id_ in vector.latitudes,
+            classes=tuple(c.id for c in spec.classes if c.id in used), families=("float",),
+        )  # fmt: skip
+
+
+def _element_types(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.element_types:
+        names = {"SONNX": entry.sonnx, "ONNX": entry.onnx, "DirectML": entry.directml, "NumPy": entry.numpy}
+        names |= {"C": entry.c, "WhyML": entry.why3, "width": str(entry.width) if entry.width else None}
+        others = tuple(other.id for other in found.spec.element_types if other.id != entry.id)
+        yield _entry(
+            found, "element_types", entry, title=f"Element type {entry.id}",
+            statement=f"{entry.id} is an ordered element type of the family {entry.family}", role="element type",
+            facts=tuple((place, name or "none") for place, name in names.items()),
+            families=(entry.family,), except_types=others,
+        )  # fmt: skip
+
+
+def _refutation(entry: Any) -> tuple[tuple[str, str], ...]:
+    refuted = [(f"refuted for {family}", _witness(witness)) for family, witness in entry.refuted_for.items()]
+    repaired = [(f"repaired for {family}", unparse(when)) for family, when in entry.repaired.items()]
+    return (*refuted, *repaired)
+
+
+def _witness(witness: Any) -> str:
+    shown = {name: value for name, value in witness.model_dump().items() if value is not None}
+    texts = {name: f"[{', '.join(v)}]" if isinstance(v, tuple) else v for name, v in shown.items()}
+    return ", ".join(f"{name} = {text}" for name, text in texts.items())
+
+
+def _words(spec: Spec, source: Source | None) -> SourceWords | None:
+    if source is None:
+        return None
+    page = spec.page(source.page)
+    return SourceWords(
+        page=page.id, title=page.title, file=page.file, section=source.section, quote=source.quote
+    )
+
+
+def _anything(_type: str, _vector: Vector) -> bool:
+    return True
+
+
+def _entry(
+    found: Materials, section: Section, entry: Any, *, title: str, statement: str, role: str,
+    facts: tuple[tuple[str, str], ...] = (), speaks: Speaks | None = _anything,
+    refuted: tuple[str, ...] = (), aliases: dict[str, str] | None = None,
+    classes: tuple[str, ...] | None = None, except_types: tuple[str, ...] = (), once: bool = False,
+    families: tuple[str, ...] | None = None,
+) -> Entry:  # fmt: skip
+    """One entry. Its classes are those of the vectors that speak of it, unless they are given."""
+    spec = found.spec
+    every = tuple(family.id for family in spec.families)
+    families = families or getattr(entry, "families", None) or (getattr(entry, "family", None),)
+    if section == "cases":
+        families = every
+    types = [t.id for t in spec.element_types if t.family in families and t.id not in except_types]
+    vectors = count(found.vectors, types, speaks) if speaks else {}
+    touched = {klass for by_class in vectors.values() for klass in by_class}
+    if classes is None:
+        classes = tuple(c.id for c in spec.classes if c.id in touched)
+    return Entry(
+        id=entry.id,
+        section=section,
+        title=title,
+        statement=statement,
+        role=role,
+        requirement=entry.id in {r.id for r in spec.requirements() if r.section == section},
+        families=families,
+        aliases=aliases or {},
+        facts=facts,
+        source=_words(spec, getattr(entry, "source", None)),
+        cells=found.trace.cells(entry.id, families, refuted=refuted, except_types=except_types, once=once),
+        classes=classes,
+        vectors=vectors,
+        verdicts=verdicts_for(found.runtimes, types, classes) if classes else {},
+    )

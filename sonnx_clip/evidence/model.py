@@ -1,0 +1,226 @@
+"""evidence.json: everything that the page says, in a form for machines (format 1).
+
+Ids are those of spec/clip.yaml, of the obligations (``float32.total``) and of the vectors
+(``float32.low_tie.1``). A digest is SHA-256 in hex. A bit pattern is hex text with all its digits.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from sonnx_clip.conform.report import Verdict
+from sonnx_clip.evidence.proofs import ReplyRecord, Trusted
+from sonnx_clip.prove.outcome import Status
+from sonnx_clip.render.obligation import Kind
+
+Section: TypeAlias = Literal[
+    "restrictions", "constraints", "cases", "properties", "examples", "classes", "latitude", "element_types"
+]
+CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
+"""The weakest status of the obligations of a cell; ``gap`` says that there is none although one is due."""
+
+Shown: TypeAlias = Literal[Verdict, "not run"]
+"""A verdict, or ``not run``, which is never taken for a good one."""
+
+ALL_TYPES = "all"
+"""The element type of a cell whose obligations speak of every element type at once."""
+
+
+class Stored(BaseModel):
+    """A part of evidence.json: immutable, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceWords(Stored):
+    """The words of a page: `page` is an id, `title` and `file` are those of the text."""
+
+    page: str
+    title: str
+    file: str
+    section: str
+    quote: str
+
+
+class Cell(Stored):
+    """What is shown of an entry in one element type, or in all of them at once.
+
+    `finding` says that the entry is refuted there as it stands, and proved under the repaired condition.
+    """
+
+    type: str
+    status: CellStatus
+    finding: bool = False
+    obligations: tuple[str, ...] = ()
+    note: str = ""
+
+
+class Entry(Stored):
+    """An entry of spec/clip.yaml with all that hangs on it.
+
+    `cells` holds one cell for each element type and, first, one for all at once where there is one.
+    `vectors` counts the test vectors that speak of it, by element type and class. `verdicts` is by runtime and
+    element type: the worst verdict of its classes.
+    """
+
+    id: str
+    section: Section
+    title: str
+    statement: str
+    role: str
+    requirement: bool
+    families: tuple[str, ...]
+    aliases: dict[str, str] = {}
+    facts: tuple[tuple[str, str], ...] = ()
+    source: SourceWords | None
+    cells: tuple[Cell, ...]
+    classes: tuple[str, ...]
+    vectors: dict[str, dict[str, int]]
+    verdicts: dict[str, dict[str, Shown]]
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """The element types in which something is due and there is no obligation."""
+        return tuple(cell.type for cell in self.cells if cell.status == "gap")
+
+
+class ObligationEvidence(Stored):
+    """An obligation with the provers' replies; `command` repeats it by hand.
+
+    `asked` is false where no prover was asked at all. A reply's `task` is the digest of the task text.
+    """
+
+    id: str
+    kind: Kind
+    subject: str
+    shows: tuple[str, ...]
+    title: str
+    file: str
+    theory: str
+    goal: str
+    statement: str
+    status: Status
+    asked: bool
+    command: str
+    replies: tuple[ReplyRecord, ...]
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time that the provers used."""
+        return sum(reply.cpu for reply in self.replies)
+
+
+class Witness(Stored):
+    """The numbers that refute a statement, in one element type: (name, decimal, bits) of each value."""
+
+    type: str
+    values: tuple[tuple[str, str, str], ...]
+    obligations: tuple[str, ...]
+    status: CellStatus
+
+
+class Finding(Stored):
+    """A statement of a source that is refuted, incomplete, ambiguous or cannot be represented."""
+
+    id: str
+    kind: Literal["refuted", "not representable", "ambiguous"]
+    about: str
+    family: str
+    said: str
+    found: str
+    repaired: str | None = None
+    witnesses: tuple[Witness, ...] = ()
+
+
+class DeviationEvidence(Stored):
+    """The first deviation of a kind of one runtime in one class and element type."""
+
+    type: str
+    klass: str
+    kind: Literal["violates", "acceptable"]
+    shown: str
+    words: str | None
+    latitude: str | None
+    explanation: str | None
+    reproduce: str
+
+
+class RuntimeEvidence(Stored):
+    """A runtime: its verdict for each element type and class (or C1, C3)."""
+
+    name: str
+    run: bool
+    version: str = ""
+    policy: str = ""
+    environment: str = ""
+    compared: int = 0
+    verdicts: dict[str, dict[str, Shown]]
+    words: dict[str, str] = {}
+    deviations: tuple[DeviationEvidence, ...] = ()
+
+
+class VectorEvidence(Stored):
+    """A test vector: bits as in generated/vectors, `shown` in decimals."""
+
+    id: str
+    x: str
+    min: str
+    max: str
+    expected: str
+    shown: tuple[str, str, str, str]
+    acceptable: tuple[str, ...]
+
+
+class FileDigest(Stored):
+    """A file of the repository and its SHA-256."""
+
+    file: str
+    sha256: str
+
+
+class Totals(Stored):
+    """The counts on top. `obligations` = `by_two` + `by_one` + `smoke_held` + `not_proved`.
+
+    `smoke` counts the obligations from whose context false must not follow, `smoke_held` those that came out so.
+    `fine` is the answer in one word: all is shown, and our own Clip violates nothing.
+    """
+
+    obligations: int
+    smoke: int
+    smoke_held: int
+    by_two: int
+    by_one: int
+    not_proved: int
+    requirements: int
+    requirements_with_gap: int
+    findings: int
+    vectors: int
+    unjustified: int
+    strays: int
+    complete: bool
+    violated_by_sonnx: int
+    fine: bool
+
+
+class Evidence(Stored):
+    """The whole of evidence.json."""
+
+    format: Literal[1] = 1
+    tool: str
+    operator: str
+    spec_sha256: str
+    totals: Totals
+    element_types: dict[str, str]
+    entries: tuple[Entry, ...]
+    obligations: tuple[ObligationEvidence, ...]
+    strays: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    runtimes: tuple[RuntimeEvidence, ...]
+    vectors: dict[str, dict[str, tuple[VectorEvidence, ...]]]
+    trusted: tuple[Trusted, ...]
+    tools: dict[str, str]
+    limits: dict[str, str]
+    seconds: dict[str, float]
+    files: tuple[FileDigest, ...]

@@ -1,0 +1,50 @@
+"""The evidence as one HTML page that needs nothing else: no network, no fonts, no scripts from elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sonnx_clip.evidence import picture
+from sonnx_clip.evidence.view import VERDICT_GLYPHS, View
+
+if TYPE_CHECKING:
+    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.spec import Spec
+
+_SIGNS = {"-inf": "−∞", "inf": "+∞", "nan": "NaN"}
+
+
+def render_page(evidence: Evidence, spec: Spec) -> str:
+    """The page as text.
+
+    Args:
+        evidence: what it says.
+        spec: the specification, of which the picture of Clip is drawn.
+    """
+    environment = Environment(
+        loader=PackageLoader("sonnx_clip.evidence"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("index.html.j2").render(
+        evidence=evidence,
+        view=View(evidence),
+        verdict_glyphs=VERDICT_GLYPHS,
+        picture_type=picture.TYPE,
+        panels=picture.panels(spec),
+        special=picture.special_table(spec),
+        special_bounds=picture.SPECIAL_BOUNDS,
+        size=(picture.WIDTH, picture.HEIGHT),
+        left=picture.LEFT,
+        right=picture.RIGHT,
+        top=picture.TOP,
+        bottom=picture.BOTTOM,
+        columns=picture.COLUMNS,
+        rows=picture.ROWS,
+        signs=_SIGNS,
+    )

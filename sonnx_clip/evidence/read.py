@@ -1,0 +1,53 @@
+"""Reads the records that other commands wrote: one message when they are missing, damaged or stale."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from sonnx_clip.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.spec import Spec
+
+_Record = TypeVar("_Record", bound=BaseModel)
+
+
+def read_record(path: Path, form: type[_Record], todo: str) -> tuple[_Record, str]:
+    """A JSON file as a model, and its text; UserError if it cannot be read or has another form."""
+    text = read_text(path, todo)
+    try:
+        return form.model_validate(json.loads(text)), text
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise UserError(f"not JSON: {error}", str(path), todo) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = ".".join(map(str, first["loc"]))
+        raise UserError(f"{at}: {first['msg']}", str(path), todo) from error
+
+
+def read_text(path: Path, todo: str) -> str:
+    """The text of a file; UserError if there is none."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UserError("it is missing", str(path), todo) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"it cannot be read: {error}", str(path), todo) from error
+
+
+def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
+    """UserError if a record speaks of another specification."""
+    if found != spec.digest:
+        what = f"stale: it speaks of a spec/clip.yaml with digest {found[:12]}…, this one has {spec.digest[:12]}…"
+        raise UserError(what, str(path), todo)
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,85 @@
+"""The verdicts on each runtime that the project knows, and on every other that was checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.runtimes import RUNTIMES
+from sonnx_clip.conform.verdicts import worst
+from sonnx_clip.evidence.model import DeviationEvidence, RuntimeEvidence, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sonnx_clip.conform.report import Report
+    from sonnx_clip.spec import Spec
+
+FORMS = ("C1", "C3")
+"""The constraints on a result that the checker judges call by call."""
+
+
+def runtimes_of(spec: Spec, reports: Mapping[str, Report]) -> tuple[RuntimeEvidence, ...]:
+    """One entry for each known runtime and each report; what was not checked is ``not run``."""
+    return tuple(_runtime(spec, name, reports.get(name)) for name in dict.fromkeys([*RUNTIMES, *reports]))
+
+
+def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeEvidence:
+    verdicts: dict[str, dict[str, Shown]] = {
+        etype.id: dict.fromkeys([c.id for c in spec.classes_of(etype.family)] + list(FORMS), "not run")
+        for etype in spec.element_types
+        if etype.width is not None
+    }
+    if report is None:
+        return RuntimeEvidence(name=name, run=False, verdicts=verdicts)
+    for found in report.types:
+        verdicts[found.type] |= {c.id: c.verdict for c in found.classes}
+    return RuntimeEvidence(
+        name=name,
+        run=True,
+        version=report.runtime_version,
+        policy=report.policy,
+        environment=f"Python {report.python}, NumPy {report.numpy}, {report.machine}; {report.tool}",
+        compared=report.compared,
+        verdicts=verdicts,
+        words={found.type: found.words for found in report.types if found.words},
+        deviations=tuple(_deviations(report)),
+    )
+
+
+def _deviations(report: Report) -> Iterable[DeviationEvidence]:
+    for found in report.types:
+        for klass in found.classes:
+            for deviation in klass.deviations:
+                yield DeviationEvidence(
+                    type=found.type,
+                    klass=klass.id,
+                    kind=deviation.kind,
+                    shown=deviation.shown,
+                    words=deviation.words,
+                    latitude=deviation.latitude,
+                    explanation=deviation.explanation,
+                    reproduce=deviation.reproduce,
+                )
+
+
+def worst_shown(verdicts: Iterable[Shown]) -> Shown:
+    """The worst of verdicts; one that is missing makes the whole ``not run``, unless one is worse than that."""
+    every = list(verdicts)
+    found = worst([v for v in every if v != "not run"]) if any(v != "not run" for v in every) else "not run"
+    missing = "not run" in every and found in ("conforms", "acceptable", "unsupported")
+    return "not run" if missing else found
+
+
+def verdicts_for(
+    runtimes: Sequence[RuntimeEvidence], types: Iterable[str], classes: Sequence[str]
+) -> dict[str, dict[str, Shown]]:
+    """By runtime and element type, the worst verdict of some classes; types that have none are left out."""
+    chosen = list(types)
+    found: dict[str, dict[str, Shown]] = {}
+    for runtime in runtimes:
+        found[runtime.name] = {
+            type_id: worst_shown(of_type[c] for c in classes if c in of_type)
+            for type_id in chosen
+            if (of_type := runtime.verdicts.get(type_id)) and any(c in of_type for c in classes)
+        }
+    return found

@@ -1,0 +1,58 @@
+"""build/verdicts/*.json, what `sonnx-clip check` found of each runtime: read and recounted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.report import Report
+from sonnx_clip.conform.verdicts import Count, verdict_of, worst
+from sonnx_clip.errors import UserError
+from sonnx_clip.evidence.read import read_record, require_digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.conform.report import ClassReport
+    from sonnx_clip.spec import Spec
+
+
+def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
+    """The report on each runtime that was checked, by the runtime's name.
+
+    Raises:
+        UserError: a file is damaged or stale, states what its counts do not bear out, or speaks of a
+            runtime of which another file speaks.
+    """
+    found: dict[str, Report] = {}
+    for path in sorted((build / "verdicts").glob("*.json")):
+        again = f"run `sonnx-clip check --runtime {path.stem} --json -o {path}`, or remove the file"
+        report, _ = read_record(path, Report, again)
+        require_digest(report.spec_sha256, spec, path, again)
+        if report.runtime in found:
+            raise UserError(f"another file speaks of {report.runtime} too", str(path), "remove one of them")
+        _check(report, spec, path, again)
+        found[report.runtime] = report
+    return found
+
+
+def _check(report: Report, spec: Spec, path: Path, again: str) -> None:
+    for by_type in report.types:
+        family = spec.element_type(by_type.type).family
+        due = {klass.id for klass in spec.classes_of(family)}
+        if missing := sorted(due - {c.id for c in by_type.classes}):
+            raise UserError(f"{by_type.type}: no verdict for {missing[0]}", str(path), again)
+        for klass in by_type.classes:
+            if klass.verdict != _recounted(klass):
+                what = f"{by_type.type}, {klass.id}: stated as {klass.verdict}, its counts say {_recounted(klass)}"
+                raise UserError(what, str(path), again)
+        if by_type.verdict != worst(c.verdict for c in by_type.classes):
+            raise UserError(f"{by_type.type}: {by_type.verdict} is not its worst class", str(path), again)
+
+
+def _recounted(klass: ClassReport) -> str:
+    """The verdict that follows from the counts; what was refused before any call has none but words."""
+    if klass.verdict == "unsupported" and klass.compared == 0 and klass.words:
+        return "unsupported"
+    count = Count(klass.compared, klass.violating, klass.raised, Counter(klass.latitude))
+    return verdict_of(count, crashed=klass.verdict == "crashed")

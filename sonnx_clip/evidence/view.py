@@ -1,0 +1,149 @@
+"""What the page needs beyond the evidence itself: rows of its figures, and the anchors of its links."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sonnx_clip.evidence.model import ALL_TYPES
+from sonnx_clip.evidence.runtimes import FORMS, worst_shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.evidence.model import (
+        Cell, CellStatus, Entry, Evidence, ObligationEvidence, RuntimeEvidence, Shown, VectorEvidence,
+    )  # fmt: skip
+
+SECTION_TITLES = {
+    "restrictions": "Restrictions",
+    "constraints": "Constraints",
+    "cases": "Cases",
+    "properties": "Properties",
+    "examples": "Worked examples",
+    "classes": "Classes",
+    "latitude": "Latitude",
+    "element_types": "Element types",
+}
+_GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
+VERDICT_GLYPHS = {
+    "conforms": "·", "acceptable": "≈", "violates": "×", "unsupported": "–", "crashed": "!", "unreached": "?",
+    "not run": "",
+}  # fmt: skip
+_STATUS_ORDER: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved")
+_ORDER = ("conforms", "acceptable", "violates", "crashed", "unreached", "unsupported", "not run")
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One class, or C1 or C3: for each runtime the verdict in each machine type; None where it has no class."""
+
+    id: str
+    anchor: str
+    cells: tuple[tuple[str, tuple[tuple[str, Shown | None], ...]], ...]
+
+
+@dataclass(frozen=True)
+class RuntimeLine:
+    """A runtime in the summary: how many classes (over all element types) got each verdict."""
+
+    runtime: RuntimeEvidence
+    worst: Shown
+    counts: tuple[tuple[str, int], ...]
+
+
+class View:
+    """The evidence in the order of the page."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self._obligations = {o.id: o for o in evidence.obligations}
+        self._entries: dict[str, Entry] = {}
+        for entry in evidence.entries:
+            self._entries.setdefault(entry.id, entry)
+        self.machine_types = tuple(evidence.vectors)
+
+    def obligation(self, id_: str) -> ObligationEvidence:
+        """The obligation with this id."""
+        return self._obligations[id_]
+
+    def has_obligation(self, id_: str) -> bool:
+        """Whether the page has an obligation."""
+        return id_ in self._obligations
+
+    def sections(self) -> Iterator[tuple[str, str, tuple[Entry, ...]]]:
+        """The id and title of each section, with its entries."""
+        for section, title in SECTION_TITLES.items():
+            yield section, title, tuple(e for e in self.evidence.entries if e.section == section)
+
+    def anchor(self, id_: str) -> str | None:
+        """Where an entry stands on the page; None for what is no entry."""
+        entry = self._entries.get(id_)
+        return f"{entry.section}-{entry.id}" if entry else None
+
+    def glyph(self, cell: Cell) -> str:
+        """The sign of a cell, so that colour is not all that tells them apart."""
+        sign = _GLYPHS[cell.status]
+        return f"◇{'' if cell.status == 'proved' else sign}" if cell.finding else sign
+
+    def times(self, cell: Cell) -> dict[str, float]:
+        """Seconds of processor time of each prover on the obligations of a cell."""
+        spent: dict[str, float] = {}
+        for id_ in cell.obligations:
+            for reply in self._obligations[id_].replies:
+                spent[reply.prover] = spent.get(reply.prover, 0.0) + reply.cpu
+        return spent
+
+    def cells_in_words(self, entry: Entry) -> str:
+        """The statuses of an entry, the worst first: ``13 proved``."""
+        counts = Counter(cell.status for cell in entry.cells if cell.status != "does not apply")
+        return ", ".join(f"{counts[status]} {status}" for status in _STATUS_ORDER if counts[status])
+
+    def by_subject(self) -> Iterator[tuple[str, tuple[ObligationEvidence, ...]]]:
+        """The obligations of each element type or theory."""
+        for subject in dict.fromkeys(o.subject for o in self.evidence.obligations):
+            yield subject, tuple(o for o in self.evidence.obligations if o.subject == subject)
+
+    def unproved(self) -> tuple[ObligationEvidence, ...]:
+        """What is not proved: it stands on top of the page."""
+        return tuple(o for o in self.evidence.obligations if o.status == "not proved")
+
+    def by_one(self) -> tuple[ObligationEvidence, ...]:
+        """What only one prover shows."""
+        return tuple(o for o in self.evidence.obligations if o.status == "proved by one")
+
+    def gaps(self) -> tuple[Entry, ...]:
+        """The entries for which something is due and no obligation is there."""
+        return tuple(e for e in self.evidence.entries if e.gaps)
+
+    def general(self, entry: Entry) -> Cell | None:
+        """The cell that speaks of all element types at once."""
+        return next((cell for cell in entry.cells if cell.type == ALL_TYPES), None)
+
+    def by_type(self, entry: Entry) -> tuple[Cell, ...]:
+        """The cells of single element types."""
+        return tuple(cell for cell in entry.cells if cell.type != ALL_TYPES)
+
+    def matrix(self) -> Iterator[MatrixRow]:
+        """The verdicts, a row for each class and for C1 and C3."""
+        ids = [e.id for e in self.evidence.entries if e.section == "classes"]
+        for id_ in (*ids, *FORMS):
+            cells = tuple(
+                (r.name, tuple((t, r.verdicts[t].get(id_)) for t in self.machine_types))
+                for r in self.evidence.runtimes
+            )
+            yield MatrixRow(id_, self.anchor(id_) or "", cells)
+
+    def runtime_lines(self) -> Iterator[RuntimeLine]:
+        """The runtimes of the summary."""
+        for runtime in self.evidence.runtimes:
+            every = [v for of_type in runtime.verdicts.values() for v in of_type.values()]
+            counts = Counter(every)
+            yield RuntimeLine(
+                runtime, worst_shown(every), tuple((v, counts[v]) for v in _ORDER if counts[v])
+            )
+
+    def vectors_of(self, type_id: str) -> Iterator[tuple[str, tuple[VectorEvidence, ...]]]:
+        """The vectors of an element type, by class."""
+        yield from self.evidence.vectors[type_id].items()

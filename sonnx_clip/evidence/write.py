@@ -1,0 +1,113 @@
+"""Writes build/evidence/: index.html for people, evidence.json and its schema for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.evidence.collect import gather, read_inputs
+from sonnx_clip.evidence.model import Evidence, Totals
+from sonnx_clip.evidence.page import render_page
+from sonnx_clip.paths import repo_file
+from sonnx_clip.render.generate import render_theories
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.spec import Spec
+
+PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
+
+
+@dataclass(frozen=True)
+class EvidenceSummary:
+    """What was written.
+
+    Args:
+        page: the path of index.html.
+        totals: the counts on top of it.
+        not_run: the runtimes that were not checked.
+    """
+
+    page: Path
+    totals: Totals
+    not_run: tuple[str, ...]
+
+    @property
+    def exit_status(self) -> int:
+        """0 if everything is shown and our own Clip violates nothing, else 1."""
+        return 0 if self.totals.fine else 1
+
+    @property
+    def line(self) -> str:
+        """Where it is, and the counts."""
+        t = self.totals
+        shown = f"{t.by_two} proved by two provers, {t.by_one} by one"
+        counts = f"{t.obligations} obligations: {shown}, {t.smoke_held} smoke, {t.not_proved} not proved"
+        parts = [counts, f"{t.findings} findings"]
+        if t.requirements_with_gap:
+            parts.append(f"{t.requirements_with_gap} without obligation")
+        if t.violated_by_sonnx:
+            parts.append(f"{t.violated_by_sonnx} violated by sonnx")
+        if t.unjustified + t.strays:
+            parts.append(f"{t.unjustified + t.strays} unaccounted for")
+        if self.not_run:
+            parts.append(f"not run: {', '.join(self.not_run)}")
+        return f"{self.page}: {'; '.join(parts)}"
+
+
+def write_evidence(
+    build: Path,
+    output: Path,
+    *,
+    spec: Spec | None = None,
+    wanted: Sequence[Obligation] | None = None,
+    generated: Path | None = None,
+) -> EvidenceSummary:
+    """Write the evidence; nothing is written if anything is wrong with what it is made of.
+
+    Args:
+        build: holds proofs.json (`sonnx-clip prove`) and verdicts/ (`sonnx-clip check -o`).
+        output: the folder to write to; it is made if need be.
+        spec: the specification; by default spec/clip.yaml.
+        wanted: what is to be shown; by default every obligation of the theories.
+        generated: the folder of what is generated; by default that of the repository.
+
+    Raises:
+        UserError: something is missing, damaged, stale, or states what it does not bear out, or the output
+            cannot be written.
+    """
+    spec = spec or load_spec()
+    every = tuple(render_theories(spec).obligations if wanted is None else wanted)
+    evidence = gather(read_inputs(build, spec, every, generated or repo_file("generated")))
+    files = {
+        RECORD: evidence.model_dump_json(indent=1) + "\n",
+        SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
+        PAGE: render_page(evidence, spec),
+    }
+    _write(output, files)
+    not_run = tuple(runtime.name for runtime in evidence.runtimes if not runtime.run)
+    return EvidenceSummary(output / PAGE, evidence.totals, not_run)
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    """All files beside their places first, then each renamed: a reader never sees half of one."""
+    beside = {name: folder / f".{name}.{os.getpid()}" for name in files}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            beside[name].write_text(text, encoding="utf-8")
+        for name in files:
+            beside[name].replace(folder / name)
+    except OSError as error:
+        raise UserError(f"it cannot be written: {error.strerror}", str(folder), "choose another folder") from error
+    finally:
+        for path in beside.values():
+            if path.parent.is_dir():
+                path.unlink(missing_ok=True)
