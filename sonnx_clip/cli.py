@@ -19,9 +19,21 @@ app = typer.Typer(
 )
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        from sonnx_clip import __version__
+
+        print(f"sonnx-clip {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _commands() -> None:
-    """Keep the names of the commands even where there is only one."""
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options of the whole command."""
 
 
 @app.command()

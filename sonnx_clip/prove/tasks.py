@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _SECONDS = 300
 
+# Inlining definitions makes the goals on elements free of quantifiers: both provers then decide them.
+INLINE = ("-a", "inline_all")
+
 
 @dataclass(frozen=True)
 class Why3:
@@ -59,10 +62,17 @@ def configure(build: Path) -> Why3:
     )
     if done.returncode != 0:
         raise UserError(done.stderr.strip() or "why3/configure.sh failed", todo=INSTALL)
-    parts = [version]
+    parts = [version, *INLINE, *_why3_files()]
     parts += [path.read_text(encoding="utf-8") for path in sorted((build / "why3" / "drivers").iterdir())]
     parts += [path.read_text(encoding="utf-8") for path in theory_files()]
     return Why3(version, build / "why3" / "why3.conf", _digest("\0".join(parts)))
+
+
+def _why3_files() -> list[str]:
+    """The texts of Why3's own drivers and library: a task depends on them as on ours."""
+    folder = Path(version_of(("why3", "--print-datadir")))
+    files = [*(folder / "drivers").glob("*.*"), *(folder / "stdlib").rglob("*.mlw")]
+    return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
 
 
 def source_digest(why3: Why3, file: str) -> str:
@@ -77,10 +87,6 @@ def command(why3: Why3, prover: Prover, file: str, *more: str) -> list[str]:
     """How Why3 is asked about a file, here and by hand, from the repository's root."""
     config = os.path.relpath(why3.config, repo_root())
     return ["why3", "prove", "-C", config, "-L", "why3", "-P", prover.why3_name, file, *more]
-
-
-# Inlining definitions makes the goals on elements free of quantifiers: both provers then decide them.
-INLINE = ("-a", "inline_all")
 
 
 def goal_options(obligation: Obligation) -> list[str]:
