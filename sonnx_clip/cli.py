@@ -161,6 +161,21 @@ def explain(
     print(told.model_dump_json(indent=1) if json else explanation_text(told))
 
 
+@app.command()
+def evidence(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder to write to; by default in --build.")
+    ] = None,
+    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = Path("build"),
+) -> None:
+    """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings."""
+    from sonnx_clip.evidence import write_evidence
+
+    written = write_evidence(build, output or build / "evidence")
+    print(written.line)
+    raise typer.Exit(written.exit_status)
+
+
 def main() -> None:
     """Run the command line; bad input is one message and exit status 2."""
     for stream in (sys.stdout, sys.stderr):

@@ -17,8 +17,8 @@ from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
 from sonnx_clip.evidence.verdicts import read_reports
 from sonnx_clip.paths import repo_file
-from sonnx_clip.prove.trusted import surprises
 from sonnx_clip.prove.trusted import Trusted as Taken
+from sonnx_clip.prove.trusted import surprises
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,7 +83,9 @@ def gather(found: Inputs) -> Evidence:
         vectors=shown_vectors(spec, found.vectors),
         trusted=proofs.trusted,
         tools={"sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "), **proofs.tools},
-        limits={name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()},
+        limits={
+            name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
+        },
         seconds={
             "provers, all answers": round(sum(o.cpu for o in obligations), 3),
             "provers, last run": proofs.run.prover_cpu,

@@ -49,7 +49,7 @@ def _restrictions(found: Materials) -> Iterator[Entry]:
         facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
         yield _entry(
             found, "restrictions", entry, title=entry.statement, statement=entry.statement, role=entry.role,
-            facts=facts, speaks=None, once=True,
+            facts=facts, families=entry.families, speaks=None, once=True,
         )  # fmt: skip
 
 
@@ -57,9 +57,10 @@ def _constraints(found: Materials) -> Iterator[Entry]:
     for entry in found.spec.constraints:
         yield _entry(
             found, "constraints", entry, title=entry.title, statement=entry.statement, role=entry.role,
-            facts=(("holds when", unparse(entry.holds)), *_refutation(entry)), refuted=tuple(entry.refuted_for),
+            facts=(("holds when", unparse(entry.holds)), *_refutation(entry)),
+            refuted=tuple(entry.refuted_for),
             aliases={str(tensor): alias for tensor, alias in entry.aliases.items()},
-            classes=(entry.id,) if entry.id in FORMS else None,
+            families=entry.families, classes=(entry.id,) if entry.id in FORMS else None,
         )  # fmt: skip
 
 
@@ -67,8 +68,9 @@ def _cases(found: Materials) -> Iterator[Entry]:
     for entry in found.spec.cases:
         facts = (("when", unparse(entry.when)), ("result", entry.result))
         yield _entry(
-            found, "cases", entry, title=entry.title, statement=f"Y = {entry.result} when {unparse(entry.when)}",
-            role="definition", facts=facts, speaks=lambda _, vector, id_=entry.id: vector.case == id_,
+            found, "cases", entry, title=entry.title,
+            statement=f"Y = {entry.result} when {unparse(entry.when)}",
+            role="definition", facts=facts, speaks=_of_case(entry.id), families=_every(found.spec),
         )  # fmt: skip
 
 
@@ -77,8 +79,9 @@ def _properties(found: Materials) -> Iterator[Entry]:
         shows = (("shows", ", ".join(entry.shows)),) if entry.shows else ()
         yield _entry(
             found, "properties", entry, title=entry.title, statement=unparse(entry.claim), role="consequence",
-            facts=(("claim", unparse(entry.claim)), *_refutation(entry), *shows), refuted=tuple(entry.refuted_for),
-            speaks=speaks_of_property(found.spec, entry),
+            facts=(("claim", unparse(entry.claim)), *_refutation(entry), *shows),
+            refuted=tuple(entry.refuted_for),
+            families=entry.families, speaks=speaks_of_property(found.spec, entry),
         )  # fmt: skip
 
 
@@ -89,7 +92,8 @@ def _examples(found: Materials) -> Iterator[Entry]:
             facts.append(("not representable in", ", ".join(entry.not_representable_in)))
         yield _entry(
             found, "examples", entry, title=f"Worked example {entry.id}", statement=_example_text(entry),
-            role="example", facts=tuple(facts), classes=_example_classes(found.spec, entry), speaks=speaks_of_example(found.spec, entry),
+            role="example", families=(entry.family,), facts=tuple(facts),
+            classes=_example_classes(found.spec, entry), speaks=speaks_of_example(found.spec, entry),
             except_types=entry.not_representable_in,
         )  # fmt: skip
 
@@ -111,7 +115,7 @@ def _classes(found: Materials) -> Iterator[Entry]:
             found, "classes", entry, title=f"Class {entry.id} of the case {entry.case}",
             statement=f"{entry.case} and {unparse(entry.when)}", role="cell for coverage",
             facts=(("case", entry.case), ("beyond its case", unparse(entry.when))),
-            speaks=lambda _, vector, id_=entry.id: vector.klass == id_, classes=(entry.id,),
+            speaks=_of_class(entry.id), classes=(entry.id,), families=entry.families,
         )  # fmt: skip
 
 
@@ -123,7 +127,7 @@ def _latitude(found: Materials) -> Iterator[Entry]:
         yield _entry(
             found, "latitude", entry, title=f"Latitude {entry.id}", statement=entry.reason, role="latitude",
             facts=(("when", unparse(entry.when)), ("accepts", unparse(entry.accepts)), ("policy", kept)),
-            speaks=lambda _, vector, id_=entry.id: id_ in vector.latitudes,
+            speaks=_with_latitude(entry.id),
             classes=tuple(c.id for c in spec.classes if c.id in used), families=("float",),
         )  # fmt: skip
 
@@ -135,7 +139,8 @@ def _element_types(found: Materials) -> Iterator[Entry]:
         others = tuple(other.id for other in found.spec.element_types if other.id != entry.id)
         yield _entry(
             found, "element_types", entry, title=f"Element type {entry.id}",
-            statement=f"{entry.id} is an ordered element type of the family {entry.family}", role="element type",
+            statement=f"{entry.id} is an ordered element type of the family {entry.family}",
+            role="element type",
             facts=tuple((place, name or "none") for place, name in names.items()),
             families=(entry.family,), except_types=others,
         )  # fmt: skip
@@ -162,23 +167,34 @@ def _words(spec: Spec, source: Source | None) -> SourceWords | None:
     )
 
 
+def _every(spec: Spec) -> tuple[str, ...]:
+    return tuple(family.id for family in spec.families)
+
+
 def _anything(_type: str, _vector: Vector) -> bool:
     return True
 
 
+def _of_case(id_: str) -> Speaks:
+    return lambda _type, vector: vector.case == id_
+
+
+def _of_class(id_: str) -> Speaks:
+    return lambda _type, vector: vector.klass == id_
+
+
+def _with_latitude(id_: str) -> Speaks:
+    return lambda _type, vector: id_ in vector.latitudes
+
+
 def _entry(
     found: Materials, section: Section, entry: Any, *, title: str, statement: str, role: str,
-    facts: tuple[tuple[str, str], ...] = (), speaks: Speaks | None = _anything,
+    families: tuple[str, ...], facts: tuple[tuple[str, str], ...] = (), speaks: Speaks | None = _anything,
     refuted: tuple[str, ...] = (), aliases: dict[str, str] | None = None,
     classes: tuple[str, ...] | None = None, except_types: tuple[str, ...] = (), once: bool = False,
-    families: tuple[str, ...] | None = None,
 ) -> Entry:  # fmt: skip
     """One entry. Its classes are those of the vectors that speak of it, unless they are given."""
     spec = found.spec
-    every = tuple(family.id for family in spec.families)
-    families = families or getattr(entry, "families", None) or (getattr(entry, "family", None),)
-    if section == "cases":
-        families = every
     types = [t.id for t in spec.element_types if t.family in families and t.id not in except_types]
     vectors = count(found.vectors, types, speaks) if speaks else {}
     touched = {klass for by_class in vectors.values() for klass in by_class}

@@ -38,8 +38,12 @@ def findings_of(spec: Spec, entries: Mapping[tuple[str, str], Entry]) -> Iterato
 
 def _refuted(spec: Spec, entry: Constraint | Property, said: str, traced: Entry) -> Iterator[Finding]:
     cells = {cell.type: cell for cell in traced.cells}
-    proved = all(cells[t.id].status == "proved" for family in entry.refuted_for for t in spec.types_of(family))
-    found = "Refuted as it stands by the numbers below" + (", and the refutation is proved." if proved else ".")
+    proved = all(
+        cells[t.id].status == "proved" for family in entry.refuted_for for t in spec.types_of(family)
+    )
+    found = "Refuted as it stands by the numbers below" + (
+        ", and the refutation is proved." if proved else "."
+    )
     for family, numbers in entry.refuted_for.items():
         when = entry.repaired.get(family)
         texts = {k: v for k, v in numbers.model_dump().items() if v is not None}

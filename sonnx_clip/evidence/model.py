@@ -61,8 +61,8 @@ class Entry(Stored):
     """An entry of spec/clip.yaml with all that hangs on it.
 
     `cells` holds one cell for each element type and, first, one for all at once where there is one.
-    `vectors` counts the test vectors that speak of it, by element type and class. `verdicts` is by runtime and
-    element type: the worst verdict of its classes.
+    `vectors` counts the test vectors that speak of it, by element type and class. `verdicts` is by runtime
+    and element type: the worst verdict of its classes.
     """
 
     id: str
@@ -183,8 +183,8 @@ class FileDigest(Stored):
 class Totals(Stored):
     """The counts on top. `obligations` = `by_two` + `by_one` + `smoke_held` + `not_proved`.
 
-    `smoke` counts the obligations from whose context false must not follow, `smoke_held` those that came out so.
-    `fine` is the answer in one word: all is shown, and our own Clip violates nothing.
+    `smoke` counts the obligations from whose context false must not follow, `smoke_held` those from which it
+    does not. `fine` is the answer in one word: all is shown, and our own Clip violates nothing.
     """
 
     obligations: int

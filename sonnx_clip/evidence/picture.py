@@ -1,4 +1,4 @@
-"""Clip drawn by evaluating the specification: y over x for six kinds of bounds, and a table of special values.
+"""Clip drawn by evaluating the specification: y over x for six kinds of bounds, and special values.
 
 Nothing here knows what Clip is: each point is asked of the cases in spec/clip.yaml.
 """
@@ -52,7 +52,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Panel:
-    """One kind of bounds. `ticks` are positions and labels; `rules` the heights of the bounds that are numbers."""
+    """One kind of bounds. Ticks are positions and labels; `identity` is the line Y = X."""
 
     title: str
     low: str
@@ -83,8 +83,8 @@ class SpecialRow:
 
 
 def panels(spec: Spec) -> tuple[Panel, ...]:
-    """Ordered, equal, inverted and missing bounds, all made of the pair that the case `low` is inhabited by."""
-    witness = spec.cases[1].inhabited_by
+    """Ordered, equal, inverted and NaN bounds, all made of one pair: that of the first case that gives L."""
+    witness = next(case.inhabited_by for case in spec.cases if case.result == "L")
     low, high = witness.L, witness.M
     kinds = [
         ("bounds in order", low, high),

@@ -7,7 +7,7 @@ A stated status is not believed: it is derived again from the provers' replies b
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,6 +15,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.read import read_record, require_digest
 from sonnx_clip.prove.outcome import Outcome, Reply, Status
 from sonnx_clip.prove.provers import Answer, Verdict
+from sonnx_clip.prove.trusted import Kind as TrustedKind
 from sonnx_clip.render.obligation import Kind, Obligation
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class OutcomeRecord(_Read):
 class Trusted(_Read):
     """What is believed without proof, why, and which obligations discharge it where it is used."""
 
-    kind: Literal["axiom", "assumption", "symbol", "driver", "tool"]
+    kind: TrustedKind
     name: str
     where: str
     statement: str
@@ -162,7 +163,9 @@ def _borne_out(path: Path, outcome: OutcomeRecord, provers: Sequence[str]) -> No
     if unknown := sorted(set(names) - set(provers)):
         raise UserError(f"{outcome.id}: {unknown[0]} replied, which is none of the tools", str(path), AGAIN)
     if len(set(names)) != len(names):
-        raise UserError(f"{outcome.id}: one prover replied twice, which makes no second proof", str(path), AGAIN)
+        raise UserError(
+            f"{outcome.id}: one prover replied twice, which makes no second proof", str(path), AGAIN
+        )
     if any(r.verdict == "valid" and not r.task for r in outcome.replies):
         raise UserError(f"{outcome.id}: an answer without a task proves nothing", str(path), AGAIN)
     derived = outcome.derived_status(provers)

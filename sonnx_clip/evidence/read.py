@@ -44,7 +44,7 @@ def read_text(path: Path, todo: str) -> str:
 def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
     """UserError if a record speaks of another specification."""
     if found != spec.digest:
-        what = f"stale: it speaks of a spec/clip.yaml with digest {found[:12]}…, this one has {spec.digest[:12]}…"
+        what = f"stale: it speaks of a spec/clip.yaml {found[:12]}…, this one is {spec.digest[:12]}…"
         raise UserError(what, str(path), todo)
 
 

@@ -63,7 +63,7 @@ def _deviations(report: Report) -> Iterable[DeviationEvidence]:
 
 
 def worst_shown(verdicts: Iterable[Shown]) -> Shown:
-    """The worst of verdicts; one that is missing makes the whole ``not run``, unless one is worse than that."""
+    """The worst of verdicts; a missing one makes the whole ``not run``, unless another is a failure."""
     every = list(verdicts)
     found = worst([v for v in every if v != "not run"]) if any(v != "not run" for v in every) else "not run"
     missing = "not run" in every and found in ("conforms", "acceptable", "unsupported")

@@ -23,9 +23,7 @@ def all_obligations(
     """Every obligation that is wanted or was proved; one that nobody was asked about is not proved."""
     by_id = {outcome.id: outcome for outcome in outcomes}
     unasked = [o for o in wanted if o.id not in by_id]
-    asked = [
-        ObligationEvidence(**outcome.model_dump(), asked=bool(outcome.replies)) for outcome in outcomes
-    ]
+    asked = [ObligationEvidence(**outcome.model_dump(), asked=bool(outcome.replies)) for outcome in outcomes]
     missing = [
         ObligationEvidence(**asdict(o), status="not proved", asked=False, command="", replies=())
         for o in unasked
@@ -60,7 +58,12 @@ class Trace:
         return tuple(self._of.get((id_, type_id), ()))
 
     def cells(
-        self, id_: str, families: Sequence[str], *, refuted: Sequence[str] = (), except_types: Sequence[str] = (),
+        self,
+        id_: str,
+        families: Sequence[str],
+        *,
+        refuted: Sequence[str] = (),
+        except_types: Sequence[str] = (),
         once: bool = False,
     ) -> tuple[Cell, ...]:
         """What is shown of an entry.

@@ -82,9 +82,7 @@ def _read(generated: Path, spec: Spec, etype: ElementType) -> tuple[Vector, ...]
 
 
 def _vector(record: _Record, etype: ElementType) -> Vector:
-    x, l, m, due = (
-        int(encode(text, etype)) for text in (record.x, record.min, record.max, record.expected)
-    )
+    x, l, m, due = (int(encode(text, etype)) for text in (record.x, record.min, record.max, record.expected))
     latitudes = frozenset(entry.latitude for entry in record.acceptable)
     return Vector(record.id, record.klass, record.case, x, l, m, due, latitudes)
 
@@ -107,7 +105,12 @@ def _shown(vector: Vector, etype: ElementType) -> VectorEvidence:
     x, low, high, due = (f"0x{value:0{etype.width // 4}x}" for value in values)
     a, b, c, d = (show(value, etype) for value in values)
     return VectorEvidence(
-        id=vector.id, x=x, min=low, max=high, expected=due, shown=(a, b, c, d),
+        id=vector.id,
+        x=x,
+        min=low,
+        max=high,
+        expected=due,
+        shown=(a, b, c, d),
         acceptable=tuple(sorted(vector.latitudes)),
     )
 

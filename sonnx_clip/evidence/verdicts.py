@@ -43,8 +43,9 @@ def _check(report: Report, spec: Spec, path: Path, again: str) -> None:
         if missing := sorted(due - {c.id for c in by_type.classes}):
             raise UserError(f"{by_type.type}: no verdict for {missing[0]}", str(path), again)
         for klass in by_type.classes:
-            if klass.verdict != _recounted(klass):
-                what = f"{by_type.type}, {klass.id}: stated as {klass.verdict}, its counts say {_recounted(klass)}"
+            counted = _recounted(klass)
+            if klass.verdict != counted:
+                what = f"{by_type.type}, {klass.id}: stated as {klass.verdict}, its counts say {counted}"
                 raise UserError(what, str(path), again)
         if by_type.verdict != worst(c.verdict for c in by_type.classes):
             raise UserError(f"{by_type.type}: {by_type.verdict} is not its worst class", str(path), again)

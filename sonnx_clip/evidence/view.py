@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.evidence.model import (
-        Cell, CellStatus, Entry, Evidence, ObligationEvidence, RuntimeEvidence, Shown, VectorEvidence,
+        Cell,
+        CellStatus,
+        Entry,
+        Evidence,
+        ObligationEvidence,
+        RuntimeEvidence,
+        Shown,
+        VectorEvidence,
     )  # fmt: skip
 
 SECTION_TITLES = {
@@ -32,12 +39,20 @@ VERDICT_GLYPHS = {
     "not run": "",
 }  # fmt: skip
 _STATUS_ORDER: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved")
-_ORDER = ("conforms", "acceptable", "violates", "crashed", "unreached", "unsupported", "not run")
+_ORDER: tuple[Shown, ...] = (
+    "conforms",
+    "acceptable",
+    "violates",
+    "crashed",
+    "unreached",
+    "unsupported",
+    "not run",
+)
 
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One class, or C1 or C3: for each runtime the verdict in each machine type; None where it has no class."""
+    """A class, or C1 or C3: by runtime the verdict in each machine type, None where it has no such class."""
 
     id: str
     anchor: str
@@ -97,7 +112,9 @@ class View:
 
     def cells_in_words(self, entry: Entry) -> str:
         """The statuses of an entry, the worst first: ``13 proved``."""
-        counts = Counter(cell.status for cell in entry.cells if cell.status != "does not apply")
+        counts: Counter[CellStatus] = Counter(
+            cell.status for cell in entry.cells if cell.status != "does not apply"
+        )
         return ", ".join(f"{counts[status]} {status}" for status in _STATUS_ORDER if counts[status])
 
     def by_subject(self) -> Iterator[tuple[str, tuple[ObligationEvidence, ...]]]:
@@ -140,9 +157,7 @@ class View:
         for runtime in self.evidence.runtimes:
             every = [v for of_type in runtime.verdicts.values() for v in of_type.values()]
             counts = Counter(every)
-            yield RuntimeLine(
-                runtime, worst_shown(every), tuple((v, counts[v]) for v in _ORDER if counts[v])
-            )
+            yield RuntimeLine(runtime, worst_shown(every), tuple((v, counts[v]) for v in _ORDER if counts[v]))
 
     def vectors_of(self, type_id: str) -> Iterator[tuple[str, tuple[VectorEvidence, ...]]]:
         """The vectors of an element type, by class."""

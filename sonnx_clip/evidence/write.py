@@ -12,7 +12,7 @@ from sonnx_clip.evidence.collect import gather, read_inputs
 from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
 from sonnx_clip.paths import repo_file
-from sonnx_clip.render.generate import render_theories
+from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def write_evidence(
             cannot be written.
     """
     spec = spec or load_spec()
-    every = tuple(render_theories(spec).obligations if wanted is None else wanted)
+    every = tuple(all_obligations(spec) if wanted is None else wanted)
     evidence = gather(read_inputs(build, spec, every, generated or repo_file("generated")))
     files = {
         RECORD: evidence.model_dump_json(indent=1) + "\n",
@@ -106,7 +106,9 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
         for name in files:
             beside[name].replace(folder / name)
     except OSError as error:
-        raise UserError(f"it cannot be written: {error.strerror}", str(folder), "choose another folder") from error
+        raise UserError(
+            f"it cannot be written: {error.strerror}", str(folder), "choose another folder"
+        ) from error
     finally:
         for path in beside.values():
             if path.parent.is_dir():
