@@ -11,7 +11,7 @@ from sonnx_clip.render.whyml import Printer
 from sonnx_clip.spec.entries import Change, Declaration, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
@@ -31,7 +31,7 @@ def restrictions_theory(spec: Spec, path: str) -> tuple[str, list[Obligation]]:
         header=header(spec),
         restrictions=restrictions,
         goals=goals,
-        example=_node(spec, {}),
+        example=_example(spec),
     )
     return text, obligations_of("restrictions", path, "Profile", [*goals, smoke("smoke_restrictions")])
 
@@ -43,7 +43,7 @@ def _profile_goals(spec: Spec) -> Iterable[Goal]:
             f"{r.id}_is_written",
             "equivalence",
             (r.id,),
-            f"{r.id} of the YAML is the hand-written one",
+            f"the {r.id} of the YAML is the hand-written one",
             f"forall n: node. stated_{r.id} n.x n.l n.m n.y <-> {r.id.lower()} n",
         )
     yield Goal(
@@ -55,31 +55,32 @@ def _profile_goals(spec: Spec) -> Iterable[Goal]:
     )
     for r in spec.restrictions:
         others = "".join(f" /\\ stated_{id_} n.x n.l n.m n.y" for id_ in ids if id_ != r.id)
+        changes = "; ".join(
+            f"{name.lower()} = {_tensor(spec, name, change)}" for name, change in r.broken_alone_by.items()
+        )
         yield Goal(
             f"{r.id}_independent",
             "theorem",
             (r.id,),
             f"a node breaks {r.id} and nothing else",
-            f"let n = {_node(spec, r.broken_alone_by)} in not stated_{r.id} n.x n.l n.m n.y{others}",
+            f"let n = {{ example with {changes} }} in not stated_{r.id} n.x n.l n.m n.y{others}",
         )
 
 
-def _node(spec: Spec, changes: Mapping[Tensor, str | Change]) -> str:
-    fields = []
-    for name in _TENSORS:
-        declared: Declaration = getattr(spec.declared_example, name)
-        change = changes.get(name)
-        if change == "absent":
-            fields.append(f"{name.lower()} = Absent")
-            continue
-        if isinstance(change, Change):
-            declared = declared.model_copy(update=change.model_dump(exclude_unset=True))
-        tag = spec.element_type(declared.type).why3
-        fields.append(
-            f"{name.lower()} = Present "
-            f"{{ element = {tag}; sparse = {declared.sparse}; dims = {_dims(declared)} }}"
-        )
-    return "{ " + "; ".join(fields) + " }"
+def _example(spec: Spec) -> str:
+    """The node that meets every restriction, as a WhyML record with a line a tensor."""
+    fields = [f"{name.lower()} = {_tensor(spec, name, None)}" for name in _TENSORS]
+    return "{ " + ";\n    ".join(fields) + " }"
+
+
+def _tensor(spec: Spec, name: Tensor, change: str | Change | None) -> str:
+    if change == "absent":
+        return "Absent"
+    declared: Declaration = getattr(spec.declared_example, name)
+    if isinstance(change, Change):
+        declared = declared.model_copy(update=change.model_dump(exclude_unset=True))
+    tag = spec.element_type(declared.type).why3
+    return f"Present {{ element = {tag}; sparse = {declared.sparse}; dims = {_dims(declared)} }}"
 
 
 def _dims(declared: Declaration) -> str:

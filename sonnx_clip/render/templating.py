@@ -6,10 +6,12 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from sonnx_clip.render.layout import layout
+
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("sonnx_clip.render"),
         trim_blocks=True,
         lstrip_blocks=True,
@@ -17,6 +19,8 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         autoescape=False,  # noqa: S701  what is rendered is WhyML, Python and shell, not HTML
     )
+    environment.filters["layout"] = layout
+    return environment
 
 
 def template(name: str) -> Template:

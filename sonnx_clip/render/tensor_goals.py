@@ -45,7 +45,7 @@ class TensorGoals:
                 f"{c.id}_is_written",
                 "equivalence",
                 (c.id,),
-                f"{c.id} of the YAML is the hand-written one",
+                f"the {c.id} of the YAML is the hand-written one",
                 f"forall x l m y: tensor. stated_{c.id} x l m y <-> {written}",
             )
             yield from self._constraint(c)

@@ -1,0 +1,44 @@
+"""Lays a formula out in lines, broken only where it reads well: after ``in`` and before a connective."""
+
+from __future__ import annotations
+
+import re
+
+WIDTH = 100
+_FORCED = re.compile(r"(?<= in) (?=let |not |\w)")
+_BREAKS = re.compile(r" (?=/\\|\\/|->|<->)|(?<=: t\.) |(?<=: tensor\.) |(?<=\]\.) |(?<=: node\.) |(?<=;) ")
+
+
+def layout(statement: str, indent: int = 4) -> str:
+    """The statement in lines of at most `WIDTH` characters where that is possible."""
+    width = WIDTH - indent
+    lines = [line for part in _FORCED.split(statement) for line in _pack(_pieces(part, width), width)]
+    return ("\n" + " " * indent).join(lines)
+
+
+def _pieces(text: str, width: int) -> list[str]:
+    """The parts between which a line may end: outside parentheses, and inside only what is too long."""
+    pieces = _split(text, 0)
+    return [part for piece in pieces for part in (_split(piece, 1) if len(piece) > width else [piece])]
+
+
+def _split(text: str, depth: int) -> list[str]:
+    ends = [m for m in _BREAKS.finditer(text) if _depth(text, m.start()) <= depth]
+    starts = [0, *(m.end() for m in ends)]
+    stops = [*(m.start() for m in ends), len(text)]
+    return [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
+
+
+def _depth(text: str, position: int) -> int:
+    before = text[:position]
+    return before.count("(") + before.count("{") - before.count(")") - before.count("}")
+
+
+def _pack(pieces: list[str], width: int) -> list[str]:
+    lines: list[str] = []
+    for piece in pieces:
+        if lines and len(lines[-1]) + 1 + len(piece) <= width:
+            lines[-1] += f" {piece}"
+        else:
+            lines.append(piece)
+    return lines
