@@ -1,0 +1,131 @@
+"""Mistakes in what Clip is said to mean, each with the obligation that has to fail.
+
+A mistake is a text that stands once in a file and what replaces it. `loader` has words of the message with
+which the loader refuses the YAML by evaluation, or is empty where it stays silent; the provers are asked either
+way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+YAML = "spec/clip.yaml"
+DRIVER = "why3/drivers/elements.gen"
+CONSTRAINTS = "}\n    source: {page: sonnx-clip, section: Constraints"
+LOW = "when: not inverted and X <= L\n    result: L"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A planted mistake, what catches it, and what the report then says."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    caught_by: tuple[str, ...]
+    says: tuple[str, ...] = ()
+    loader: str = ""
+
+
+# fmt: off
+
+CASES = [
+    Bug("results of low and high swapped", YAML, LOW, LOW.replace("result: L", "result: M"),
+        ("int8.clip_is_cases", "int8.example_int_1"),
+        ("falls in case low",), "does not refute the claim"),
+    Bug("result of inverted is L", YAML, "when: M < L\n    result: M", "when: M < L\n    result: L",
+        ("int8.clip_is_cases", "int8.example_int_2"),
+        ("falls in case inverted",), "contradicts the cases"),
+    Bug("< for <= in low", YAML, LOW, LOW.replace("<=", "<"),
+        ("float32.cases_complete", "float32.clip_is_cases"),
+        ("x = -0 (0x80000000), min = 0 (0x00000000)", "falls in case none"), "no case holds"),
+    Bug("<= for < in inverted", YAML, "when: M < L\n", "when: M <= L\n",
+        ("float32.clip_is_cases", "float32.nan_out"),
+        ("falls in case inverted",), "does not lie in `low_equal_bounds`"),
+    Bug("high dropped where X is M", YAML, "not (X <= L) and M <= X\n", "not (X <= L) and M < X\n",
+        ("int8.cases_complete", "int8.high_tie_inhabited"),
+        ("falls in case none",), "no case holds"),
+    Bug("low forgets that inverted comes first", YAML, LOW, LOW.replace("not inverted and ", ""),
+        ("int8.cases_disjoint",),
+        ("falls in case inverted, low",), "hold"),
+]
+
+CLASSES = [
+    Bug("a class overlaps another", YAML, "when: M < X and L == M,", "when: M < X and L <= M,",
+        ("int8.classes_of_high_disjoint",),
+        ("falls in case high, class high_equal_bounds, high_",), "high_equal_bounds and high_ordinary hold"),
+    Bug("a class leaves a hole", YAML, "is_nan(X) and not bounds_are_numbers,", "is_nan(X) and is_nan(L),",
+        ("float32.classes_of_inside_complete",), ("x = ", "falls in case inside"),
+        "no class of `inside` holds"),
+    Bug("infinity is the lowest number", YAML, "is: a == inf or a == -inf", "is: a == inf or a == lowest",
+        ("float32.low_infinite_inhabited", "float32.widest_bounds_are_no_bound_repaired"),
+        ("x = -inf (0xff800000)",), "does not lie in `low_infinite`"),
+]
+
+PROPERTIES = [
+    Bug("NaN out whenever NaN in", YAML, "iff (is_nan(X) and not M < L)", "iff is_nan(X)",
+        ("bfloat16.nan_out",), ("confirmed by evaluation: x = ", "class inverted_nan")),
+    Bug("strictly monotone", YAML, "claim: X <= X2 implies Y <= clip(X2, L, M)",
+        "claim: X < X2 implies Y < clip(X2, L, M)", ("int8.monotone",),
+        ("confirmed by evaluation: x = ", "x2 = ")),
+    Bug("one limit instead of both", YAML, "claim: identical(clip(X, lowest, highest), X)",
+        "claim: identical(clip(X, lowest, M), X)",
+        ("float32.widest_bounds_are_no_bound_repaired",), ("confirmed by evaluation: x = ",)),
+    Bug("condition forgets a NaN bound", YAML,
+        f"not is_nan(X) and bounds_are_numbers{CONSTRAINTS}", f"not is_nan(X) and not is_nan(L){CONSTRAINTS}",
+        ("float32.interval_repaired",), ("confirmed by evaluation: x = ", "max = nan")),
+    Bug("condition forgets one order of the zeros", YAML, 'float: "not zero_tie(L, M)"',
+        'float: "not (identical(L, -0) and identical(M, 0))"', ("float32.idempotent_bitwise_repaired",),
+        ("confirmed by evaluation: x = ", "min = 0 (0x00000000), max = -0 (0x80000000)")),
+    Bug("condition of C2 forgets M", YAML, "not is_nan(L) and not is_nan(M)\n    source",
+        "not is_nan(L)\n    source", ("float32.C2_repaired",)),
+]
+
+RENDERED_AND_WRITTEN = [
+    Bug("R3 of the YAML forgets M", YAML, "not is_sparse(L) and not is_sparse(M)", "not is_sparse(L)",
+        ("restrictions.R3_is_written",)),
+    Bug("R5 of the YAML forgets a pair", YAML, "same_type(X, Y) and same_type(L, M) and",
+        "same_type(L, M) and", ("restrictions.R5_is_written",)),
+    Bug("C3 of the YAML forgets Y", YAML, "type(X) == type(M) and type(X) == type(Y)", "type(X) == type(M)",
+        ("int8.C3_is_written",)),
+    Bug("Clip by hand: results swapped", "why3/clip.mlw", "else if le x l then l  ",
+        "else if le x l then m  ", ("int16.clip_is_cases", "clip.monotone"), ("falls in case low",)),
+    Bug("Clip by hand: lt for le", "why3/clip.mlw", "else if le m x then m  ", "else if lt m x then m  ",
+        ("float32.clip_is_cases", "clip.nan_min_is_no_bound"), ("falls in case high, class high_zero_tie",)),
+    Bug("R4 by hand: a symbol counts as explicit", "why3/profile.mlw", "| And (Symbolic _) _ -> false",
+        "| And (Symbolic _) rest -> all_known rest", ("restrictions.R4_independent",)),
+    Bug("R1 by hand: absent is set", "why3/profile.mlw", "match n.l with Absent -> false",
+        "match n.l with Absent -> true", ("restrictions.R1_is_written",)),
+    Bug("C1 by hand: holds always", "why3/tensor.mlw", "predicate c1 (x y: tensor) = y.shape = x.shape",
+        "predicate c1 (_x _y: tensor) = true", ("uint8.C1_is_written",)),
+    Bug("C2 by hand: no word on inverted bounds", "why3/tensor.mlw",
+        "\\/ (forall i: index. valid i y.shape -> eq (y.entry i) (value m))", "", ("int8.C2_is_written",)),
+]
+
+AXIOM = "  (** Equal is less"
+FOUNDATIONS = [
+    Bug("an axiom that no type meets", "why3/ordered.mlw", AXIOM,
+        f"  axiom bad: forall a b: t. le a b\n\n{AXIOM}", ("int8.bad",), ("+ axiom ordered.Ordered.bad: forall a b: t. le a b",)),
+    Bug("a vacuous axiom: no number exists", "why3/ordered.mlw", AXIOM,
+        f"  axiom bad: forall a: t. nan a\n\n{AXIOM}", ("float16.bad",),
+        ("+ axiom ordered.Ordered.bad: forall a: t. nan a",)),
+    Bug("a contradiction", "why3/ordered.mlw", AXIOM, f"  axiom bad: false\n\n{AXIOM}",
+        ("clip.smoke_clip", "tensor.smoke_tensor", "int8.bad"), ("0 of 2 smoke tests held",)),
+    Bug("a contradiction beside Clip", "why3/clip.mlw", "  function clip (x l m: t) : t =",
+        "  axiom bad: forall a: t. lt a a /\\ not lt a a\n\n  function clip (x l m: t) : t =",
+        ("int8.smoke_meaning", "int8.smoke_constraints"), ("+ axiom clip.Clip.bad",)),
+    Bug("<= of float32 is <", DRIVER, "(fp.leq ((_ to_fp 8 24) %1)", "(fp.lt ((_ to_fp 8 24) %1)",
+        ("float32.encoding_le", "float32.total", "float32.eq_is_both"), ("- symbol elements.Float32.le",)),
+    Bug("bfloat16 is read as float16", DRIVER, '"(fp.isNaN ((_ to_fp 8 8) %1))"',
+        '"(fp.isNaN ((_ to_fp 5 11) %1))"',
+        ("bfloat16.encoding_nan", "bfloat16.only_numbers_compare"), ("+ symbol elements.BFloat16.nan",)),
+    Bug("int8 is compared as unsigned", DRIVER,
+        '#x%2x"\n  syntax predicate ule  "(bvule %1 %2)"\n  syntax predicate ult  "(bvult %1 %2)"\n'
+        '  syntax predicate sle  "(bvsle %1 %2)"',
+        '#x%2x"\n  syntax predicate ule  "(bvule %1 %2)"\n  syntax predicate ult  "(bvult %1 %2)"\n'
+        '  syntax predicate sle  "(bvule %1 %2)"',
+        ("int8.lt_is_strict", "int8.extremes", "int8.example_int_1"), ("+ symbol elements.Bits8.sle",)),
+]
+
+ALL = [*CASES, *CLASSES, *PROPERTIES, *RENDERED_AND_WRITTEN, *FOUNDATIONS]

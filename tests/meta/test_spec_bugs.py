@@ -1,0 +1,74 @@
+"""Each mistake planted in the specification or in a theory makes a named obligation fail."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.render import whyml
+from tests.meta.spec_bugs import ALL, Bug
+
+if TYPE_CHECKING:
+    from tests.prove.workbench import Ended, Workbench
+
+SECONDS = 2  # enough for what holds: the last test here
+
+
+def _only(ids: tuple[str, ...]) -> list[str]:
+    return [part for id_ in ids for part in ("--only", id_)]
+
+
+def _not_proved(ended: Ended) -> set[str]:
+    return set(re.findall(r"^not proved (\S+):", ended.out, re.MULTILINE))
+
+
+@pytest.mark.parametrize("bug", ALL, ids=lambda bug: bug.name)
+def test_planted_bug_is_caught_by_its_obligation(bug: Bug, bench: Workbench) -> None:
+    bench.limit(SECONDS)
+    bench.plant(bug.file, bug.old, bug.new)
+    if bug.loader:
+        with pytest.raises(UserError, match=re.escape(bug.loader)):
+            bench.generate()
+        bench.believe_the_yaml()
+    bench.generate()
+    ended = bench.prove(*_only(bug.caught_by))
+    assert ended.status == 1
+    assert _not_proved(ended) == set(bug.caught_by)
+    for words in bug.says:
+        assert words in ended.out
+
+
+@pytest.mark.parametrize(
+    ("constant", "pattern", "caught_by"),
+    [
+        ("highest", 0x7F7FFFFE, ("float32.extremes", "float32.widest_bounds_are_no_bound_repaired")),
+        ("inf", 0x7F7FFFFF, ("float32.extremes", "float32.nan_max_is_no_bound")),
+        ("-0", 0x00000000, ("float32.idempotent_bitwise_refuted", "float32.zero_sign_inhabited")),
+    ],
+)
+def test_a_wrong_constant_is_caught(
+    constant: str, pattern: int, caught_by: tuple[str, ...], bench: Workbench
+) -> None:
+    right = whyml.encode
+    bench.monkeypatch.setattr(
+        whyml, "encode", lambda text, etype: pattern if text == constant else right(text, etype)
+    )
+    bench.limit(SECONDS)
+    bench.generate()
+    ended = bench.prove(*_only(caught_by))
+    assert ended.status == 1
+    assert _not_proved(ended) == set(caught_by)
+
+
+def test_without_a_bug_the_same_obligations_hold(bench: Workbench) -> None:
+    """The obligations fail because of the bugs, and not for want of time."""
+    catchers = {id_ for bug in ALL for id_ in bug.caught_by if not id_.endswith(".bad")}
+    bench.limit(SECONDS)
+    bench.generate()
+    ended = bench.prove("--json", *_only(tuple(catchers)))
+    assert ended.status == 0
+    assert "not proved" not in {o["status"] for o in ended.outcomes.values()}
+    assert set(ended.outcomes) == catchers

@@ -1,0 +1,30 @@
+"""Fixtures for the tests of the proofs; tests/meta and tests/render use them too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip import paths
+from tests.prove.workbench import HERE, Workbench, copy_of_the_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Workbench:
+    """A repository of its own: the project's files are looked up there."""
+    root = tmp_path / "repository"
+    copy_of_the_repository(root)
+    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    return Workbench(root, tmp_path / "build", monkeypatch, capsys)
+
+
+@pytest.fixture
+def real_bench(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Workbench:
+    """The real repository with an empty ledger."""
+    return Workbench(HERE, tmp_path / "build", monkeypatch, capsys)

@@ -1,0 +1,100 @@
+"""A copy of what the proofs read, in which a test plants a mistake, and the command line as a person has it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip import paths
+from sonnx_clip.cli import main
+from sonnx_clip.prove import run
+from sonnx_clip.prove.provers import Limits
+from sonnx_clip.render.generate import render_theories, write
+from sonnx_clip.spec import load, load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+HERE = paths.repo_root()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What ``--json`` printed."""
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+    @property
+    def outcomes(self) -> dict[str, dict[str, Any]]:
+        """The outcomes of ``--json`` by obligation."""
+        return {outcome["id"]: outcome for outcome in self.document["outcomes"]}
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """Runs the command line on a repository of its own, or on the real one when `root` is that.
+
+    Args:
+        root: the folder with spec, why3 and generated.
+        build: where ledger and results go.
+    """
+
+    root: Path
+    build: Path
+    monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
+
+    def plant(self, file: str, old: str, new: str) -> None:
+        """Replace a text that stands once in a file of the copy."""
+        path = self.root / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"the text to replace must stand once in {file}: {old!r}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def believe_the_yaml(self) -> None:
+        """Switch off what the loader finds by evaluation, so that the provers stand alone."""
+        self.monkeypatch.setattr(load, "check_cases", lambda _: ())
+        self.monkeypatch.setattr(load, "check_witnesses", lambda _: ())
+
+    def limit(self, seconds: int) -> None:
+        """Give the provers less time than usual."""
+        self.monkeypatch.setattr(run, "PROOF", Limits(seconds))
+
+    def generate(self) -> None:
+        """Render the theories of the copy."""
+        write(render_theories(load_spec()), self.root)
+
+    def command(self, *arguments: str) -> Ended:
+        """Run ``sonnx-clip`` with these arguments in this process."""
+        self.monkeypatch.setattr(sys, "argv", ["sonnx-clip", *arguments])
+        self.capsys.readouterr()
+        status = 0
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        said = self.capsys.readouterr()
+        return Ended(status, said.out, said.err)
+
+    def prove(self, *arguments: str, jobs: int = 2) -> Ended:
+        """Run ``sonnx-clip prove`` with these arguments."""
+        return self.command("prove", "--build", str(self.build), "--jobs", str(jobs), *arguments)
+
+
+def copy_of_the_repository(root: Path) -> None:
+    """What the proofs read: the YAML with the texts that it quotes, the theories, written and generated."""
+    for folder in ("spec", "why3", "generated/why3"):
+        shutil.copytree(HERE / folder, root / folder)
