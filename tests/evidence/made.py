@@ -1,0 +1,120 @@
+"""Results of `prove` and `check` as they would be, made by hand: quick, and free to be spoilt by a test."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
+from sonnx_clip.conform.verdicts import worst
+from sonnx_clip.prove.trusted import trusted
+from sonnx_clip.spec import load_spec
+
+TOOLS = {"why3": "1.5.1", "Z3": "4.8.12", "cvc5": "1.0.3"}
+
+
+def replies(kind, number):
+    verdict = "unknown" if kind == "smoke" else "valid"
+    return [
+        {
+            "prover": prover,
+            "version": TOOLS[prover],
+            "verdict": verdict,
+            "cpu": 0.25,
+            "task": f"{number * 2 + index:064x}",
+            "from_ledger": True,
+            "words": "unknown" if kind == "smoke" else "unsat",
+        }
+        for index, prover in enumerate(("Z3", "cvc5"))
+    ]
+
+
+def outcome(obligation, number):
+    return {
+        **asdict(obligation),
+        "shows": list(obligation.shows),
+        "status": "proved",
+        "command": f"why3 prove {obligation.file} -T {obligation.theory} -G {obligation.goal}",
+        "replies": replies(obligation.kind, number),
+    }
+
+
+def proofs(obligations):
+    """What build/proofs.json holds when both provers show everything."""
+    return {
+        "format": 1,
+        "about": {"tool": "sonnx-clip 0.1.0", "spec_digest": load_spec().digest},
+        "tools": TOOLS,
+        "commands": {"Z3": "z3", "cvc5": "cvc5"},
+        "limits": {"proof": {"seconds": 60, "megabytes": 4000}, "smoke": {"seconds": 1, "megabytes": 4000}},
+        "run": {"asked": 0, "wall": 0.1, "prover_cpu": 0.0, "why3_cpu": 0.0},
+        "complete": True,
+        "outcomes": [outcome(o, number) for number, o in enumerate(obligations)],
+        "strays": [],
+        "trusted": [asdict(item) for item in trusted(obligations)],
+    }
+
+
+def change(document, id_, **fields):
+    """Change an outcome in place; returns the document."""
+    (found,) = [o for o in document["outcomes"] if o["id"] == id_]
+    found.update(fields)
+    return document
+
+
+def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
+    """A report in which the classes of `violates` violate, and all others conform."""
+    spec = load_spec()
+    found = []
+    for type_id in types:
+        family = spec.element_type(type_id).family
+        ids = [(c.id, c.case) for c in spec.classes_of(family)] + [("C1", None), ("C3", None)]
+        classes = tuple(_class(id_, case, type_id, bad=id_ in violates) for id_, case in ids)
+        verdict = worst(c.verdict for c in classes)
+        found.append(TypeReport(type=type_id, verdict=verdict, compared=10 * len(classes), classes=classes))
+    made = Report(
+        tool="sonnx-clip 0.1.0",
+        spec_sha256=spec.digest,
+        runtime=runtime,
+        runtime_version=f"{runtime} 1.0",
+        python="3.11.2",
+        numpy=np.__version__,
+        machine="x86_64",
+        policy="default",
+        seconds=1.0,
+        types=tuple(found),
+    )
+    return made.model_copy(update=fields)
+
+
+def _class(id_, case, type_id, *, bad):
+    deviation = Deviation(
+        kind="violates",
+        x="0x00000000",
+        min="0x7fc00000",
+        max="0x3f800000",
+        expected="0x00000000",
+        got="0x7fc00000",
+        shown="X=0 min=nan max=1: got nan, 0 is due",
+        layout="plain",
+        reproduce="import numpy as np; np.clip(0, np.nan, 1)",
+    )
+    return ClassReport(
+        id=id_,
+        case=case,
+        verdict="violates" if bad else "conforms",
+        compared=10,
+        violating=3 if bad else 0,
+        deviations=(deviation,) if bad else (),
+    )
+
+
+def write(build: Path, document, reports=()):
+    """Lay out a build folder."""
+    (build / "verdicts").mkdir(parents=True, exist_ok=True)
+    (build / "proofs.json").write_text(json.dumps(document))
+    for number, made in enumerate(reports):
+        text = made if isinstance(made, str) else made.model_dump_json()
+        (build / "verdicts" / f"{number}.json").write_text(text)
+    return build

@@ -1,0 +1,105 @@
+"""The page in headless Chromium: no error, no dead link, nothing wider than the screen, in light and in dark.
+
+A wrapper page loads it in frames of two widths, measures, and leaves what it found in its own text.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_WRAPPER = """<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>
+const found = {};
+async function measure(width) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `width:${width}px;height:900px;border:0`;
+  frame.src = "index.html#o-float32.total";
+  document.body.append(frame);
+  await new Promise(done => frame.onload = done);
+  const page = frame.contentDocument, root = page.documentElement;
+  const target = page.getElementById("o-float32.total");
+  const result = {opened: target.open && target.parentElement.open};
+  result.dead = [...page.querySelectorAll("a")].map(a => a.getAttribute("href"))
+    .filter(h => !h.startsWith("#") || !page.getElementById(decodeURIComponent(h.slice(1))));
+  result.links = page.querySelectorAll("a").length;
+  result.closed = root.scrollWidth - root.clientWidth;
+  for (const part of page.querySelectorAll("details")) part.open = true;
+  result.open = root.scrollWidth - root.clientWidth;
+  const texts = [...page.querySelectorAll("svg text")];
+  result.hidden = texts.filter(t => t.getBoundingClientRect().width === 0).length;
+  result.paper = frame.contentWindow.getComputedStyle(page.body).backgroundColor;
+  found[width] = result;
+}
+(async () => {
+  for (const width of [1400, 400]) await measure(width);
+  document.getElementById("found").textContent = JSON.stringify(found);
+})();
+</script>"""
+
+
+def browse(folder, profile, *options):
+    """What the wrapper found, and the lines that the page wrote to the console."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.fail("there is no Chromium: tools/setup.sh browser installs it")
+    (folder / "wrapper.html").write_text(_WRAPPER)
+    command = [
+        program, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+        f"--user-data-dir={profile}", "--enable-logging=stderr", "--window-size=1500,2000",
+        "--virtual-time-budget=20000", *options, "--dump-dom", (folder / "wrapper.html").as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found, done.stdout[-2000:]
+    text = found[1].replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
+    return json.loads(text or "{}"), [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+@pytest.fixture(scope="module")
+def seen(written, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    shutil.copy(written.folder / "index.html", folder)
+    return browse(folder, tmp_path_factory.mktemp("profile"))
+
+
+def test_nothing_goes_to_the_console(seen):
+    assert seen[1] == []
+
+
+@pytest.mark.parametrize("width", ["1400", "400"])
+def test_links_lead_somewhere_and_nothing_is_wider_than_the_screen(seen, width):
+    found = seen[0][width]
+    assert found["dead"] == []
+    assert found["links"] > 3000
+    assert found["closed"] == 0
+    assert found["open"] == 0
+    assert found["hidden"] == 0
+
+
+def test_a_link_opens_what_it_leads_into(seen):
+    assert seen[0]["1400"]["opened"]
+    assert seen[0]["400"]["opened"]
+
+
+def test_it_is_dark_where_dark_is_preferred(seen, written, tmp_path):
+    shutil.copy(written.folder / "index.html", tmp_path)
+    dark, console = browse(tmp_path, tmp_path / "profile", "--force-dark-mode")
+    assert console == []
+    assert seen[0]["400"]["paper"] == "rgb(251, 250, 247)"
+    assert dark["400"]["paper"] == "rgb(22, 24, 28)"
+
+
+def test_these_checks_can_fail(written, tmp_path):
+    spoilt = written.html.replace(
+        "</body>", '<a href="#nowhere">x</a><div style="width:2000px">x</div></body>'
+    )
+    (tmp_path / "index.html").write_text(spoilt.replace("function reveal() {", "function reveal() { oops();"))
+    found, console = browse(tmp_path, tmp_path / "profile")
+    assert found["400"]["dead"] == ["#nowhere"]
+    assert found["400"]["closed"] > 1000
+    assert found["1400"]["closed"] > 500
+    assert any("oops" in line for line in console)

@@ -1,0 +1,65 @@
+"""The picture is what the specification says, and changes with it."""
+
+from fractions import Fraction
+
+import pytest
+
+from sonnx_clip.evidence import picture
+from sonnx_clip.spec import load_spec
+
+
+@pytest.fixture(scope="module")
+def panels():
+    return {panel.title: panel for panel in picture.panels(load_spec())}
+
+
+def test_each_kind_of_bounds_shows_its_cases(panels):
+    cases = {title: [line.case for line in panel.lines] for title, panel in panels.items()}
+    assert cases == {
+        "bounds in order": ["low", "inside", "high"],
+        "equal bounds": ["low", "high"],
+        "inverted bounds": ["inverted"],
+        "the lower bound is NaN": ["inside", "high"],
+        "the upper bound is NaN": ["low", "inside"],
+        "both bounds are NaN": ["inside"],
+    }
+
+
+def test_straight_parts_are_two_points(panels):
+    assert all(len(line.points) == 2 for panel in panels.values() for line in panel.lines)
+
+
+def test_special_values_are_marked_in_their_bands(panels):
+    marks = panels["both bounds are NaN"].marks
+    assert [mark.said for mark in marks][:2] == ["X = -inf: Y = -inf (inside)", "X = -0: Y = -0 (inside)"]
+    assert marks[0].at == (picture.COLUMNS["-inf"], picture.ROWS["-inf"])
+    assert marks[-1].at == (picture.COLUMNS["nan"], picture.ROWS["nan"])
+    assert panels["inverted bounds"].marks[-1].case == "inverted"
+
+
+def test_a_bend_is_kept():
+    assert picture._corners([(0, 0), (1, 0), (2, 0), (3, 1), (4, 2)]) == ((0, 0), (2, 0), (4, 2))
+    assert picture._corners([(0, 0)]) == ((0, 0),)
+
+
+def test_the_table_of_special_values():
+    table = {
+        (row.x, *bounds): cell
+        for row in picture.special_table(load_spec())
+        for bounds, cell in zip(picture.SPECIAL_BOUNDS, row.cells, strict=True)
+    }
+    assert table["nan", "1", "-1"].shown == "-1"
+    assert table["nan", "1", "-1"].latitude == ("nan-inverted",)
+    assert table["0", "-0", "0"].shown == "-0"
+    assert table["0", "-0", "0"].latitude == ("zero-sign",)
+    assert table["2", "-1", "1"].latitude == ()
+    assert table["inf", "-1", "nan"].klass == "inside_max_nan"
+
+
+def test_it_is_drawn_from_the_cases():
+    spec = load_spec()
+    swapped = [spec.cases[0], spec.cases[1].model_copy(update={"result": "M"}), *spec.cases[2:]]
+    changed = spec.model_copy(update={"cases": tuple(swapped)})
+    plot = picture._Plot(changed, Fraction(2), Fraction(10))
+    line = plot.panel("bounds in order", "2", "10").lines[0]
+    assert (line.case, line.points[0][1]) == ("low", plot.y(Fraction(10)))
