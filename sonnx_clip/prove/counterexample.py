@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.paths import repo_root
+from sonnx_clip.prove.provers import GRACE, Running, run_limited
 from sonnx_clip.prove.tasks import INLINE, Why3, clean, command
 from sonnx_clip.spec import ElementType, Spec, evaluator, show, show_bits
 from sonnx_clip.special import special_patterns
@@ -73,7 +74,10 @@ def _model(why3: Why3, prover: Prover, obligation: Obligation) -> dict[str, int]
             why3, prover, obligation.file, "-T", obligation.theory, "-G", obligation.goal,
             *INLINE, "-a", "introduce_premises", "-o", folder,
         )  # fmt: skip
-        subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, timeout=60, check=False)
+        try:
+            subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
         files = list(Path(folder).glob("*.smt2"))
         if len(files) != 1:
             return {}
@@ -84,12 +88,10 @@ def _model(why3: Why3, prover: Prover, obligation: Obligation) -> dict[str, int]
         query = Path(folder) / "query.smt2"
         query.write_text(f"(set-option :produce-models true)\n{text}\n(get-value ({' '.join(names)}))\n")
         limits = [part.format(seconds=_SECONDS, megabytes=4000) for part in prover.command]
-        done = subprocess.run(
-            [*limits, str(query)], capture_output=True, text=True, timeout=_SECONDS + 5, check=False
-        )
-    if not done.stdout.startswith("sat"):
+        _, said, _, _ = run_limited([*limits, str(query)], _SECONDS + GRACE, Running())
+    if not said.startswith("sat"):
         return {}
-    found = {m["name"]: int(m["digits"], 16 if m["base"] == "x" else 2) for m in _VALUE.finditer(done.stdout)}
+    found = {m["name"]: int(m["digits"], 16 if m["base"] == "x" else 2) for m in _VALUE.finditer(said)}
     return {name: found[name] for name in names if name in found}
 
 

@@ -8,6 +8,7 @@ goes on where it was.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
@@ -15,7 +16,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _SCHEMA = """
@@ -29,8 +30,10 @@ CREATE TABLE IF NOT EXISTS tasks (
     source TEXT NOT NULL, prover TEXT NOT NULL, theory TEXT NOT NULL, goal TEXT NOT NULL, task TEXT NOT NULL,
     PRIMARY KEY (source, prover, theory, goal)
 ) STRICT;
-PRAGMA user_version = 1;
 """
+_FORM = 1  # of the tables; kept in the file
+_OUTSIDE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
+          sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,21 +52,36 @@ class Ledger:
         path: the file; made when it is missing.
 
     Raises:
-        UserError: the file is no ledger.
+        UserError: the file is no ledger, or is damaged, or cannot be written; from every method.
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        try:
+        with self._readable():
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_SCHEMA)
-        except sqlite3.DatabaseError as error:
-            raise UserError(
-                f"this is no ledger: {error}", str(path), "remove the file and run again"
-            ) from error
+            self._open()
+
+    def _open(self) -> None:
+        form: int = self._db.execute("PRAGMA user_version").fetchone()[0]
+        tables: int = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if form == 0 and tables == 0:
+            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_FORM}; COMMIT;")
+        elif form != _FORM:
+            raise sqlite3.DatabaseError(f"its tables have form {form}, not {_FORM}")
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, OSError) as error:
+            if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", None) in _OUTSIDE:
+                todo = "check the folder, and whether another run uses the file"
+                raise UserError(f"the ledger cannot be used: {error}", str(self.path), todo) from error
+            todo = "remove the file and run again"
+            raise UserError(f"this is no ledger: {error}", str(self.path), todo) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -71,32 +89,35 @@ class Ledger:
 
     def answer(self, task: str, prover: Prover, limits: Limits) -> Answer | None:
         """The answer that this prover gave about this task under these limits, if it was asked."""
-        row = self._db.execute(
-            "SELECT verdict, words, cpu FROM answers WHERE task = ? AND prover = ? AND version = ?"
-            " AND command = ? AND seconds = ? AND megabytes = ?",
-            _key(task, prover, limits),
-        ).fetchone()
+        with self._readable():
+            row = self._db.execute(
+                "SELECT verdict, words, cpu FROM answers WHERE task = ? AND prover = ? AND version = ?"
+                " AND command = ? AND seconds = ? AND megabytes = ?",
+                _key(task, prover, limits),
+            ).fetchone()
         if row is None or row[0] not in get_args(Verdict):
             return None
         return Answer(*row)
 
     def record(self, task: str, prover: Prover, limits: Limits, answer: Answer) -> None:
         """Keep an answer."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*_key(task, prover, limits), answer.verdict, answer.words, answer.cpu),
-        )
+        with self._readable():
+            self._db.execute(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*_key(task, prover, limits), answer.verdict, answer.words, answer.cpu),
+            )
 
     def tasks(self, source: str, prover: str) -> tuple[TaskName, ...]:
         """The tasks that Why3 printed from a source for a prover; empty when it was not asked."""
-        rows = self._db.execute(
-            "SELECT theory, goal, task FROM tasks WHERE source = ? AND prover = ?", (source, prover)
-        )
+        with self._readable():
+            rows = self._db.execute(
+                "SELECT theory, goal, task FROM tasks WHERE source = ? AND prover = ?", (source, prover)
+            ).fetchall()
         return tuple(TaskName(*row) for row in rows)
 
     def record_tasks(self, source: str, prover: str, tasks: Iterable[TaskName]) -> None:
         """Keep which tasks Why3 printed, all or none."""
-        with self._db:
+        with self._readable(), self._db:
             self._db.execute("BEGIN")
             self._db.executemany(
                 "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?)",

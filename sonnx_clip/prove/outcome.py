@@ -49,12 +49,16 @@ class Outcome:
 
     @property
     def status(self) -> Status:
-        """Whether two provers showed it, one, or none; a countermodel overrules a proof."""
+        """Whether two provers showed it, one, or none.
+
+        A countermodel overrules a proof, and so does a failure: a prover that crashed or talked nonsense
+        is looked into, and not made good by the other. That it does not know, or not in time, is no fault.
+        """
         verdicts = {r.answer.verdict for r in self.replies}
         shown = len(self.proved_by)
         if self.obligation.kind == "smoke":
             return "proved" if self.replies and shown == len(self.replies) else "not proved"
-        if "countermodel" in verdicts or shown == 0:
+        if verdicts & {"countermodel", "failed"} or shown == 0:
             return "not proved"
         return "proved" if shown >= 2 else "proved by one"
 

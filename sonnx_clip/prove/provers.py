@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Verdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 
 INSTALL = "install it: apt-get install why3 z3 cvc5"
+GRACE = 2  # seconds beyond its own limit after which a prover is killed
 _WORDS = 2000  # characters of a prover's last words that are kept
 
 
@@ -152,7 +153,7 @@ def ask(prover: Prover, task: str, digest: str, limits: Limits, folder: Path, ru
     file = folder / f"{digest[:16]}.{prover.name.lower()}.smt2"
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
     filled = [part.format(seconds=limits.seconds, megabytes=limits.megabytes) for part in prover.command]
-    status, output, cpu, killed = _run([*filled, str(file)], limits.seconds + 2, running)
+    status, output, cpu, killed = run_limited([*filled, str(file)], limits.seconds + GRACE, running)
     return Answer(read_answer(output, digest, status, killed=killed), _last(output, status), cpu)
 
 
@@ -175,8 +176,12 @@ def _last(output: str, status: int) -> str:
     return words if status == 0 else f"{words} [exit status {status}]"
 
 
-def _run(command: list[str], seconds: float, running: Running) -> tuple[int, str, float, bool]:
-    """Run in a process group of its own: exit status, output, processor time, whether it had to be killed."""
+def run_limited(command: list[str], seconds: float, running: Running) -> tuple[int, str, float, bool]:
+    """Run in a process group of its own, which ends with it.
+
+    Returns:
+        Exit status, output, processor time, and whether it had to be killed.
+    """
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(

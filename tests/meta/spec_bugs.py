@@ -1,8 +1,8 @@
 """Mistakes in what Clip is said to mean, each with the obligation that has to fail.
 
 A mistake is a text that stands once in a file and what replaces it. `loader` has words of the message with
-which the loader refuses the YAML by evaluation, or is empty where it stays silent; the provers are asked either
-way.
+which the loader refuses the YAML by evaluation, or is empty where it stays silent; the provers are asked in
+any case.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ RENDERED_AND_WRITTEN = [
 AXIOM = "  (** Equal is less"
 FOUNDATIONS = [
     Bug("an axiom that no type meets", "why3/ordered.mlw", AXIOM,
-        f"  axiom bad: forall a b: t. le a b\n\n{AXIOM}", ("int8.bad",), ("+ axiom ordered.Ordered.bad: forall a b: t. le a b",)),
+        f"  axiom bad: forall a b: t. le a b\n\n{AXIOM}", ("int8.bad",),
+        ("+ axiom ordered.Ordered.bad: forall a b: t. le a b",)),
     Bug("a vacuous axiom: no number exists", "why3/ordered.mlw", AXIOM,
         f"  axiom bad: forall a: t. nan a\n\n{AXIOM}", ("float16.bad",),
         ("+ axiom ordered.Ordered.bad: forall a: t. nan a",)),

@@ -1,4 +1,4 @@
-"""A copy of what the proofs read, in which a test plants a mistake, and the command line as a person has it."""
+"""A copy of what the proofs read, in which a test plants a mistake, and the command line over it."""
 
 from __future__ import annotations
 
