@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sonnx_clip.evidence import picture
-from sonnx_clip.evidence.view import VERDICT_GLYPHS, View
+from sonnx_clip.evidence.view import SECTION_WORDS, VERDICT_GLYPHS, View
 
 if TYPE_CHECKING:
     from sonnx_clip.evidence.model import Evidence
@@ -35,6 +35,7 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
         evidence=evidence,
         view=View(evidence),
         verdict_glyphs=VERDICT_GLYPHS,
+        section_words=SECTION_WORDS,
         picture_type=picture.TYPE,
         panels=picture.panels(spec),
         special=picture.special_table(spec),

@@ -33,6 +33,16 @@ SECTION_TITLES = {
     "latitude": "Latitude",
     "element_types": "Element types",
 }
+SECTION_WORDS = {
+    "restrictions": "What a model must meet; `sonnx-clip lint` holds models against them.",
+    "constraints": "What holds of the tensors before or after.",
+    "cases": "The normative definition: for every input exactly one of them applies.",
+    "properties": "What follows from the cases: proved, or refuted by numbers and proved under a condition.",
+    "examples": "The examples of the page, entry by entry, in each element type that can hold them.",
+    "classes": "The cells in which a runtime is judged; a cell in which nothing was compared is a failure.",
+    "latitude": "Where an answer other than that of the cases is acceptable, and is reported as such.",
+    "element_types": "Each meets the axioms of an ordered element type.",
+}
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
 VERDICT_GLYPHS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "unsupported": "–", "crashed": "!", "unreached": "?",
@@ -111,11 +121,22 @@ class View:
         return spent
 
     def cells_in_words(self, entry: Entry) -> str:
-        """The statuses of an entry, the worst first: ``13 proved``."""
+        """The statuses of an entry, the worst first: ``9 proved, 4 refuted and repaired``."""
         counts: Counter[CellStatus] = Counter(
             cell.status for cell in entry.cells if cell.status != "does not apply"
         )
-        return ", ".join(f"{counts[status]} {status}" for status in _STATUS_ORDER if counts[status])
+        repaired = sum(cell.finding and cell.status == "proved" for cell in entry.cells)
+        counts["proved"] -= repaired
+        parts = [f"{counts[status]} {status}" for status in _STATUS_ORDER if counts[status]]
+        return ", ".join([*parts, f"{repaired} refuted and repaired"] if repaired else parts)
+
+    def worst(self, entry: Entry) -> dict[str, Shown]:
+        """By runtime, the worst verdict of an entry over all element types."""
+        return {name: worst_shown(of_type.values()) for name, of_type in entry.verdicts.items() if of_type}
+
+    def finding(self, entry: Entry) -> str | None:
+        """The anchor of the first finding about an entry."""
+        return next((f"finding-{f.id}" for f in self.evidence.findings if f.about == entry.id), None)
 
     def by_subject(self) -> Iterator[tuple[str, tuple[ObligationEvidence, ...]]]:
         """The obligations of each element type or theory."""

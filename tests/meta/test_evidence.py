@@ -70,6 +70,8 @@ def test_a_proof_whose_reply_is_missing_is_one_proof(tmp_path, obligations):
     assert summary.totals.by_one == 1
     assert summary.exit_status == 0
     assert "by one prover only" in top(page)
+    assert "Proved by one prover only" in top(page)
+    assert 'href="#o-int8.total"' in top(page)
 
 
 def test_a_proof_without_any_reply_is_not_proved(tmp_path, obligations):
