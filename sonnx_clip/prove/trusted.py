@@ -22,14 +22,18 @@ DRIVERS = "why3/drivers"
 
 Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
 
+# A keyword stands anywhere in a line; a statement goes on to the next declaration or beyond, never less.
 _AXIOM = re.compile(
-    r"^\s*axiom\s+(?P<name>\w+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)(?=\n\s*\n|\n\s*(?:end|axiom)\b)",
+    r"\baxiom\s+(?P<name>[\w']+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)"
+    r"(?=^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|inductive)\b|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_ASSUMED = re.compile(
-    r"^\s*clone\s+(?:export\s+)?(?P<theory>[\w.]+)[^\n]*?\baxiom\s+(?:\.|\w+)", re.MULTILINE
+_CLONE = re.compile(
+    r"\bclone\s+(?:export\s+|import\s+)?(?P<theory>[\w.]+)"
+    r"(?P<given>.*?)(?=^end\b|^\s*\n|^\s*(?:clone|use|goal|lemma|val|let|inductive)\b|\baxiom\s+[\w']+\s*[:\[]|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
-_VAL = re.compile(r"^\s*val\s+(?:ghost\s+|function\s+|predicate\s+|constant\s+)*(?P<name>\w+)", re.MULTILINE)
+_VAL = re.compile(r"\bval\s+(?:(?:ghost|function|predicate|constant|lemma|rec)\s+)*(?P<name>[\w']+)")
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _THEORY = re.compile(r"^theory\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
@@ -99,12 +103,16 @@ def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
                     _comment_before(text, f"axiom {match['name']}"),
                     shown,
                 )
-            for match in _ASSUMED.finditer(body):
+            for match in _CLONE.finditer(body):
+                if not re.search(r"\baxiom\b", match["given"]):
+                    continue
                 reason = "proved once for every type that meets the axioms; each type proves that it does"
                 shown = tuple(o.id for o in obligations if o.kind == "instance")
                 yield Trusted("assumption", name, where, f"the axioms of {match['theory']}", reason, shown)
             for match in _VAL.finditer(body):
                 yield Trusted("symbol", f"{name}.{match['name']}", where, "val", "", ())
+            for _ in re.finditer(r"\bassume\b", body):
+                yield Trusted("assumption", name, where, "assume", "", ())
 
 
 def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:

@@ -12,7 +12,7 @@ from sonnx_clip.render.obligation import Kind, Obligation
 if TYPE_CHECKING:
     from pathlib import Path
 
-_MODULE = re.compile(r"^module\s+(?P<module>\w+)", re.MULTILINE)
+_MODULE = re.compile(r"^\s*(?:module|theory)\s+(?P<module>\w+)", re.MULTILINE)
 _GOAL = re.compile(
     r"^\s*(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma)\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
     re.MULTILINE,

@@ -1,0 +1,130 @@
+"""Nothing can be taken for granted unseen: each way to slip an assumption in is reported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from tests.prove.workbench import Workbench
+
+ORDERED = "why3/ordered.mlw"
+CLIP = "why3/clip.mlw"
+DRIVER = "why3/drivers/elements.gen"
+FLOAT = "generated/why3/float32.mlw"
+TOTAL = "ordered.Ordered.total: forall a b: t. not nan a -> not nan b ->"
+TRANSITIVE = "transitive: forall a b c: t. le a b -> le b c -> le a c"
+FORMULA = "  function clip (x l m: t) : t ="
+LEQ = "(fp.leq ((_ to_fp 8 24) %1) ((_ to_fp 8 24) %2))"
+LE = '  syntax predicate le   "(fp.leq ((_ to_fp 8 24) %1) ((_ to_fp 8 24) %2))"\n'
+MEANING = "module Meaning\n\n  use elements.Float32\n"
+CASES = "  (** Every input falls into a case. *)"
+
+# What is replaced in a file, and the lines that must be reported.
+PLANTED = {
+    "an axiom": (CLIP, FORMULA, f"  axiom easy: forall x: t. le x x\n\n{FORMULA}",
+                 ["+ axiom clip.Clip.easy: forall x: t. le x x"]),
+    "an axiom with a mark": (CLIP, FORMULA, f"  axiom easy [@shows:R1] : false\n\n{FORMULA}",
+                             ["+ axiom clip.Clip.easy: false"]),
+    "an axiom over two lines": (CLIP, FORMULA, f"  axiom easy:\n    forall x: t.\n      le x x\n\n{FORMULA}",
+                                ["+ axiom clip.Clip.easy: forall x: t. le x x"]),
+    "an axiom behind another declaration": (CLIP, "  type t\n  predicate le t t",
+                                            "  type t axiom easy: false\n  predicate le t t",
+                                            ["+ axiom clip.Clip.easy: false"]),
+    "an axiom in a theory before the modules": (
+        ORDERED, "module Ordered\n", "theory Before\n  axiom easy: false\nend\n\nmodule Ordered\n",
+        ["+ axiom ordered.Before.easy: false"]),
+    "an axiom in a generated file": (FLOAT, CASES, f"  axiom easy : false\n\n{CASES}",
+                                     ["+ axiom float32.Meaning.easy: false"]),
+    "an axiom made stronger": (ORDERED, "le a b \\/ le b a", "le a b",
+                               [f"+ axiom {TOTAL} le a b", f"- axiom {TOTAL} le a b \\/ le b a"]),
+    "an axiom that is gone": (ORDERED, f"  axiom {TRANSITIVE}\n", "",
+                              [f"- axiom ordered.Ordered.{TRANSITIVE}"]),
+    "an axiom after a comment that looks like its end": (
+        CLIP, FORMULA, f"  axiom easy: (* \n\n end *) false\n\n{FORMULA}", ["+ axiom clip.Clip.easy: false"]),
+    "a val": (CLIP, FORMULA, f"  val oracle (x: t) : t ensures {{ false }}\n\n{FORMULA}",
+              ["+ symbol clip.Clip.oracle: val"]),
+    "a val function": (CLIP, FORMULA, f"  val ghost function oracle (x: t) : t\n\n{FORMULA}",
+                       ["+ symbol clip.Clip.oracle: val"]),
+    "assumed axioms": (FLOAT, f"{MEANING}  clone export clip.Clip",
+                       f"{MEANING}  clone ordered.Ordered with axiom .\n  clone export clip.Clip",
+                       ["+ assumption float32.Meaning: the axioms of ordered.Ordered"]),
+    "assumed axioms over two lines": (
+        FLOAT, f"{MEANING}  clone export clip.Clip",
+        f"{MEANING}  clone import ordered.Ordered with\n    type t = t,\n    axiom total\n  clone clip.Clip",
+        ["+ assumption float32.Meaning: the axioms of ordered.Ordered"]),
+    "an assumption in a program": (
+        "why3/tensor.mlw", "    | Scalar -> ()\n    | Dim _ rest -> match i with\n        | Origin -> ()",
+        "    | Scalar -> ()\n    | Dim _ rest -> match i with\n        | Origin -> assume { false }",
+        ["+ assumption tensor.ShapeTheorems: assume"]),
+    "a comparison of the driver": (DRIVER, LE, LE.replace("fp.leq", "fp.lt"),
+                                   ["+ symbol elements.Float32.le: (fp.lt" + LEQ.removeprefix("(fp.leq"),
+                                    f"- symbol elements.Float32.le: {LEQ}"]),
+    "a driver's line more": (DRIVER, LE, f'{LE}  syntax function zero "#x00000000"\n',
+                             ["+ symbol elements.Float32.zero: #x00000000"]),
+    "a driver's line that is gone": (DRIVER, LE, "", [f"- symbol elements.Float32.le: {LEQ}"]),
+    "a prelude": (DRIVER, "theory elements.Bits8\n", 'prelude "(assert false)"\n\ntheory elements.Bits8\n',
+                  ["+ symbol elements.gen.prelude: (assert false)"]),
+    "a prelude of one theory": (DRIVER, "theory elements.Bits8\n",
+                                'theory elements.Bits8\n  prelude "(assert false)"\n',
+                                ["+ symbol elements.gen.prelude: (assert false)"]),
+}  # fmt: skip
+
+
+def _news() -> list[str]:
+    return surprises(trusted(all_obligations(load_spec())))
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_each_surprise_is_reported(name: str, bench: Workbench) -> None:
+    file, old, new, lines = PLANTED[name]
+    bench.plant(file, old, new)
+    assert _news() == lines
+
+
+def test_nothing_is_reported_of_the_project_itself(bench: Workbench) -> None:
+    assert _news() == []
+
+
+def test_a_golden_list_that_is_gone(bench: Workbench) -> None:
+    (bench.root / GOLDEN).unlink()
+    news = _news()
+    assert len(news) > 40
+    assert all(line.startswith("+ ") for line in news)
+
+
+def test_a_line_too_many_in_the_golden_list(bench: Workbench) -> None:
+    golden = bench.root / GOLDEN
+    golden.write_text(golden.read_text() + "axiom clip.Clip.gone: true\n")
+    assert _news() == ["- axiom clip.Clip.gone: true"]
+
+
+def test_a_surprise_stops_the_proofs(bench: Workbench) -> None:
+    golden = bench.root / GOLDEN
+    golden.write_text(golden.read_text().replace("bvsle", "bvslt", 1))
+    ended = bench.prove("--only", "int8.clip_is_cases")
+    assert ended.status == 1
+    assert "1 proved by two provers" in ended.out
+    assert "what the proofs take for granted has changed (compared with why3/trusted.txt):" in ended.out
+    assert "\n  + symbol elements.Bits8.sle: (bvsle %1 %2)\n" in ended.out
+    assert "\n  - symbol elements.Bits8.sle: (bvslt %1 %2)\n" in ended.out
+
+
+def test_each_axiom_is_discharged_and_justified(bench: Workbench) -> None:
+    found = trusted(all_obligations(load_spec()))
+    types = {e.id for e in load_spec().element_types}
+    axioms = [t for t in found if t.kind == "axiom"]
+    assert axioms
+    for axiom in axioms:
+        assert {id_.partition(".")[0] for id_ in axiom.discharged_by} == types
+        assert axiom.justification.endswith(".")
+    floats = [t for t in found if "fp." in t.statement]
+    assert len(floats) == 16
+    for symbol in floats:
+        (shown,) = symbol.discharged_by
+        assert ".encoding_" in shown

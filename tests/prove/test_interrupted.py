@@ -1,0 +1,93 @@
+"""A run that is killed goes on where it was; one that is interrupted leaves no prover behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.prove.tools import fake
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.prove.workbench import Workbench
+
+ASK = ("--dtype", "int8", "--prover", "z3")
+PATIENCE = 60  # seconds
+
+
+def _start(bench: Workbench, *arguments: str) -> subprocess.Popen[str]:
+    program = [sys.executable, "-c", "from sonnx_clip.cli import main; main()"]
+    return subprocess.Popen(
+        [*program, "prove", "--build", str(bench.build), "--jobs", "1", *arguments],
+        cwd=bench.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.01)
+
+
+def _answers(ledger: Path) -> int:
+    with contextlib.suppress(sqlite3.OperationalError):  # there is no ledger yet, or no table
+        database = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
+        with contextlib.closing(database):
+            count: int = database.execute("SELECT count(*) FROM answers").fetchone()[0]
+            return count
+    return 0
+
+
+def test_a_killed_run_goes_on_where_it_was(real_bench: Workbench) -> None:
+    process = _start(real_bench, *ASK)
+    ledger = real_bench.build / "ledger.sqlite"
+    _wait_until(lambda: _answers(ledger) >= 10)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    process.communicate()
+    known = _answers(ledger)
+    ended = real_bench.prove(*ASK, "--json")
+    assert ended.status == 0
+    asked = ended.document["run"]["asked"]
+    assert 0 < asked <= len(ended.outcomes) - known
+    again = real_bench.prove(*ASK, "--json")
+    assert again.document["run"]["asked"] == 0
+    assert all(r["from_ledger"] for o in again.outcomes.values() for r in o["replies"])
+    statuses = {id_: outcome["status"] for id_, outcome in ended.outcomes.items()}
+    assert {id_: outcome["status"] for id_, outcome in again.outcomes.items()} == statuses
+
+
+def test_an_interrupted_run_leaves_no_prover_behind(real_bench: Workbench, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    fault = f"trap '' INT; sleep 600 & echo $! >>{pids}; echo $$ >>{pids}; wait"
+    fake("z3", fault, tmp_path / "bin", real_bench.monkeypatch)
+    process = _start(real_bench, *ASK)
+    _wait_until(lambda: pids.is_file() and len(pids.read_text().split()) >= 2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode not in (0, 2)
+    assert "Traceback" not in out + err
+    for pid in pids.read_text().split():
+        _wait_until(lambda pid=pid: _ended(pid))
+    assert not (real_bench.build / "proofs.json").exists()
+
+
+def _ended(pid: str) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        return stat.rpartition(")")[2].split()[0] == "Z"  # init has yet to take note of it
+    except (FileNotFoundError, ProcessLookupError):
+        return True
