@@ -47,6 +47,8 @@ ask 1 why3/tensor.mlw ShapeTheorems  \
   -G "smoke_shape"
 ask 60 why3/tensor.mlw OneEntry -a inline_all \
   -G "first_entry"
+ask 1 why3/tensor.mlw OneEntry  \
+  -G "smoke_one_entry"
 ask 60 why3/tensor.mlw TensorTheorems -a inline_all \
   -G "entry_of_clip" \
   -G "shape_consistency" \
@@ -540,6 +542,9 @@ ask 60 generated/why3/float16.mlw Meaning -a inline_all \
   -G "encoding_le" \
   -G "encoding_lt" \
   -G "encoding_eq" \
+  -G "encoding_is_signed_zero" \
+  -G "encoding_is_infinite" \
+  -G "encoding_is_subnormal" \
   -G "cases_complete" \
   -G "cases_disjoint" \
   -G "cases_results" \
@@ -632,6 +637,9 @@ ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all \
   -G "encoding_le" \
   -G "encoding_lt" \
   -G "encoding_eq" \
+  -G "encoding_is_signed_zero" \
+  -G "encoding_is_infinite" \
+  -G "encoding_is_subnormal" \
   -G "cases_complete" \
   -G "cases_disjoint" \
   -G "cases_results" \
@@ -724,6 +732,9 @@ ask 60 generated/why3/float32.mlw Meaning -a inline_all \
   -G "encoding_le" \
   -G "encoding_lt" \
   -G "encoding_eq" \
+  -G "encoding_is_signed_zero" \
+  -G "encoding_is_infinite" \
+  -G "encoding_is_subnormal" \
   -G "cases_complete" \
   -G "cases_disjoint" \
   -G "cases_results" \
@@ -816,6 +827,9 @@ ask 60 generated/why3/float64.mlw Meaning -a inline_all \
   -G "encoding_le" \
   -G "encoding_lt" \
   -G "encoding_eq" \
+  -G "encoding_is_signed_zero" \
+  -G "encoding_is_infinite" \
+  -G "encoding_is_subnormal" \
   -G "cases_complete" \
   -G "cases_disjoint" \
   -G "cases_results" \
@@ -921,5 +935,5 @@ mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
-echo "$valid of 1672 goals Valid (836 obligations, two provers); smoke: $false of $asked Valid, 70 asked"
-[ "$valid" -eq 1672 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 70 ]
+echo "$valid of 1696 goals Valid (848 obligations, two provers); smoke: $false of $asked Valid, 72 asked"
+[ "$valid" -eq 1696 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 72 ]

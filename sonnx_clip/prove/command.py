@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 from sonnx_clip.prove.counterexample import explain_failure
+from sonnx_clip.prove.coverage import uncovered
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.report import by_hand, document, write_json
@@ -77,7 +78,7 @@ def prove(
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete:
         write_json(data, build / "proofs.json")
-    news = surprises(taken)
+    news, gaps = surprises(taken), uncovered(spec, theories.obligations)
     if as_json:
         import json
 
@@ -85,9 +86,10 @@ def prove(
     else:
         print_table(console, spec, proofs)
         _print_failures(console, spec, why3, found, proofs)
-        _print_surprises(console, news)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
-    return 0 if proofs.all_shown and not news else 1
+    _print_surprises(console, news)
+    _print_gaps(console, gaps)
+    return 0 if proofs.all_shown and not news and not gaps else 1
 
 
 def _select(
@@ -182,3 +184,10 @@ def _print_surprises(console: Console, news: list[str]) -> None:
         for line in news:
             console.print(f"  {line}", markup=False, highlight=False)
         console.print(f"  to accept it, a person edits {GOLDEN} and says why it is believed", highlight=False)
+
+
+def _print_gaps(console: Console, gaps: list[str]) -> None:
+    if gaps:
+        console.print("\n[red]spec/clip.yaml states what nothing is to prove[/]:")
+        for line in gaps:
+            console.print(f"  {line}", markup=False, highlight=False)

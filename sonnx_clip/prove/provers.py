@@ -82,7 +82,7 @@ NAMES = tuple(_KNOWN)
 
 def find_provers(names: tuple[str, ...] = NAMES) -> tuple[Prover, ...]:
     """The provers with these names, each with the version that is installed; UserError if one is missing."""
-    return tuple(_find(name) for name in names)
+    return tuple(dict.fromkeys(_find(name) for name in names))  # one asked twice is one
 
 
 def _find(name: str) -> Prover:

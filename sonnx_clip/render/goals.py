@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.whyml import Printer, names
+from sonnx_clip.spec.values import float_bits, infinity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -215,6 +216,29 @@ class TypeGoals:
             yield Goal(
                 f"encoding_{name}", "equivalence", shows, title, f"forall {variables}: t. {left} <-> {right}"
             )
+        yield from self._named_values()
+
+    def _named_values(self) -> Iterator[Goal]:
+        """The definitions that speak of one float mean what IEEE 754 says of its bits."""
+        form, value = float_bits(self.etype), self.printer().value
+        zero, normal = value(0), value(1 << (form.significand - 1))
+        known = {d.id for d in self.spec.definitions}
+        for id_, title, bits in (
+            ("is_signed_zero", "a zero has no bit but that of the sign", f"magnitude a = {zero}"),
+            (
+                "is_infinite",
+                "an infinity has all bits of the exponent and none of the fraction",
+                f"magnitude a = {value(infinity(form))}",
+            ),
+            (
+                "is_subnormal",
+                "a subnormal number has no bit of the exponent and some of the fraction",
+                f"ult {zero} (magnitude a) /\\ ult (magnitude a) {normal}",
+            ),
+        ):
+            if id_ in known:
+                statement = f"forall a: t. {id_} a <-> {bits}"
+                yield Goal(f"encoding_{id_}", "equivalence", (self.etype.id,), title, statement)
 
 
 def _one_of(ids: tuple[str, ...]) -> str:

@@ -58,6 +58,8 @@ CLASSES = [
     Bug("a class leaves a hole", YAML, "is_nan(X) and not bounds_are_numbers,", "is_nan(X) and is_nan(L),",
         ("float32.classes_of_inside_complete",), ("x = ", "falls in case inside"),
         "no class of `inside` holds"),
+    Bug("the smallest normal number is subnormal", YAML, "(0 < a and a < smallest_normal)",
+        "(0 < a and a <= smallest_normal)", ("float32.encoding_is_subnormal",)),
     Bug("infinity is the lowest number", YAML, "is: a == inf or a == -inf", "is: a == inf or a == lowest",
         ("float32.low_infinite_inhabited", "float32.widest_bounds_are_no_bound_repaired"),
         ("x = -inf (0xff800000)",), "does not lie in `low_infinite`"),
