@@ -87,7 +87,7 @@ class Entry(Stored):
 
 
 class ObligationEvidence(Stored):
-    """An obligation with the provers' replies; `command` repeats it by hand.
+    """An obligation with the provers' replies; `commands` repeat it by hand, by prover.
 
     `asked` is false where no prover was asked at all. A reply's `task` is the digest of the task text.
     """
@@ -103,7 +103,7 @@ class ObligationEvidence(Stored):
     statement: str
     status: Status
     asked: bool
-    command: str
+    commands: dict[str, str]
     replies: tuple[ReplyRecord, ...]
 
     @property

@@ -15,6 +15,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.read import read_record, require_digest
 from sonnx_clip.prove.outcome import Outcome, Reply, Status
 from sonnx_clip.prove.provers import Answer, Verdict
+from sonnx_clip.prove.report import theory_digests
 from sonnx_clip.prove.trusted import Kind as TrustedKind
 from sonnx_clip.render.obligation import Kind, Obligation
 
@@ -59,7 +60,7 @@ class OutcomeRecord(_Read):
     statement: str
 
     status: Status
-    command: str
+    commands: dict[str, str]
     replies: tuple[ReplyRecord, ...]
 
     def obligation(self) -> Obligation:
@@ -89,10 +90,11 @@ class Trusted(_Read):
 
 
 class ProofsAbout(_Read):
-    """Who wrote the file, of which specification."""
+    """Who wrote the file, of which specification; the digests of the files that the proofs rest on."""
 
     tool: str
     spec_digest: str
+    files: dict[str, str]
 
 
 class ProofRun(_Read):
@@ -136,6 +138,7 @@ def read_proofs(build: Path, spec: Spec, wanted: Iterable[Obligation]) -> Proofs
     path = build / "proofs.json"
     proofs, _ = read_record(path, Proofs, AGAIN)
     require_digest(proofs.about.spec_digest, spec, path, AGAIN)
+    _same_files(path, proofs.about.files)
     _same_obligations(path, proofs, wanted)
     seen: set[str] = set()
     for outcome in proofs.outcomes:
@@ -144,6 +147,14 @@ def read_proofs(build: Path, spec: Spec, wanted: Iterable[Obligation]) -> Proofs
         seen.add(outcome.id)
         _borne_out(path, outcome, proofs.provers)
     return proofs
+
+
+def _same_files(path: Path, proved: dict[str, str]) -> None:
+    """What was proved must rest on the theories as they are now."""
+    now = theory_digests()
+    for name in sorted(now.keys() | proved.keys()):
+        if now.get(name) != proved.get(name):
+            raise UserError(f"stale: {name} has changed since the proofs", str(path), AGAIN)
 
 
 def _same_obligations(path: Path, proofs: Proofs, wanted: Iterable[Obligation]) -> None:

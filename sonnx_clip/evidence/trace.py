@@ -25,7 +25,7 @@ def all_obligations(
     unasked = [o for o in wanted if o.id not in by_id]
     asked = [ObligationEvidence(**outcome.model_dump(), asked=bool(outcome.replies)) for outcome in outcomes]
     missing = [
-        ObligationEvidence(**asdict(o), status="not proved", asked=False, command="", replies=())
+        ObligationEvidence(**asdict(o), status="not proved", asked=False, commands={}, replies=())
         for o in unasked
     ]
     return (*asked, *missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -9,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
+from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.run import PROOF, SMOKE, Proofs, limits_of
 from sonnx_clip.prove.tasks import Why3, command, goal_options
 
@@ -21,12 +23,23 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.trusted import Trusted
     from sonnx_clip.spec import Spec
 
+_FOLDERS = ("why3", "generated/why3")
+
 
 def by_hand(why3: Why3, prover: Prover, outcome: Outcome) -> str:
     """The command that asks a prover about an obligation by hand, from the repository's root."""
     o = outcome.obligation
     limit = ["-t", str(limits_of(o).seconds)]
     return shlex.join(command(why3, prover, o.file, *limit, *goal_options(o)))
+
+
+def theory_digests() -> dict[str, str]:
+    """SHA-256 of every file that the proofs rest on, by its path: theories, drivers, configuration."""
+    files = [path for folder in _FOLDERS for path in sorted(repo_file(folder).rglob("*")) if path.is_file()]
+    root = repo_file("")
+    return {
+        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
+    }
 
 
 def document(
@@ -50,7 +63,11 @@ def document(
     """
     return {
         "format": 1,
-        "about": {"tool": f"sonnx-clip {__version__}", "spec_digest": spec.digest},
+        "about": {
+            "tool": f"sonnx-clip {__version__}",
+            "spec_digest": spec.digest,
+            "files": theory_digests(),
+        },
         "tools": {"why3": why3.version, **{p.name: p.version for p in provers}},
         "commands": {p.name: " ".join(p.command) for p in provers},
         "limits": {"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
@@ -83,7 +100,7 @@ def _outcome(why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> dict[st
     return {
         **asdict(outcome.obligation),
         "status": outcome.status,
-        "command": by_hand(why3, provers[0], outcome),
+        "commands": {p.name: by_hand(why3, p, outcome) for p in provers},
         "replies": replies,
     }
 

@@ -74,19 +74,36 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
     for triple in _candidates(spec, etype):
         for found in evaluate.classes(*triple):
             by_class[found.id][triple] = None
+    named = tuple(_named(spec, etype))
     for klass in spec.classes_of(etype.family):
-        for number, triple in enumerate(_spread(list(by_class[klass.id])), 1):
+        due = [triple for triple in named if triple in by_class[klass.id]]
+        spread = _spread(list(by_class[klass.id]))
+        for number, triple in enumerate(dict.fromkeys([*spread, *due]), 1):
             yield _vector(evaluate, klass, number, triple)
 
 
+def _named(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
+    """What the YAML names beside the classes: the worked examples, and the numbers that refute a property."""
+    texts = [
+        (x, example.L, example.M)
+        for example in spec.examples
+        if example.family == etype.family and etype.id not in example.not_representable_in
+        for x in example.X
+    ]
+    texts += [(w.X, w.L, w.M) for p in spec.properties if (w := p.refuted_for.get(etype.family))]
+    for x, l, m in texts:
+        yield int(encode(x, etype)), int(encode(l, etype)), int(encode(m, etype))
+
+
 def _candidates(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
-    """Witnesses of the YAML, each special X under their bounds, the core triples, and a sample of all."""
+    """Witnesses and named triples, each special X under their bounds, core triples, a sample of all."""
     every = special_patterns(etype)
     witnesses = [
         tuple(int(encode(text, etype)) for text in (w.X, w.L, w.M))
         for w in (klass.inhabited_by for klass in spec.classes_of(etype.family))
     ]
     yield from ((x, l, m) for x, l, m in witnesses)
+    yield from _named(spec, etype)
     yield from ((x, l, m) for _, l, m in witnesses for x in every)
     core = [int(encode(text, etype)) for text in _CORE[etype.family]]
     yield from product(core, repeat=3)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.verdicts import worst
+from sonnx_clip.prove.report import theory_digests
 from sonnx_clip.prove.trusted import trusted
 from sonnx_clip.spec import load_spec
 
@@ -35,7 +36,7 @@ def outcome(obligation, number):
         **asdict(obligation),
         "shows": list(obligation.shows),
         "status": "proved",
-        "command": f"why3 prove {obligation.file} -T {obligation.theory} -G {obligation.goal}",
+        "commands": {"Z3": f"why3 prove {obligation.file} -T {obligation.theory} -G {obligation.goal}"},
         "replies": replies(obligation.kind, number),
     }
 
@@ -44,7 +45,11 @@ def proofs(obligations):
     """What build/proofs.json holds when both provers show everything."""
     return {
         "format": 1,
-        "about": {"tool": "sonnx-clip 0.1.0", "spec_digest": load_spec().digest},
+        "about": {
+            "tool": "sonnx-clip 0.1.0",
+            "spec_digest": load_spec().digest,
+            "files": theory_digests(),
+        },
         "tools": TOOLS,
         "commands": {"Z3": "z3", "cvc5": "cvc5"},
         "limits": {"proof": {"seconds": 60, "megabytes": 4000}, "smoke": {"seconds": 1, "megabytes": 4000}},

@@ -64,6 +64,14 @@ def test_an_obligation_twice(tmp_path, obligations):
     assert "is there twice" in refused(made.write(tmp_path / "b", document), tmp_path)
 
 
+def test_a_theory_that_changed_after_the_proofs(tmp_path, obligations):
+    document = made.proofs(obligations)
+    document["about"]["files"]["why3/clip.mlw"] = "0" * 64
+    assert "stale: why3/clip.mlw has changed" in refused(made.write(tmp_path / "b", document), tmp_path)
+    del document["about"]["files"]["why3/clip.mlw"]
+    assert "stale: why3/clip.mlw has changed" in refused(made.write(tmp_path / "b", document), tmp_path)
+
+
 def test_a_stale_or_foreign_verdict(tmp_path, obligations):
     stale = made.report("numpy", spec_sha256="0" * 64)
     build = made.write(tmp_path / "b", made.proofs(obligations), [stale])

@@ -13,7 +13,7 @@ from sonnx_clip.oracle import load_oracle
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.vectors import PER_CLASS, render_vectors
 from sonnx_clip.render.vectors_schema import SCHEMA_PATH
-from sonnx_clip.spec import evaluator, load_spec
+from sonnx_clip.spec import encode, evaluator, load_spec
 from sonnx_clip.special import special_patterns
 
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
@@ -60,11 +60,26 @@ def test_every_class_has_its_vectors_and_every_id_is_one(etype):
     vectors = stored(etype)["vectors"]
     counts = Counter(vector["class"] for vector in vectors)
     assert set(counts) == {c.id for c in load_spec().classes_of(etype.family)}
-    assert all(5 <= count <= PER_CLASS for count in counts.values())
+    assert all(5 <= count <= PER_CLASS + 6 for count in counts.values())  # the named ones come on top
     assert len({vector["id"] for vector in vectors}) == len({triple_of(vector) for vector in vectors})
     assert len({vector["id"] for vector in vectors}) == len(vectors)
     width = etype.width // 4 + 2
     assert all(len(vector[name]) == width for vector in vectors for name in ("x", "min", "max", "expected"))
+
+
+@each_type
+def test_worked_examples_and_refuting_numbers_are_vectors(etype):
+    spec = load_spec()
+    named = [
+        (x, e.L, e.M)
+        for e in spec.examples
+        if e.family == etype.family and etype.id not in e.not_representable_in
+        for x in e.X
+    ]
+    named += [(w.X, w.L, w.M) for p in spec.properties if (w := p.refuted_for.get(etype.family))]
+    there = {triple_of(vector) for vector in stored(etype)["vectors"]}
+    assert named
+    assert there >= {tuple(encode(text, etype) for text in triple) for triple in named}
 
 
 @each_type
