@@ -75,6 +75,7 @@ class Workbench:
 
     def generate(self) -> None:
         """Render the theories of the copy."""
+        load._load_once.cache_clear()  # the file may have changed since it was read
         write(render_theories(load_spec()), self.root)
 
     def command(self, *arguments: str) -> Ended:

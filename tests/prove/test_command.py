@@ -1,0 +1,253 @@
+"""`sonnx-clip prove`: what is asked, of whom, how it ends, and what is printed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.prove import command
+from sonnx_clip.prove.command import _PlainProgress
+from sonnx_clip.prove.counterexample import explain_failure
+from sonnx_clip.prove.provers import Prover
+from sonnx_clip.prove.tasks import configure
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from tests.prove.workbench import Workbench
+
+ALL = all_obligations(load_spec())
+
+
+def _ids(**fits: str) -> set[str]:
+    return {o.id for o in ALL if all(getattr(o, name) == value for name, value in fits.items())}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--family", "real"), _ids(subject="real")),
+        (("--dtype", "int8", "--only", "*.extremes"), {"int8.extremes"}),
+        (("--dtype", "int8", "--dtype", "uint8", "--only", "*.nan_out"), {"int8.nan_out", "uint8.nan_out"}),
+        (("--family", "real", "--dtype", "int8", "--only", "*.total"), {"real.total", "int8.total"}),
+        (("--only", "restrictions.R?_is_written"), {f"restrictions.R{n}_is_written" for n in range(1, 6)}),
+        (("--only", "clip.nan_out", "--only", "clip.monotone"), {"clip.nan_out", "clip.monotone"}),
+    ],
+)
+def test_what_is_asked(arguments: tuple[str, ...], expected: set[str], real_bench: Workbench) -> None:
+    ended = real_bench.prove("--json", *arguments)
+    assert ended.status == 0
+    assert set(ended.outcomes) == expected
+    assert not ended.document["complete"]
+    assert not (real_bench.build / "proofs.json").exists()  # evidence speaks of complete runs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--family", "complex"), "'complex' is not one of"),
+        (("--dtype", "int9"), "there is no `int9` among the element types of spec/clip.yaml"),
+        (("--dtype", "int9"), "`int8`"),
+        (("--prover", "vampire"), "there is no prover called vampire"),
+        (("--only", "float32.nothing"), "no obligation is asked for"),
+        (("--only", "FLOAT32.monotone"), "no obligation is asked for"),
+        (("--dtype", "int8", "--only", "float32.*"), "no obligation is asked for"),
+        (("--jobs", "0"), "Invalid value for '--jobs'"),
+        (("--jobs", "many"), "Invalid value for '--jobs'"),
+    ],
+)
+def test_what_cannot_be_asked(arguments: tuple[str, ...], words: str, real_bench: Workbench) -> None:
+    ended = real_bench.command("prove", "--build", str(real_bench.build), *arguments)
+    assert ended.status == 2
+    assert words in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_one_prover(real_bench: Workbench) -> None:
+    ended = real_bench.prove("--only", "int8.nan_out", "--prover", "CVC5", "--prover", "cvc5", "--json")
+    assert ended.status == 0
+    outcome = ended.outcomes["int8.nan_out"]
+    assert [r["prover"] for r in outcome["replies"]] == ["cvc5"]
+    assert outcome["status"] == "proved by one"
+
+
+def test_json(real_bench: Workbench) -> None:
+    ended = real_bench.prove("--only", "uint8.*", "--json")
+    document = ended.document
+    assert set(document["tools"]) == {"why3", "Z3", "cvc5"}
+    assert document["about"]["spec_digest"] == load_spec().digest
+    assert document["strays"] == []
+    assert set(ended.outcomes) == _ids(subject="uint8")
+    for o in ALL:
+        if o.subject == "uint8":
+            outcome = ended.outcomes[o.id]
+            assert outcome["status"] == "proved"
+            assert (outcome["kind"], tuple(outcome["shows"])) == (o.kind, o.shows)
+            assert all(hand.startswith("why3 prove -C ") for hand in outcome["commands"].values())
+            assert [r["prover"] for r in outcome["replies"]] == ["Z3", "cvc5"]
+            assert all(len(r["task"]) == 64 for r in outcome["replies"])
+    assert "proving: " in ended.err  # what is for people goes beside
+    again = real_bench.prove("--only", "uint8.*", "--json")
+    assert again.document["run"]["asked"] == 0
+    assert again.document["run"]["prover_cpu"] == 0
+
+
+def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
+    ended = real_bench.prove(
+        "--only", "*.idempotent_bitwise*", "--only", "int8.smoke*", "--only", "int8.total"
+    )
+    table = ended.out.partition("refuted as it stands")[0]
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.strip()}
+    assert rows["idempotent_bitwise"][:5] == ["1", "8", "8", "Z3,", "cvc5"]
+    assert rows["smoke"][:3] == ["2", "Z3,", "cvc5"]
+    assert rows["int8"][:3] == ["1", "Z3,", "cvc5"]
+    assert "  idempotent_bitwise (float): X = 1, L = -0, M = 0; holds if not zero_tie(L, M)" in ended.out
+    last = ended.out.splitlines()[-1]
+    assert last.startswith(
+        "18 obligations: 18 proved by two provers, 0 by one, 0 not proved; 4 of them are refutations of the "
+        "source; false follows nowhere: 2 of 2 smoke tests held ("
+    )
+
+
+def test_stale_theories_are_not_proved(bench: Workbench) -> None:
+    bench.plant("generated/why3/int8.mlw", "goal monotone", "goal monotonous")
+    ended = bench.prove("--only", "int8.monotone")
+    assert ended.status == 2
+    assert ended.err == (
+        "error: generated/ is not fresh: generated/why3/int8.mlw differs from what spec/clip.yaml gives\n"
+        "  run: sonnx-clip generate\n"
+    )
+    (bench.root / "generated/why3/int8.mlw").unlink()
+    assert "int8.mlw is missing" in bench.prove().err
+    bench.generate()
+    (bench.root / "generated/why3/more.mlw").write_text("")
+    assert "more.mlw is not generated by anything" in bench.prove().err
+
+
+def test_only_what_an_edit_concerns_is_asked_again(bench: Workbench) -> None:
+    """A number in an example of the reals: one obligation, two provers; all else is known."""
+    ask = ("--family", "real", "--dtype", "uint8", "--json")
+    assert bench.prove(*ask).status == 0
+    bench.plant("spec/clip.yaml", "X: [-6.1, 9.5, 35.7]", "X: [-6.2, 9.5, 35.7]")
+    bench.generate()
+    ended = bench.prove(*ask)
+    assert ended.status == 0
+    new = {o["id"] for o in ended.outcomes.values() if not all(r["from_ledger"] for r in o["replies"])}
+    assert new == {"real.example_real_1"}
+    assert ended.document["run"]["asked"] == 2
+
+
+def test_an_edit_of_an_element_type_concerns_that_alone(bench: Workbench) -> None:
+    ask = ("--only", "int8.*t*_inhabited", "--only", "uint8.*t*_inhabited", "--json")
+    assert bench.prove(*ask).status == 0
+    bench.plant(
+        "spec/clip.yaml",
+        "why3: Int8, width: 8, bits: {signed: true}",
+        "why3: Int16, width: 16, bits: {signed: true}",
+    )
+    bench.generate()
+    ended = bench.prove(*ask)
+    assert ended.status == 0
+    for outcome in ended.outcomes.values():
+        known = outcome["subject"] == "uint8"
+        assert {r["from_ledger"] for r in outcome["replies"]} == {known}
+
+
+def test_an_edit_of_a_title_asks_nothing(bench: Workbench) -> None:
+    ask = ("--only", "uint8.*", "--prover", "z3", "--json")
+    assert bench.prove(*ask).status == 0
+    bench.plant("spec/clip.yaml", "title: the bounds are inverted", "title: the bounds stand on their heads")
+    bench.generate()
+    ended = bench.prove(*ask)
+    assert ended.status == 0
+    assert ended.document["run"]["asked"] == 0
+
+
+def test_only_some_failures_are_shown_in_full(bench: Workbench) -> None:
+    bench.monkeypatch.setattr(command, "_SHOWN", 1)
+    bench.plant("spec/clip.yaml", "claim: prose_applies\n", "claim: prose_applies and L < M\n")
+    bench.believe_the_yaml()
+    bench.generate()
+    bench.limit(2)
+    ended = bench.prove("--only", "?int*8.prose_is_complete", "--only", "int8.prose_is_complete")
+    assert ended.status == 1
+    assert ended.out.count("\nnot proved ") == 1
+    assert "… and 1 more that are not proved" in ended.out
+
+
+def test_a_complete_run_is_kept(bench: Workbench) -> None:
+    """What a complete run is does not depend on how many obligations there are."""
+    bench.monkeypatch.setattr(command, "uncovered", lambda *_: [])
+    whole = command.render_theories
+
+    def fewer(spec):
+        rendered = whole(spec)
+        few = tuple(o for o in rendered.obligations if o.subject == "clip")
+        return type(rendered)(rendered.files, few)
+
+    bench.monkeypatch.setattr(command, "render_theories", fewer)
+    ended = bench.prove()
+    kept = json.loads((bench.build / "proofs.json").read_text())
+    assert kept["complete"]
+    assert len(kept["outcomes"]) == 8
+    assert [path.name for path in bench.build.glob(".proofs*")] == []
+    assert ended.status in (0, 1)  # axioms of types that are not rendered are no longer discharged
+
+
+def test_progress_in_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    progress = _PlainProgress(Console(force_terminal=False), 10)
+    for count in range(1, 11):
+        progress(count)
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[:-1] == [f"proving: {n} of 10 answers" for n in (2, 4, 6, 8, 10)]
+
+
+class TestCounterexample:
+    """The provers here are shells that say what a test needs."""
+
+    def _explain(self, bench: Workbench, id_: str, says: str) -> list[str]:
+        prover = Prover("Z3", ("sh", "-c", f"printf '{says}'"), bench.version)
+        (obligation,) = (o for o in ALL if o.id == id_)
+        return explain_failure(load_spec(), configure(bench.build), [prover], obligation)
+
+    @pytest.fixture
+    def bench(self, real_bench: Workbench):
+        from sonnx_clip.prove.provers import find_provers
+
+        object.__setattr__(real_bench, "version", find_provers(("z3",))[0].version)
+        return real_bench
+
+    def test_a_model_that_evaluation_does_not_confirm(self, bench) -> None:
+        says = r"sat\n((x #x01)\n (l #b00000010) (m #x7f))"
+        numbers = "x = 1 (0x01), min = 2 (0x02), max = 127 (0x7f)"
+        lines = self._explain(bench, "int8.result_is_operand", says)
+        assert lines == [
+            f"a counterexample by Z3, which evaluation does not confirm: {numbers}",
+            "it falls in case low, class low_ordinary",
+        ]
+
+    def test_a_model_of_what_is_no_property(self, bench) -> None:
+        lines = self._explain(bench, "int8.clip_is_cases", r"sat\n((x #x80) (l #x02) (m #x01))")
+        assert lines == [
+            "a counterexample by Z3: x = -128 (0x80), min = 2 (0x02), max = 1 (0x01)",
+            "it falls in case inverted, class inverted_ordinary",
+        ]
+
+    @pytest.mark.parametrize("says", ["unsat", "", "unknown", "sat"])
+    def test_no_model_and_nothing_found(self, says: str, bench) -> None:
+        assert self._explain(bench, "int8.monotone", says) == []
+
+    @pytest.mark.parametrize(
+        "id_", ["real.monotone", "clip.monotone", "int8.C1", "int8.total", "int8.inverted_inhabited"]
+    )
+    def test_where_there_are_no_numbers(self, id_: str, bench) -> None:
+        assert self._explain(bench, id_, r"sat\n((x #x01))") == []
+
+    def test_the_special_values_are_tried(self, bench) -> None:
+        bench.monkeypatch.setattr("sonnx_clip.prove.counterexample._refutes", lambda *a: a[-1]["x"] == 0)
+        lines = self._explain(bench, "int8.monotone", "unknown")
+        assert lines[0].startswith("a counterexample among the special values, by evaluation: x = 0 (0x00)")

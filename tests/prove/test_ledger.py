@@ -1,0 +1,102 @@
+"""The ledger remembers an answer under everything that shaped it, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.prove.ledger import Ledger, TaskName
+from sonnx_clip.prove.provers import Answer, Limits, Prover
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Z3 = Prover("Z3", ("z3", "-smt2"), "4.8.12")
+ANSWER = Answer("valid", "unsat", 0.25)
+LIMITS = Limits(60)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with contextlib.closing(Ledger(tmp_path / "build" / "ledger.sqlite")) as opened:
+        yield opened
+
+
+def test_an_answer_comes_back(ledger: Ledger) -> None:
+    assert ledger.answer("d", Z3, LIMITS) is None
+    ledger.record("d", Z3, LIMITS, ANSWER)
+    assert ledger.answer("d", Z3, LIMITS) == ANSWER
+
+
+def test_an_answer_survives_the_process(ledger: Ledger) -> None:
+    ledger.record("d", Z3, LIMITS, ANSWER)  # not closed: as if it were killed
+    with contextlib.closing(Ledger(ledger.path)) as second:
+        assert second.answer("d", Z3, LIMITS) == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("task", "prover", "limits"),
+    [
+        ("e", Z3, LIMITS),
+        ("d", replace(Z3, name="cvc5"), LIMITS),
+        ("d", replace(Z3, version="4.8.13"), LIMITS),
+        ("d", replace(Z3, command=("z3", "-smt2", "sat.random_seed=1")), LIMITS),
+        ("d", Z3, Limits(61)),
+        ("d", Z3, Limits(60, 2000)),
+    ],
+)
+def test_a_change_of_anything_is_another_question(
+    task: str, prover: Prover, limits: Limits, ledger: Ledger
+) -> None:
+    ledger.record("d", Z3, LIMITS, ANSWER)
+    assert ledger.answer(task, prover, limits) is None
+
+
+def test_the_last_answer_counts(ledger: Ledger) -> None:
+    ledger.record("d", Z3, LIMITS, ANSWER)
+    ledger.record("d", Z3, LIMITS, Answer("countermodel", "sat", 1.0))
+    assert ledger.answer("d", Z3, LIMITS) == Answer("countermodel", "sat", 1.0)
+
+
+def test_a_verdict_that_does_not_exist_is_no_answer(ledger: Ledger) -> None:
+    ledger.record("d", Z3, LIMITS, Answer("proved", "unsat", 0.0))  # type: ignore[arg-type]
+    assert ledger.answer("d", Z3, LIMITS) is None
+
+
+def test_tasks_of_a_source(ledger: Ledger) -> None:
+    tasks = (TaskName("Meaning", "a", "1"), TaskName("Meaning", "b", "2"))
+    assert ledger.tasks("s", "Z3") == ()
+    ledger.record_tasks("s", "Z3", tasks)
+    assert set(ledger.tasks("s", "Z3")) == set(tasks)
+    assert ledger.tasks("s", "cvc5") == ledger.tasks("t", "Z3") == ()
+
+
+def test_tasks_are_kept_all_or_none(ledger: Ledger) -> None:
+    broken = (TaskName("Meaning", "a", "1"), TaskName("Meaning", "b", None))  # type: ignore[arg-type]
+    with pytest.raises(UserError):
+        ledger.record_tasks("s", "Z3", broken)
+    assert ledger.tasks("s", "Z3") == ()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "build").write_text("a file")
+    with pytest.raises(UserError, match="the ledger cannot be used") as caught:
+        Ledger(tmp_path / "build" / "ledger.sqlite")
+    assert "check the folder" in str(caught.value)
+
+
+def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "ledger.sqlite").mkdir()
+    with pytest.raises(UserError, match="the ledger cannot be used: unable to open database file"):
+        Ledger(tmp_path / "ledger.sqlite")
+
+
+def test_the_form_is_kept_in_the_file(ledger: Ledger) -> None:
+    with contextlib.closing(sqlite3.connect(ledger.path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,)

@@ -1,0 +1,160 @@
+"""What counts as an answer of a prover, and how a prover is found and run."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+from sonnx_clip.prove.outcome import Outcome, Reply
+from sonnx_clip.prove.provers import (
+    NAMES,
+    Answer,
+    Limits,
+    Prover,
+    Running,
+    ask,
+    find_provers,
+    read_answer,
+    run_limited,
+)
+from sonnx_clip.render.obligation import Obligation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOOD = "task d1\nunsat\nend d1\n"
+TASK = "(set-logic QF_UF)\n(assert false)\n(check-sat)"
+
+
+@pytest.mark.parametrize(
+    ("output", "status", "verdict"),
+    [
+        (GOOD, 0, "valid"),
+        ('"task d1"\n\nunsat\n"end d1"', 0, "valid"),
+        (GOOD.replace("unsat", "sat"), 0, "countermodel"),
+        (GOOD.replace("unsat", "unknown"), 0, "unknown"),
+        (GOOD.replace("unsat", "timeout"), 0, "timeout"),
+        ("task d1\ntimeout\n", 0, "timeout"),
+        ("task d1\ncvc5 interrupted by timeout.\n", 134, "timeout"),
+        (GOOD, 1, "failed"),
+        (GOOD, -11, "failed"),
+        ("", 0, "failed"),
+        ("\n\n", 0, "failed"),
+        ("unsat", 0, "failed"),
+        ("task d1\nunsat\n", 0, "failed"),
+        ("unsat\nend d1\n", 0, "failed"),
+        (GOOD.replace("d1", "d2"), 0, "failed"),
+        ("task d1\nunsat\nend d2\n", 0, "failed"),
+        ("task d2\nunsat\nend d1\n", 0, "failed"),
+        (GOOD + "unsat\n", 0, "failed"),
+        ("warning\n" + GOOD, 0, "failed"),
+        (GOOD.replace("unsat", "UNSAT"), 0, "failed"),
+        (GOOD.replace("unsat", "Valid"), 0, "failed"),
+        (GOOD.replace("unsat", "unsat unsat"), 0, "failed"),
+        (GOOD.replace("unsat", '(error "line 3: unknown function")\nunsat'), 0, "failed"),
+    ],
+)
+def test_read_answer(output: str, status: int, verdict: str) -> None:
+    assert read_answer(output, "d1", status, killed=False) == verdict
+
+
+def test_what_a_killed_prover_said_does_not_count() -> None:
+    assert read_answer(GOOD, "d1", 0, killed=True) == "timeout"
+
+
+def test_both_provers_are_found_with_their_versions() -> None:
+    found = find_provers()
+    assert [p.name for p in found] == ["Z3", "cvc5"]
+    for prover in found:
+        assert re.fullmatch(r"[\d.]+", prover.version)
+        assert prover.why3_name == f"{prover.name},{prover.version},"
+
+
+def test_a_prover_named_twice_is_one() -> None:
+    assert [p.name for p in find_provers(("z3", "Z3"))] == ["Z3"]
+
+
+def test_an_unknown_prover() -> None:
+    with pytest.raises(UserError, match="there is no prover called vampire\n  choose among Z3, cvc5"):
+        find_provers(("vampire",))
+
+
+def test_why3_is_configured_to_use_the_same_commands() -> None:
+    """The command by hand and generated/replay.sh ask as the tool does."""
+    text = repo_file("why3/why3.conf.in").read_text()
+    configured = dict(re.findall(r'^name = "(\w+)"\nversion = .*\ncommand = "(.*)"$', text, re.MULTILINE))
+    assert tuple(configured) == NAMES
+    for prover in find_provers():
+        command = " ".join(prover.command).replace("{seconds}", "%t").replace("{megabytes}", "%m")
+        assert configured[prover.name] == f"{command} %f"
+
+
+@pytest.mark.parametrize("prover", NAMES)
+def test_asking_a_real_prover(prover: str, tmp_path: Path) -> None:
+    (asked,) = find_provers((prover,))
+    for assertion, verdict in (("false", "valid"), ("true", "countermodel")):
+        task = TASK.replace("false", assertion)
+        answer = ask(asked, task, "d1", Limits(5), tmp_path, Running())
+        assert answer.verdict == verdict
+        assert answer.words == {"valid": "unsat", "countermodel": "sat"}[verdict]
+        assert 0 < answer.cpu < 5
+    broken = ask(asked, TASK.replace("false", "nonsense"), "d1", Limits(5), tmp_path, Running())
+    assert broken.verdict == "failed"
+    assert "nonsense" in broken.words
+
+
+def test_a_prover_that_is_gone(tmp_path: Path) -> None:
+    answer = ask(Prover("Z3", ("/no/such/z3",), "1"), TASK, "d1", Limits(1), tmp_path, Running())
+    assert answer.verdict == "failed"
+    assert answer.words.startswith("/no/such/z3: ")
+    assert answer.words.endswith("[exit status 127]")
+
+
+def test_only_the_end_of_long_words_is_kept(tmp_path: Path) -> None:
+    noisy = Prover("Z3", ("sh", "-c", "yes word | head -c 100000; echo last"), "1")
+    answer = ask(noisy, TASK, "d1", Limits(5), tmp_path, Running())
+    assert answer.verdict == "failed"
+    assert len(answer.words) <= 2000
+    assert answer.words.endswith("last")
+
+
+def test_a_process_that_starts_when_the_run_has_stopped_ends_at_once() -> None:
+    running = Running()
+    running.stop()
+    status, _, _, killed = run_limited(["sleep", "600"], 60, running)
+    assert status == -9
+    assert not killed  # not by its own limit
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdicts", "status"),
+    [
+        ("theorem", ("valid", "valid"), "proved"),
+        ("theorem", ("valid", "unknown"), "proved by one"),
+        ("theorem", ("timeout", "valid"), "proved by one"),
+        ("theorem", ("valid", "failed"), "not proved"),
+        ("theorem", ("valid", "countermodel"), "not proved"),
+        ("theorem", ("unknown", "timeout"), "not proved"),
+        ("theorem", ("valid",), "proved by one"),
+        ("theorem", (), "not proved"),
+        ("smoke", ("unknown", "timeout"), "proved"),
+        ("smoke", ("countermodel", "unknown"), "proved"),
+        ("smoke", ("unknown", "valid"), "not proved"),
+        ("smoke", ("unknown", "failed"), "not proved"),
+        ("smoke", (), "not proved"),
+    ],
+)
+def test_status(kind, verdicts, status) -> None:
+    obligation = Obligation("a.b", kind, "a", ("R1",), "a title", "why3/a.mlw", "A", "b")
+    replies = tuple(
+        Reply(name, "1", "d", Answer(verdict, "", 1.5), from_ledger=False)
+        for name, verdict in zip(NAMES, verdicts, strict=False)
+    )
+    outcome = Outcome(obligation, replies)
+    assert outcome.status == status
+    assert outcome.cpu == 1.5 * len(verdicts)
+    assert {r.prover for r in outcome.failed_replies} | set(outcome.proved_by) == {r.prover for r in replies}

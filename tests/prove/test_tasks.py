@@ -1,0 +1,120 @@
+"""What Why3 prints: tasks without places, with names, for every obligation."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_root
+from sonnx_clip.prove import tasks
+from sonnx_clip.prove.provers import find_provers
+from sonnx_clip.prove.tasks import clean, command, configure, goal_options, print_tasks, source_digest
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+from tests.prove.tools import fake
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.prove.workbench import Workbench
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("", ""),
+        (";; a comment\n(check-sat)\n", "(check-sat)"),
+        (
+            "(assert a)\n\n;; File x, line 3\n(check-sat)\n(get-info :reason-unknown)\n",
+            "(assert a)\n(check-sat)",
+        ),
+        ("(assert ; kept\n a)", "(assert ; kept\n a)"),
+        ("(get-info :reason-unknown)\n(check-sat)", "(get-info :reason-unknown)\n(check-sat)"),
+    ],
+)
+def test_clean(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
+    why3 = configure(tmp_path)
+    every = [o for o in all_obligations(load_spec()) if o.subject in ("tensor", "uint8")]
+    for file in {o.file for o in every}:
+        mine = [o for o in every if o.file == file]
+        smoke = [o for o in mine if o.kind == "smoke"]
+        for prover in find_provers():
+            printed, said = print_tasks(why3, prover, file, smoke)
+            assert said == ""
+            assert {(t.name.theory, t.name.goal) for t in printed} == {(o.theory, o.goal) for o in mine}
+            assert len({t.name.digest for t in printed}) > len(mine) * 3 // 4
+            assert all(t.text.endswith("(check-sat)") for t in printed)
+            assert all(str(tmp_path) not in t.text for t in printed)
+
+
+def test_a_smoke_task_keeps_the_whole_context(tmp_path: Path) -> None:
+    """Inlining would drop what a contradiction could follow from."""
+    why3 = configure(tmp_path)
+    smoke = [o for o in all_obligations(load_spec()) if o.id == "tensor.smoke_tensor"]
+    (prover, _) = find_provers()
+    printed, _ = print_tasks(why3, prover, "why3/tensor.mlw", smoke)
+    (task,) = [t for t in printed if t.name.goal == "smoke_tensor"]
+    assert task.text.count("(assert") > 5
+
+
+def test_two_configurations_give_the_same_tasks(tmp_path: Path) -> None:
+    digests = [source_digest(configure(tmp_path / name), "generated/why3/int8.mlw") for name in "ab"]
+    assert digests[0] == digests[1]
+
+
+def test_the_header_of_a_generated_file_is_no_part_of_its_digest(bench: Workbench) -> None:
+    why3 = configure(bench.build)
+    before = source_digest(why3, "generated/why3/int8.mlw")
+    bench.plant("generated/why3/int8.mlw", "   Source: spec/clip.yaml\n", "   Source: spec/other.yaml\n")
+    assert source_digest(why3, "generated/why3/int8.mlw") == before
+    bench.plant("generated/why3/int8.mlw", "module Instance\n", "module Instance\n  type other\n")
+    assert source_digest(why3, "generated/why3/int8.mlw") != before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("why3/ordered.mlw", "le a b \\/ le b a", "le b a \\/ le a b"),
+        ("why3/drivers/elements.gen", "(fp.leq ((_ to_fp 8 24) %1)", "(fp.lt ((_ to_fp 8 24) %1)"),
+        ("why3/drivers/cvc5.drv.in", "(set-logic ALL)", "(set-logic QF_BV)"),
+    ],
+)
+def test_a_change_in_a_theory_or_driver_changes_every_source(
+    file: str, old: str, new: str, bench: Workbench
+) -> None:
+    before = source_digest(configure(bench.build), "generated/why3/int8.mlw")
+    bench.plant(file, old, new)
+    assert source_digest(configure(bench.build), "generated/why3/int8.mlw") != before
+
+
+def test_the_command_by_hand_proves_the_goal(tmp_path: Path) -> None:
+    why3 = configure(tmp_path)
+    every = {o.id: o for o in all_obligations(load_spec())}
+    (prover, _) = find_provers()
+    for id_, prints in (("uint8.monotone", 1), ("uint8.total", 5), ("tensor.zero_size_has_no_entry", 1)):
+        o = every[id_]
+        asked = command(why3, prover, o.file, *goal_options(o))
+        done = subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0
+        assert done.stdout.count("Prover result is: Valid") == prints
+
+
+def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    why3 = configure(tmp_path)
+    (prover, _) = find_provers()
+    fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
+    monkeypatch.setattr(tasks, "_SECONDS", 0.2)
+    assert print_tasks(why3, prover, "why3/clip.mlw", ()) == ((), "why3 did not end within 0.2 s")
+
+
+def test_a_build_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "build").write_text("a file")
+    with pytest.raises(UserError):
+        configure(tmp_path / "build")
