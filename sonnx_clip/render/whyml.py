@@ -135,8 +135,8 @@ def real_literal(value: Fraction) -> str:
     sign, value = ("-", -value) if value < 0 else ("", value)
     scale = next((n for n in range(64) if 10**n % value.denominator == 0), None)
     if scale is None:
-        text = f"{value.numerator}.0 /. {value.denominator}.0"
-        return f"({sign}({text}))"
+        text = f"({value.numerator}.0 /. {value.denominator}.0)"
+        return f"({sign}{text})" if sign else text
     digits = f"{value * 10**scale}".rjust(scale + 1, "0")
     text = f"{digits[: len(digits) - scale]}.{digits[len(digits) - scale :] or '0'}"
     return f"({sign}{text})" if sign else text
