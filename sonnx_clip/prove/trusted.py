@@ -5,7 +5,9 @@ The list is compared with why3/trusted.txt, which a person keeps: an axiom that 
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -79,10 +81,10 @@ def surprises(found: Iterable[Trusted]) -> list[str]:
     """Where the list differs from the golden one: ``+`` for what is new, ``-`` for what is gone."""
     golden = repo_file(GOLDEN)
     lines = golden.read_text(encoding="utf-8").splitlines() if golden.is_file() else []
-    kept = [line for line in lines if line.strip() and not line.startswith("#")]
-    now = [t.line for t in found]
-    return [f"+ {line}" for line in now if line not in kept] + [
-        f"- {line}" for line in kept if line not in now
+    kept = Counter(line for line in lines if line.strip() and not line.startswith("#"))
+    now = Counter(t.line for t in found)
+    return [f"+ {line}" for line in (now - kept).elements()] + [
+        f"- {line}" for line in (kept - now).elements()
     ]
 
 
@@ -108,7 +110,14 @@ def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
                     continue
                 reason = "proved once for every type that meets the axioms; each type proves that it does"
                 shown = tuple(o.id for o in obligations if o.kind == "instance")
-                yield Trusted("assumption", name, where, f"the axioms of {match['theory']}", reason, shown)
+                yield Trusted(
+                    "assumption",
+                    name,
+                    where,
+                    " ".join(f"clone {match['theory']}{match['given']}".split()),
+                    reason,
+                    shown,
+                )
             for match in _VAL.finditer(body):
                 yield Trusted("symbol", f"{name}.{match['name']}", where, "val", "", ())
             for _ in re.finditer(r"\bassume\b", body):
@@ -121,6 +130,8 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
     for path in sorted(repo_file(DRIVERS).iterdir()):
         text = path.read_text(encoding="utf-8")
         where = f"{DRIVERS}/{path.name}"
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        yield Trusted("symbol", where, where, f"sha256 {digest}", "the file as a whole, read by a person", ())
         for match in _PRELUDE.finditer(text):
             reason = "chooses the logic, and states nothing"
             yield Trusted("symbol", f"{path.name}.prelude", where, match["text"], reason, ())

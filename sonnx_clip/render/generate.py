@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +53,15 @@ def all_obligations(spec: Spec) -> tuple[Obligation, ...]:
 def render_theories(spec: Spec) -> Generated:
     """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
     why3 = render_why3(spec)
-    return Generated(why3.files, (*written_obligations(ids_of(spec)), *why3.obligations))
+    obligations = (*written_obligations(ids_of(spec)), *why3.obligations)
+    for kind, names in (
+        ("obligations", [o.id for o in obligations]),
+        ("goals", [f"{o.file} {o.theory}.{o.goal}" for o in obligations]),
+    ):
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            what = f"two {kind} are called {twice[0]}"
+            raise UserError(what, "spec/clip.yaml", "give the property or example another id")
+    return Generated(why3.files, obligations)
 
 
 def render_all(spec: Spec) -> Generated:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.whyml import Printer, names
-from sonnx_clip.spec.values import float_bits, infinity
+from sonnx_clip.spec import evaluator
+from sonnx_clip.spec.values import encode, float_bits, infinity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,8 +41,12 @@ class TypeGoals:
 
     def at(self, numbers: Mapping[str, str], body: str) -> str:
         """The body at a witness: ``let x = … in`` for each number that it uses."""
-        literal = self.printer().literal
-        lets = [f"let {name.lower()} = {literal(text)} in" for name, text in numbers.items()]
+        literal, used = self.printer().literal, set(re.findall(r"\w+", body))
+        lets = [
+            f"let {name.lower()} = {literal(text)} in"
+            for name, text in numbers.items()
+            if name.lower() in used
+        ]
         return " ".join([*lets, body])
 
     def cases(self) -> Iterator[Goal]:
@@ -131,12 +138,42 @@ class TypeGoals:
             f"under its condition: {p.title}",
             f"{variables} ({condition}) -> {with_y}",
         )
+        met = self._numbers_that_meet(p)
+        yield Goal(
+            f"{p.id}_repaired_inhabited",
+            "theorem",
+            shows,
+            f"some numbers meet the condition of: {p.title}",
+            self.at(met, condition),
+        )
+
+    def _numbers_that_meet(self, p: Property) -> dict[str, str]:
+        """The first of the classes' witnesses that meets the condition under which a property holds."""
+        ask = evaluator(self.spec, self.etype)
+        for c in self.spec.classes_of(self.family):
+            texts = {**c.inhabited_by.texts(), "X2": c.inhabited_by.X}
+            if ask(p.repaired[self.family], {name: encode(text, self.etype) for name, text in texts.items()}):
+                return texts
+        what = f"no witness of a class meets the condition of {p.id} for {self.family}: it may be empty"
+        raise UserError(what, "spec/clip.yaml", "weaken the condition")
 
     def latitude(self) -> Iterator[Goal]:
-        """Each latitude is used by some answer that differs from the cases."""
+        """Each latitude is used by some answer that differs from the cases, and accepts no other value."""
         if self.family == "float":
             for entry in self.spec.latitude:
                 yield self._latitude(entry)
+                yield self._narrow(entry)
+
+    def _narrow(self, entry: Latitude) -> Goal:
+        printer = self.printer(A="a")
+        return Goal(
+            f"{entry.id.replace('-', '_')}_is_narrow",
+            "theorem",
+            (entry.id,),
+            f"what {entry.id} accepts has the value of the result, or is the NaN of X",
+            f"forall x l m a: t. let y = cases x l m in ({printer.show(entry.when)}) -> "
+            f"({printer.show(entry.accepts)}) -> eq a y \\/ nan a /\\ nan y \\/ nan a /\\ nan x",
+        )
 
     def _latitude(self, entry: Latitude) -> Goal:
         printer = self.printer(A="a")

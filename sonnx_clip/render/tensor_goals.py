@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.render.goal import Goal
-from sonnx_clip.render.whyml import Printer, conjuncts, names
+from sonnx_clip.render.whyml import AND, Printer, conjuncts, names
 from sonnx_clip.spec import Spec, clip_value
 from sonnx_clip.spec.values import encode
 
@@ -40,6 +41,9 @@ class TensorGoals:
         for c in self.spec.constraints:
             if self.family not in c.families:
                 continue
+            if c.id not in arguments:
+                what = f"the constraint {c.id} has no hand-written counterpart"
+                raise UserError(what, "spec/clip.yaml", "add it to why3/tensor.mlw and to the printer")
             written = f"{c.id.lower()} {arguments[c.id]}"
             yield Goal(
                 f"{c.id}_is_written",
@@ -61,7 +65,7 @@ class TensorGoals:
         if self.family not in c.refuted_for:
             if c.id == "C2":
                 yield from _interval_steps()
-            given = "".join(f"{printer.show(part)} -> " for part in before)
+            given = "".join(f"{printer.operand(part, AND)} -> " for part in before)
             yield Goal(c.id, "theorem", (c.id,), c.title, f"{TENSORS} {given}{result}")
             return
         yield from _interval_steps()

@@ -13,16 +13,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MODULE = re.compile(r"^\s*(?:module|theory)\s+(?P<module>\w+)", re.MULTILINE)
+_VERBATIM = re.compile(r'\[@[^\]]*\]|"(?:[^"\\\n]|\\.)*"')  # no comment begins in these
 _GOAL = re.compile(
-    r"^\s*(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma)\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
+    r"\b(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma)\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
     re.MULTILINE,
 )
 _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
 
 
 def theory_files() -> list[Path]:
-    """The hand-written theory files, sorted."""
-    return sorted(repo_file("why3").glob("*.mlw"))
+    """The hand-written theory files, sorted; UserError if Why3 would load what is not among them."""
+    folder = repo_file("why3")
+    files = sorted(folder.glob("*.mlw"))
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".mlw", ".why") and path not in files:
+            where = f"why3/{path.relative_to(folder).as_posix()}"
+            raise UserError(
+                "a theory in this place is not looked at", where, "put it in why3/ as an .mlw file"
+            )
+    return files
 
 
 def without_comments(text: str) -> str:
@@ -31,7 +40,11 @@ def without_comments(text: str) -> str:
     depth = position = 0
     while position < len(text):
         two = text[position : position + 2]
-        if two == "(*" and text[position : position + 3] != "(*)":
+        verbatim = _VERBATIM.match(text, position) if depth == 0 else None
+        if verbatim:
+            out.append(verbatim[0])
+            position = verbatim.end()
+        elif two == "(*" and text[position : position + 3] != "(*)":
             depth += 1
             out.append("  ")
             position += 2
@@ -50,7 +63,7 @@ def modules(text: str) -> list[tuple[str, str]]:
     """The modules of a file with their text, comments blanked out."""
     plain = without_comments(text)
     starts = [*_MODULE.finditer(plain)]
-    ends = [*(m.start() for m in starts[1:]), len(plain)]
+    ends = [*(m.start() for m in starts[1:]), len(plain)][: len(starts)]
     return [(m["module"], plain[m.start() : end]) for m, end in zip(starts, ends, strict=True)]
 
 

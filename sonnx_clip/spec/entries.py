@@ -50,6 +50,7 @@ Variable: TypeAlias = Literal["X", "L", "M"]
 Tensor: TypeAlias = Literal["X", "L", "M", "Y"]
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
+Reasons: TypeAlias = dict[FamilyId, Text]  # the families of which an entry says nothing, and why
 Conditions: TypeAlias = dict[FamilyId, Condition]
 
 
@@ -86,9 +87,9 @@ class AnsweredWitness(Witness):
 
 
 class TensorWitness(Part):
-    """The entries of a one-dimensional X, and numbers for L and M."""
+    """The only entry of a one-dimensional X, and numbers for L and M."""
 
-    X: Numbers
+    X: Annotated[tuple[NumberText, ...], Field(min_length=1, max_length=1)]
     L: NumberText
     M: NumberText
 
@@ -145,6 +146,7 @@ class Restriction(Part):
     statement: Text
     origin: Text
     families: Families
+    not_for: Annotated[Reasons, Field(default_factory=dict)]
     role: Literal["precondition"]
     holds: Condition
     broken_alone_by: Annotated[
@@ -165,6 +167,7 @@ class Constraint(Part):
     aliases: Annotated[
         dict[Tensor, Id], Field(description="The number that the page gives it below each tensor.")
     ]
+    not_for: Annotated[Reasons, Field(default_factory=dict)]
     holds: Condition
     refuted_for: Annotated[dict[FamilyId, TensorWitness], Field(default_factory=dict)]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
@@ -216,6 +219,7 @@ class Property(Part):
     claim: Condition
     holds_for: Families
     refuted_for: Annotated[dict[FamilyId, PropertyWitness], Field(default_factory=dict)]
+    not_for: Annotated[Reasons, Field(default_factory=dict)]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
     source: Source
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.entries import TensorWitness
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.show import show
 from sonnx_clip.spec.tensors import TensorValue, broken_example, declared_example
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Constraint, Example, Property, TensorWitness
+    from sonnx_clip.spec.entries import Constraint, Example, Property
     from sonnx_clip.spec.evaluate import Evaluator
     from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.tree import Expr
     from sonnx_clip.spec.types import ElementType
 
 _SAMPLES = {
@@ -170,7 +172,18 @@ def _refuted_constraint(spec: Spec, index: int, constraint: Constraint) -> Itera
             told = f"X = [{', '.join(witness.X)}], L = {witness.L}, M = {witness.M} ({etype.id})"
             refuted = not evaluate(constraint.holds, tensors)
             excluded = not evaluate(constraint.repaired[family], tensors)
-            yield from _judged(way, ("constraints", index, "repaired", family), told, refuted, excluded)
+            repaired = ("constraints", index, "repaired", family)
+            yield from _judged(way, repaired, told, refuted, excluded)
+            if not _met_somewhere(spec, evaluate, constraint.repaired[family]):
+                yield Finding(repaired, "no witness of a class meets the condition", "weaken it")
+
+
+def _met_somewhere(spec: Spec, evaluate: Evaluator, condition: Expr) -> bool:
+    """Whether a tensor with the numbers of some class's witness meets a condition."""
+    witnesses = (c.inhabited_by for c in spec.classes_of(evaluate.etype.family))
+    return any(
+        evaluate(condition, _tensors(evaluate, TensorWitness(X=(w.X,), L=w.L, M=w.M))) for w in witnesses
+    )
 
 
 def _tensors(evaluate: Evaluator, witness: TensorWitness) -> dict[str, TensorValue]:

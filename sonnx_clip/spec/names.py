@@ -13,10 +13,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 VARIABLES = frozenset({"X", "L", "M", "Y", "X2", "A"})
+# What the rendered theories call their own things, and the words of WhyML: an entry of such a name would
+# change what the theories mean.
+# fmt: off
+THEORY_NAMES = frozenset({
+    "t", "le", "lt", "eq", "nan", "cases", "clip", "clip_tensor", "value", "entry", "element", "shape",
+    "valid", "index", "tensor", "scalar", "empty", "origin", "magnitude", "negative", "nan_bits",
+    "le_bits", "ule", "ult", "sle", "slt", "bw_and", "c1", "c2", "c3", "numbers", "abstract", "absurd",
+    "alias", "any", "as", "assert", "assume", "at", "axiom", "begin", "break", "by", "check", "clone",
+    "coinductive", "constant", "continue", "diverges", "do", "done", "downto", "end", "ensures",
+    "epsilon", "exception", "exists", "export", "false", "float", "for", "forall", "fun", "function",
+    "ghost", "goal", "import", "in", "inductive", "invariant", "label", "lemma", "let", "match", "meta",
+    "module", "mutable", "old", "partial", "predicate", "private", "pure", "raise", "raises", "range",
+    "reads", "rec", "ref", "requires", "return", "returns", "scope", "so", "theory", "to", "true", "try",
+    "type", "use", "val", "variant", "while", "with", "writes",
+})
+# fmt: on
 RESERVED = {
-    **dict.fromkeys(VARIABLES, "a variable"),
-    **dict.fromkeys(BUILT_IN, "built in"),
-    **dict.fromkeys(CONSTANT_NAMES, "a constant"),
+    **dict.fromkeys(THEORY_NAMES, "a name or word of the rendered theories"),
+    **dict.fromkeys(VARIABLES, "a variable of the language"),
+    **dict.fromkeys(BUILT_IN, "built in of the language"),
+    **dict.fromkeys(CONSTANT_NAMES, "a constant of the language"),
     **dict.fromkeys(KEYWORDS, "a word of the language"),
 }
 """Names that an entry or a parameter may not take, and what each of them is."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"<[^>]*>")
 _DECORATION = re.compile(r"[*`$\\]")
+_SHORTEST = 12  # characters of a quotation
 _SECTIONS = ("families", "restrictions", "constraints", "cases", "properties", "examples")
 
 
@@ -52,6 +53,8 @@ def _check(way: tuple[str | int, ...], source: Source, path: Path) -> Iterator[F
         titles = list(dict.fromkeys(title for title, _ in sections))
         what = f"{path.name} has no section `{source.section}`"
         yield Finding((*way, "section"), what, suggestion(wanted, titles, "it has"))
+    elif len(_fold(source.quote)) < _SHORTEST:
+        yield Finding((*way, "quote"), "these are too few words to be found again", "quote a whole statement")
     elif not any(_fold(source.quote) in body for body in bodies):
         what = f"the section `{source.section}` of {path.name} does not say this"
         yield Finding((*way, "quote"), what, "quote it word for word; only white space may differ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ def check_references(spec: Spec) -> Iterator[Finding]:
     yield from _element_types(spec)
     yield from _declarations(spec)
     yield from _families(spec)
+    yield from _every_family(spec)
+    yield from _chapters(spec)
     yield from _entries(spec)
     yield from _claims("constraints", spec.constraints)
     yield from _claims("properties", spec.properties)
@@ -111,6 +114,40 @@ def _families(spec: Spec) -> Iterator[Finding]:
         for index, entry in enumerate(getattr(spec, section)):
             for position, family in enumerate(getattr(entry, key) or ()):
                 yield from _known((section, index, key, position), family, families, "family")
+
+
+def _every_family(spec: Spec) -> Iterator[Finding]:
+    """A statement speaks of every family, or says why not: none is forgotten in silence."""
+    for section in ("restrictions", "constraints", "properties"):
+        for index, entry in enumerate(getattr(spec, section)):
+            for family in (family.id for family in spec.families):
+                told, excused = family in entry.families, family in entry.not_for
+                if told and excused:
+                    what = f"`{entry.id}` speaks of {family} and excuses itself from it"
+                    yield Finding((section, index, "not_for", family), what, "take one of them away")
+                elif not told and not excused:
+                    what = f"`{entry.id}` says nothing of the family {family}"
+                    yield Finding(
+                        (section, index, "id"), what, f"name it, or write not_for: {{{family}: why}}"
+                    )
+
+
+def _chapters(spec: Spec) -> Iterator[Finding]:
+    """The element types of a family are those that its chapter names."""
+    for index, family in enumerate(spec.families):
+        listed = re.search(r"\{([^}]*)\}", family.source.quote)
+        if listed is None:
+            continue
+        names = [name.strip() for name in listed[1].split(",")]
+        there = {etype.sonnx for etype in spec.types_of(family.id)}
+        for name in names:
+            if name not in there:
+                what = f"no element type of {family.id} is the {name} of its chapter"
+                yield Finding(("families", index, "source", "quote"), what, "add it to element_types")
+        for position, etype in enumerate(spec.element_types):
+            if etype.family == family.id and etype.sonnx not in names:
+                what = f"the chapter of {family.id} does not name {etype.sonnx}"
+                yield Finding(("element_types", position, "sonnx"), what, f"it names {', '.join(names)}")
 
 
 def _entries(spec: Spec) -> Iterator[Finding]:

@@ -85,9 +85,7 @@ class Resolver:
 
     def _free(self, way: Way, name: str) -> None:
         if name in RESERVED:
-            raise self.document.error(
-                way, f"`{name}` is {RESERVED[name]} of the language", "choose another name"
-            )
+            raise self.document.error(way, f"`{name}` is {RESERVED[name]}", "choose another name")
 
     def _cases(self) -> None:
         for index, case in enumerate(self.spec.cases):

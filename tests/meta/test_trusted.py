@@ -53,11 +53,11 @@ PLANTED = {
                        ["+ symbol clip.Clip.oracle: val"]),
     "assumed axioms": (FLOAT, f"{MEANING}  clone export clip.Clip",
                        f"{MEANING}  clone ordered.Ordered with axiom .\n  clone export clip.Clip",
-                       ["+ assumption float32.Meaning: the axioms of ordered.Ordered"]),
+                       ["+ assumption float32.Meaning: clone ordered.Ordered with axiom ."]),
     "assumed axioms over two lines": (
         FLOAT, f"{MEANING}  clone export clip.Clip",
         f"{MEANING}  clone import ordered.Ordered with\n    type t = t,\n    axiom total\n  clone clip.Clip",
-        ["+ assumption float32.Meaning: the axioms of ordered.Ordered"]),
+        ["+ assumption float32.Meaning: clone ordered.Ordered with type t = t, axiom total"]),
     "an assumption in a program": (
         "why3/tensor.mlw", "    | Scalar -> ()\n    | Dim _ rest -> match i with\n        | Origin -> ()",
         "    | Scalar -> ()\n    | Dim _ rest -> match i with\n        | Origin -> assume { false }",
@@ -84,7 +84,10 @@ def _news() -> list[str]:
 def test_each_surprise_is_reported(name: str, bench: Workbench) -> None:
     file, old, new, lines = PLANTED[name]
     bench.plant(file, old, new)
-    assert _news() == lines
+    news = _news()
+    digests = [line for line in news if line[2:].startswith("symbol why3/drivers/")]
+    assert [line for line in news if line not in digests] == lines
+    assert len(digests) == (2 if file == DRIVER else 0)  # the file as it was, and as it is
 
 
 def test_nothing_is_reported_of_the_project_itself(bench: Workbench) -> None:
