@@ -1,4 +1,4 @@
-"""Whether everything that the YAML states has obligations: a statement that nobody proves must not pass."""
+"""Whether everything that the YAML states has its obligations: what nobody proves must not pass."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from sonnx_clip.render.obligation import Kind, Obligation
     from sonnx_clip.spec import ElementType, Spec
     from sonnx_clip.spec.entries import Constraint, Property
+    from sonnx_clip.spec.types import FamilyId
 
-Wanted: TypeAlias = "tuple[str, str, Kind]"  # what is shown, of which subject, by which kind of obligation
+Wanted: TypeAlias = "tuple[str, str, Kind]"  # a goal, the statement that it has to show, its kind
 
 
 def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
@@ -22,46 +23,67 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
         obligations: all that there are, whether they are asked about or not.
     """
     known = tuple(obligations)
-    there = {(id_, o.subject, o.kind) for o in known for id_ in o.shows}
+    there = {(o.id, shown, o.kind) for o in known for shown in o.shows}
     lacking = [
-        f"no {kind} about {subject} shows {id_}"
-        for id_, subject, kind in _wanted(spec)
-        if (id_, subject, kind) not in there
+        f"{id_}: {shown} is stated, and no {kind} of this id shows it"
+        for id_, shown, kind in _wanted(spec)
+        if (id_, shown, kind) not in there
     ]
     tested = {(o.file, o.theory) for o in known if o.kind == "smoke"}
     asked = dict.fromkeys((o.file, o.theory) for o in known if o.kind not in ("smoke", "instance"))
     return lacking + [
-        f"no smoke test of {file} {theory}" for file, theory in asked if (file, theory) not in tested
+        f"{file} {theory}: no smoke test" for file, theory in asked if (file, theory) not in tested
     ]
 
 
 def _wanted(spec: Spec) -> Iterator[Wanted]:
     for r in spec.restrictions:
-        yield r.id, "restrictions", "equivalence"
-        yield r.id, "restrictions", "theorem"
+        yield f"restrictions.{r.id}_is_written", r.id, "equivalence"
+        yield f"restrictions.{r.id}_independent", r.id, "theorem"
+        yield "restrictions.consistent", r.id, "theorem"
     for etype in spec.element_types:
-        yield from _of_type(spec, etype)
+        for goal, shown, kind in (*_of_meaning(spec, etype), *_of_statements(spec, etype)):
+            yield f"{etype.id}.{goal}", shown, kind
 
 
-def _of_type(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
-    subject, family = etype.id, etype.family
-    every: tuple[Kind, ...] = ("instance", "theorem", "equivalence")
-    # Reals are Why3's own, and integers compare as they are: only of floats is the encoding to be shown.
-    for kind in every[: {"real": 1, "int": 2, "float": 3}[family]]:
-        yield etype.id, subject, kind
+def _of_meaning(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
+    """The element type, its cases, classes and latitude."""
+    yield "total", etype.id, "instance"
+    if etype.family != "real":
+        yield "extremes", etype.id, "theorem"
+    if etype.family == "float":
+        yield from ((f"encoding_{name}", etype.id, "equivalence") for name in ("nan", "le", "lt", "eq"))
+        for entry in spec.latitude:
+            yield f"{entry.id.replace('-', '_')}_inhabited", entry.id, "theorem"
     for case in spec.cases:
-        yield case.id, subject, "theorem"
-        yield case.id, subject, "equivalence"
-    yield from ((c.id, subject, "theorem") for c in spec.classes_of(family))
-    entries: list[Property | Constraint] = [*spec.properties, *spec.constraints]
-    for entry in entries:
-        if family in entry.families:
-            yield entry.id, subject, "theorem"
-        if family in entry.refuted_for:
-            yield entry.id, subject, "refutation"
-    yield from ((c.id, subject, "equivalence") for c in spec.constraints if family in c.families)
-    if family == "float":
-        yield from ((latitude.id, subject, "theorem") for latitude in spec.latitude)
+        for goal in ("cases_complete", "cases_disjoint", "cases_results", f"{case.id}_inhabited"):
+            yield goal, case.id, "theorem"
+        yield "clip_is_cases", case.id, "equivalence"
+        classes = spec.classes_of(etype.family, case.id)
+        for c in classes:
+            yield f"{c.id}_inhabited", c.id, "theorem"
+            yield f"classes_of_{case.id}_complete", c.id, "theorem"
+            if len(classes) > 1:
+                yield f"classes_of_{case.id}_disjoint", c.id, "theorem"
+
+
+def _of_statements(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
+    """Properties, constraints and examples."""
+    for p in spec.properties:
+        if etype.family in p.families:
+            yield from _proved_or_refuted(p, etype.family)
+    for c in spec.constraints:
+        if etype.family in c.families:
+            yield f"{c.id}_is_written", c.id, "equivalence"
+            yield from _proved_or_refuted(c, etype.family)
     for example in spec.examples:
-        if example.family == family and subject not in example.not_representable_in:
-            yield example.id, subject, "theorem"
+        if example.family == etype.family and etype.id not in example.not_representable_in:
+            yield f"example_{example.id}", example.id, "theorem"
+
+
+def _proved_or_refuted(entry: Property | Constraint, family: FamilyId) -> Iterator[Wanted]:
+    if family in entry.refuted_for:
+        yield f"{entry.id}_refuted", entry.id, "refutation"
+        yield f"{entry.id}_repaired", entry.id, "theorem"
+    else:
+        yield entry.id, entry.id, "theorem"
