@@ -1,4 +1,4 @@
-"""The README says what is so: its example runs, its help is the real one, its figures are those of the project."""
+"""The README says what is so: its example runs, its help is the real one, its figures are the project's."""
 
 from __future__ import annotations
 
