@@ -26,6 +26,7 @@ class Layout:
         arrange: entries, shape (length,) -> an array of the layout's shape and strides.
         text: the Python text that does the same to ``v``.
         optional: a runtime may refuse the whole layout; that is noted and is no failure.
+        repeats: all entries are equal, since they are one in memory.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Layout:
     arrange: Callable[[Array], Array]
     text: str = "v"
     optional: bool = False
+    repeats: bool = False
 
     def prepared(self, entries: Array) -> Array:
         """The entries in this layout, in memory that cannot be written: an input is not an output."""
@@ -59,5 +61,10 @@ LAYOUTS = (
     Layout("reversed", 65, lambda v: v[::-1].copy()[::-1], "v[::-1].copy()[::-1]"),
     Layout("transposed", 63, lambda v: v.reshape(9, 7).T.copy().T, "v.reshape(9, 7).T.copy().T"),
     Layout("offset", 65, lambda v: np.append(v[:1], v)[1:], "np.append(v[:1], v)[1:]"),
+    Layout("rank-2", 63, lambda v: v.reshape(9, 7), "v.reshape(9, 7)"),
+    Layout("rank-3", 63, lambda v: v.reshape(3, 3, 7), "v.reshape(3, 3, 7)"),
+    Layout("rank-2-empty", 0, lambda v: v.reshape(0, 3), "v.reshape(0, 3)"),
+    Layout("rank-3-empty", 0, lambda v: v.reshape(3, 0, 2), "v.reshape(3, 0, 2)"),
+    Layout("stride-0", 65, lambda v: np.broadcast_to(v[:1], 65), "np.broadcast_to(v[:1], 65)", repeats=True),
     Layout("0-d", 1, lambda v: v.reshape(()), "v.reshape(())", optional=True),
 )

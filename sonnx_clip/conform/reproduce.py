@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
 from sonnx_clip.conform.layouts import LAYOUTS
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.worker import Worker
 
+    Bounds: TypeAlias = tuple[int, int]
 
 _LAYOUTS = {layout.id: layout for layout in LAYOUTS}
 
 
 def reproducing_line(
-    worker: Worker, layout: str, entries: Sequence[int], bounds: tuple[int, int], due: str
+    worker: Worker, layout: str, entries: Sequence[int], bounds: tuple[Bounds, Bounds | None], due: str
 ) -> str:
     """Python that makes the call, prints type, shape and the bits of the result, and says what is due.
 
@@ -28,13 +29,17 @@ def reproducing_line(
         worker: knows the element type, and how the runtime is called.
         layout: id of the layout of X.
         entries: bits of X in order; a cycle of them is written as one.
-        bounds: bits of min and of max.
+        bounds: bits of min and of max; and of those of a second call, made before the result is read.
         due: what is printed last.
     """
     etype, bits = worker.etype, bits_type(worker.etype)
     dtype = "ml_dtypes.bfloat16" if etype == "bfloat16" else f"np.{etype}"
     modules = "import numpy as np" + (", ml_dtypes" if etype == "bfloat16" else "")
-    lower, upper = (f"np.array({hex_bits(bound, etype)}, np.{bits}).view({dtype})" for bound in bounds)
+    lower, upper, *others = (
+        f"np.array({hex_bits(bound, etype)}, np.{bits}).view({dtype})"
+        for pair in bounds
+        for bound in pair or ()
+    )
     parts = [
         modules,
         *([worker.imports] if worker.imports else []),
@@ -43,6 +48,7 @@ def reproducing_line(
         f"l = {lower}",
         f"m = {upper}",
         f"y = np.asarray({worker.call})",
+        *([f"l, m = {', '.join(others)}", f"z = {worker.call}"] if others else []),
         'b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]',
         f'print(y.dtype, y.shape, b, "due:", {json.dumps(due)})',
     ]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.conform.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.conform.compare import Policy, compare, latitude_ids
 from sonnx_clip.conform.layouts import LAYOUTS
-from sonnx_clip.conform.report import ClassReport, Deviation, TypeReport
+from sonnx_clip.conform.report import ClassReport, Deviation, TypeReport, Verdict
 from sonnx_clip.conform.vectors import class_ids
 from sonnx_clip.conform.verdicts import Count, verdict_of, worst
-from sonnx_clip.conform.worker import Answer, Failure, Request, entry_indices
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ class Tally:
         """Count a call without a usable result: for each class that it touches, and for C1 and C3."""
         entries, due, classes = (part[row] for part in triples)
         counts = [(self._classes[index], int(n)) for index, n in enumerate(np.bincount(classes)) if n]
-        counts += [(self._forms[tag], 1) for tag in failure.tags]
+        # A call without entries touches no class: what fails there is told under the constraints on its form.
+        tags = failure.tags or (() if counts else _FORMS)
+        counts += [(self._forms[tag], 1) for tag in tags]
         if failure.raised:
             self._raised_calls += 1
             self._raised_words = self._raised_words or failure.words
@@ -140,11 +142,15 @@ class Tally:
         for form in self._forms.values():
             if form.compared == 0:  # else the classes say what raised: there was a form to judge
                 form.raised, form.words = self._raised_calls, self._raised_words
+        served = any(count.compared for count in (*self._classes, *self._forms.values()))
         ids = class_ids(self.etype.family)
         rows = [(id_, case_of[id_], count) for id_, count in zip(ids, self._classes, strict=True)]
         rows += [(tag, None, count) for tag, count in self._forms.items()]
         crashed = crash is not None
-        classes = tuple(_class_report(id_, case, count, crashed=crashed) for id_, case, count in rows)
+        classes = tuple(
+            _class_report(id_, case, count, verdict_of(count, crashed=crashed, served=served))
+            for id_, case, count in rows
+        )
         words, line = crash or (None, None)
         verdict = worst(found.verdict for found in classes)
         if verdict == "unsupported":
@@ -160,18 +166,18 @@ class Tally:
         )
 
 
-def _class_report(id_: str, case: str | None, count: Count, *, crashed: bool) -> ClassReport:
+def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) -> ClassReport:
     return ClassReport(
         id=id_,
         case=case,
-        verdict=verdict_of(count, crashed=crashed),
+        verdict=verdict,
         compared=count.compared,
         acceptable=count.latitude.total(),
         violating=count.violating,
         raised=count.raised,
         latitude=dict(count.latitude),
         words=count.words,
-        deviations=tuple(count.deviations.values()),
+        deviations=() if verdict == "unsupported" else tuple(count.deviations.values()),
     )
 
 

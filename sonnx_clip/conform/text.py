@@ -95,16 +95,11 @@ def _unusual(report: Report) -> Iterator[str]:
 
 
 def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
-    """Words of the runtime -> what they refuse: a type, or some classes of it."""
+    """Words of the runtime -> the element types that they refuse."""
     found: dict[str, list[str]] = {}
     for one in types:
-        refused: dict[str, list[str]] = {}
-        for c in one.classes:
-            if c.verdict == "unsupported":
-                refused.setdefault(c.words or "", []).append(c.id)
-        for words, ids in refused.items():
-            whole = len(ids) == len(one.classes)
-            found.setdefault(words, []).append(one.type if whole else f"{one.type} ({', '.join(ids)})")
+        if one.verdict == "unsupported":
+            found.setdefault(one.words or "", []).append(one.type)
     return found
 
 

@@ -1,4 +1,9 @@
-"""Which triples are compared: all of an 8-bit type, all triples of special values, and random ones."""
+"""Which triples are compared, and in calls of which lengths.
+
+All triples of an 8-bit type; every X of a 16-bit type, under bounds that reach every class; all triples of
+special values, in every layout; random triples; and calls of many lengths, since loops over short, odd and
+very long arrays are different code.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
-from sonnx_clip.conform.worker import Request
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.special import special_patterns
@@ -23,6 +28,23 @@ if TYPE_CHECKING:
 _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _TIMES = 4
 _EXAMPLES = 200
+_FEW_BOUNDS, _MORE_BOUNDS = 8, 20  # pairs for calls of many lengths and long ones; for every X of 16 bits
+_ALL_X = 16  # bits of the types whose every X is in a long call
+_SEED = 20
+
+_REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
+
+LONG = 2**16 + 1
+
+
+def _random_lengths(count: int) -> list[int]:
+    return (131 + np.random.PCG64(_SEED).random_raw(count) % (2000 - 131)).tolist()  # type: ignore[no-any-return]
+
+
+LENGTHS = tuple(
+    sorted({*range(2, 131), *(2**k + d for k in range(8, 12) for d in (-1, 0, 1)), *_random_lengths(10)})
+)
+"""Every short length; powers of two and their neighbours; and some that nothing distinguishes."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +90,8 @@ def plan(etype: ElementType) -> Iterator[tuple[Request, Table]]:
         yield from _every_triple(etype)
     yield from _special(etype)
     yield from _random(etype)
+    yield from _lengths(etype)
+    yield from _long(etype)
 
 
 def _every_triple(etype: ElementType) -> Iterator[tuple[Request, Table]]:
@@ -92,6 +116,42 @@ def _random(etype: ElementType) -> Iterator[tuple[Request, Table]]:
     yield _request(tabulate(etype, pool, lower, upper), PLAIN.id, len(pool))
 
 
+def _lengths(etype: ElementType) -> Iterator[tuple[Request, Table]]:
+    """Calls of very many lengths, with few bounds."""
+    pool = np.array(special_patterns(etype), bits_type(etype.id))
+    table = tabulate(etype, pool, *_covering(etype, _FEW_BOUNDS))
+    for length in LENGTHS:
+        yield _request(table, PLAIN.id, length, times=1)
+
+
+def _long(etype: ElementType) -> Iterator[tuple[Request, Table]]:
+    """Calls so long that a loop may be split; for types of 8 and 16 bits they hold every X."""
+    assert etype.width is not None
+    if etype.width <= _ALL_X:
+        pool = np.arange(2**etype.width, dtype=bits_type(etype.id))
+    else:
+        # Of NumPy's random streams this one is promised never to change.
+        random = np.random.PCG64(_SEED).random_raw(LONG).astype(bits_type(etype.id))
+        pool = np.concatenate([np.array(special_patterns(etype), bits_type(etype.id)), random])
+    bounds = _covering(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS)
+    yield _request(tabulate(etype, pool, *bounds), PLAIN.id, LONG)
+
+
+@cache
+def _covering(etype: ElementType, count: int) -> tuple[Array, Array]:
+    """Pairs of special bounds, shapes (count,), that together reach every class which special values do."""
+    pool = np.array(special_patterns(etype), bits_type(etype.id))
+    table = tabulate(etype, pool, *_pairs(pool))
+    missing = np.stack([(table.classes == index).any(1) for index in range(len(class_ids(etype.family)))], 1)
+    chosen: list[int] = []
+    while missing.any():
+        chosen.append(int(missing.sum(1).argmax()))
+        missing[:, missing[chosen[-1]]] = False
+    more = np.random.PCG64(_SEED).random_raw(count) % len(table.lower)
+    rows = list(dict.fromkeys([*chosen, *more.tolist()]))[: max(count, len(chosen))]
+    return table.lower[rows], table.upper[rows]
+
+
 def _pairs(values: Array) -> tuple[Array, Array]:
     return np.repeat(values, len(values)), np.tile(values, len(values))
 
@@ -100,10 +160,11 @@ def _parts(count: int) -> Iterator[slice]:
     return (slice(start, start + _CALLS) for start in range(0, count, _CALLS))
 
 
-def _request(table: Table, layout: str, length: int) -> tuple[Request, Table]:
-    """The calls for every pair of a table; short ones are made up to four times, elsewhere in the pool."""
+def _request(table: Table, layout: str, length: int, times: int = _TIMES) -> tuple[Request, Table]:
+    """The calls for every pair of a table; short ones are made several times, elsewhere in the pool."""
     size, pairs = len(table.pool), len(table.lower)
-    times = 1 if length in (0, size) else min(_TIMES, -(-size // length))
+    distinct = 1 if _REPEATS[layout] else length
+    times = 1 if length in (0, size) else min(times, -(-size // distinct))
     calls = np.arange(pairs * times)
     # Knuth's multiplicative hash: a start that depends on no regularity of the pairs.
     starts = np.zeros_like(calls) if length == size else (calls * 2654435761 % 2**32) * size >> 32

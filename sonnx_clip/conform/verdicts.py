@@ -42,13 +42,19 @@ class Count:
     deviations: dict[str, Deviation] = field(default_factory=dict)
 
 
-def verdict_of(count: Count, *, crashed: bool) -> Verdict:
-    """The verdict of one class. A runtime that dies has no other verdict in any class of the type."""
+def verdict_of(count: Count, *, crashed: bool, served: bool) -> Verdict:
+    """The verdict of one class, or of C1 or C3.
+
+    Args:
+        count: what is known of it.
+        crashed: whether the runtime died: it has no other verdict then in any class of the type.
+        served: whether anything was compared in the element type. Only a whole type can be unsupported: to
+            raise for some values of one that is served is a result that is not due.
+    """
     if crashed:
         return "crashed"
-    if count.compared == 0:
+    if count.compared == 0 and not (served and count.raised):
         return "unsupported" if count.raised else "unreached"
-    # To raise for some triples of a class that is supported is no way to say that it is not.
     if count.violating or count.raised:
         return "violates"
     return "acceptable" if count.latitude else "conforms"

@@ -5,62 +5,14 @@ from __future__ import annotations
 import multiprocessing as mp
 import signal
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.conform.layouts import LAYOUTS, Layout
-from sonnx_clip.conform.runtimes import ClipFunction, find_runtime, module_of
+from sonnx_clip.conform.calls import Answer, Request, answer
+from sonnx_clip.conform.runtimes import find_runtime, module_of
 from sonnx_clip.errors import UserError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-_BY_ID = {layout.id: layout for layout in LAYOUTS}
-
-
-@dataclass(frozen=True)
-class Request:
-    """Calls of one layout: call i has the entries ``pool[starts[i]:]``, cyclic, and the bounds i.
-
-    Args:
-        layout: the id of a layout.
-        length: entries of X in each call.
-        pool: bits of the values that X takes, shape (k,).
-        starts: where in the pool the entries of each call begin, shape (p,).
-        lower: bits of min, shape (p,).
-        upper: bits of max, shape (p,).
-    """
-
-    layout: str
-    length: int
-    pool: Array
-    starts: Array
-    lower: Array
-    upper: Array
-
-
-@dataclass(frozen=True)
-class Failure:
-    """What a call gave instead of an array of the right shape (C1) and type (C3); nothing without `tags`."""
-
-    tags: tuple[str, ...]
-    words: str
-
-    @property
-    def raised(self) -> bool:
-        """Whether there was no result at all."""
-        return not self.tags
-
-
-@dataclass
-class Answer:
-    """Bits of the results, shape (p, length), and the calls that gave none."""
-
-    bits: Array
-    failures: dict[int, Failure] = field(default_factory=dict)
 
 
 class RuntimeDiedError(Exception):
@@ -77,54 +29,6 @@ class UnsupportedError(Exception):
     def __init__(self, words: str, version: str) -> None:
         self.version = version
         super().__init__(words)
-
-
-def entry_indices(request: Request) -> Array:
-    """The index in the pool of each entry of each call, shape (p, length)."""
-    steps = np.arange(request.length)
-    return (request.starts[:, None] + steps) % len(request.pool)
-
-
-def answer(function: ClipFunction, etype: str, request: Request, progress: Any) -> Answer:
-    """Make the calls of a request, one by one."""
-    dtype, bits = numpy_type(etype), bits_type(etype)
-    layout = _BY_ID[request.layout]
-    lower, upper = request.lower.view(dtype), request.upper.view(dtype)
-    found = Answer(np.zeros((len(lower), request.length), bits))
-    arranged: dict[int, Array] = {}
-    for i, start in enumerate(request.starts.tolist()):
-        progress.value = i
-        if start not in arranged:
-            arranged[start] = _arranged(layout, request, start).view(dtype)
-        x = arranged[start]
-        result = _call(function, x, lower[i, ...], upper[i, ...])
-        if isinstance(result, Failure):
-            found.failures[i] = result
-        else:
-            found.bits[i] = result.reshape(-1).view(bits)
-    return found
-
-
-def _arranged(layout: Layout, request: Request, start: int) -> Array:
-    steps = np.arange(start, start + request.length)
-    return layout.prepared(request.pool[steps % len(request.pool)])
-
-
-def _call(function: ClipFunction, x: Array, lower: Array, upper: Array) -> Array | Failure:
-    try:
-        result = function(x, lower, upper)
-    except Exception as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
-        return Failure((), f"{type(error).__name__}: {error}")
-    if not isinstance(result, (np.ndarray, np.generic)):
-        return Failure(("C1", "C3"), f"it returned {type(result).__name__}, not an array")
-    words = {}
-    if result.shape != x.shape:
-        words["C1"] = f"it returned shape {result.shape}; {x.shape} is due"
-    if result.dtype != x.dtype:
-        words["C3"] = f"it returned {result.dtype}; {x.dtype} is due"
-    if words:
-        return Failure(tuple(words), "; ".join(words.values()))
-    return np.asarray(result)
 
 
 def serve(connection: Connection, runtime_name: str, etype: str, progress: Any) -> None:

@@ -43,7 +43,7 @@ def _check(report: Report, spec: Spec, path: Path, again: str) -> None:
         if missing := sorted(due - {c.id for c in by_type.classes}):
             raise UserError(f"{by_type.type}: no verdict for {missing[0]}", str(path), again)
         for klass in by_type.classes:
-            counted = _recounted(klass)
+            counted = _recounted(klass, served=any(c.compared for c in by_type.classes))
             if klass.verdict != counted:
                 what = f"{by_type.type}, {klass.id}: stated as {klass.verdict}, its counts say {counted}"
                 raise UserError(what, str(path), again)
@@ -51,9 +51,9 @@ def _check(report: Report, spec: Spec, path: Path, again: str) -> None:
             raise UserError(f"{by_type.type}: {by_type.verdict} is not its worst class", str(path), again)
 
 
-def _recounted(klass: ClassReport) -> str:
+def _recounted(klass: ClassReport, *, served: bool) -> str:
     """The verdict that follows from the counts; what was refused before any call has none but words."""
-    if klass.verdict == "unsupported" and klass.compared == 0 and klass.words:
+    if klass.verdict == "unsupported" and not served and klass.words:
         return "unsupported"
     count = Count(klass.compared, klass.violating, klass.raised, Counter(klass.latitude))
-    return verdict_of(count, crashed=klass.verdict == "crashed")
+    return verdict_of(count, crashed=klass.verdict == "crashed", served=served)
