@@ -12,7 +12,7 @@ from sonnx_clip.evidence.findings import findings_of
 from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
 from sonnx_clip.evidence.proofs import Proofs, read_proofs
 from sonnx_clip.evidence.read import digest_of
-from sonnx_clip.evidence.runtimes import runtimes_of
+from sonnx_clip.evidence.runtimes import OURS, not_judged, runtimes_of
 from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
 from sonnx_clip.evidence.verdicts import read_reports
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.model import ObligationEvidence, RuntimeEvidence
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
-
-OURS = "sonnx"
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,8 @@ def _totals(
         for of_type in runtime.verdicts.values() for verdict in of_type.values()
     )  # fmt: skip
     not_proved = [*status, *smoke].count("not proved")
-    bad = not_proved + gaps + unjustified + strays + ours
+    sonnx_open = not_judged(found.spec, found.reports.get(OURS))
+    bad = not_proved + gaps + unjustified + strays + ours + len(sonnx_open)
     return Totals(
         obligations=len(obligations),
         smoke=len(smoke),
@@ -131,6 +130,7 @@ def _totals(
         strays=strays,
         complete=found.proofs.complete,
         violated_by_sonnx=ours,
+        sonnx_open=sonnx_open,
         fine=bad == 0 and found.proofs.complete,
     )
 

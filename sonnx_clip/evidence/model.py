@@ -184,7 +184,8 @@ class Totals(Stored):
     """The counts on top. `obligations` = `by_two` + `by_one` + `smoke_held` + `not_proved`.
 
     `smoke` counts the obligations from whose context false must not follow, `smoke_held` those from which it
-    does not. `fine` is the answer in one word: all is shown, and our own Clip violates nothing.
+    does not. `sonnx_open` says in words what is missing for a judgement of our own Clip in every machine
+    type. `fine` is the answer in one word: all is shown, and our own Clip was judged and violates nothing.
     """
 
     obligations: int
@@ -201,6 +202,7 @@ class Totals(Stored):
     strays: int
     complete: bool
     violated_by_sonnx: int
+    sonnx_open: tuple[str, ...]
     fine: bool
 
 

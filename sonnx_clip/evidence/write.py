@@ -11,6 +11,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.collect import gather, read_inputs
 from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
+from sonnx_clip.evidence.runtimes import OURS
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
@@ -41,7 +42,7 @@ class EvidenceSummary:
 
     @property
     def exit_status(self) -> int:
-        """0 if everything is shown and our own Clip violates nothing, else 1."""
+        """0 if everything is shown, and our own Clip was judged and violates nothing; else 1."""
         return 0 if self.totals.fine else 1
 
     @property
@@ -55,10 +56,11 @@ class EvidenceSummary:
             parts.append(f"{t.requirements_with_gap} without obligation")
         if t.violated_by_sonnx:
             parts.append(f"{t.violated_by_sonnx} violated by sonnx")
+        parts.extend(t.sonnx_open)
         if t.unjustified + t.strays:
             parts.append(f"{t.unjustified + t.strays} unaccounted for")
-        if self.not_run:
-            parts.append(f"not run: {', '.join(self.not_run)}")
+        if others := [name for name in self.not_run if name != OURS]:
+            parts.append(f"not run: {', '.join(others)}")
         return f"{self.page}: {'; '.join(parts)}"
 
 

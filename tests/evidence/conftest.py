@@ -29,7 +29,7 @@ def obligations():
 @pytest.fixture(scope="session")
 def written(obligations, tmp_path_factory):
     folder = tmp_path_factory.mktemp("evidence")
-    reports = [made.report("sonnx"), made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
+    reports = [made.ours(), made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
     build = made.write(folder / "build", made.proofs(obligations), reports)
     summary = write_evidence(build, folder / "out")
     evidence = Evidence.model_validate(json.loads((folder / "out" / "evidence.json").read_text()))

@@ -68,6 +68,33 @@ def change(document, id_, **fields):
     return document
 
 
+MACHINE_TYPES = tuple(t.id for t in load_spec().element_types if t.width is not None)
+
+
+def ours(**fields):
+    """A report in which our own Clip is judged in every machine type."""
+    return report("sonnx", types=MACHINE_TYPES, **fields)
+
+
+def refusing(type_id):
+    """A report in which our own Clip raises in every call of a type."""
+    made = ours()
+    refused = {"compared": 0, "raised": 10, "verdict": "unsupported", "words": "ValueError: no"}
+    types = tuple(
+        t.model_copy(
+            update={
+                "compared": 0,
+                "verdict": "unsupported",
+                "classes": tuple(c.model_copy(update=refused) for c in t.classes),
+            }
+        )
+        if t.type == type_id
+        else t
+        for t in made.types
+    )
+    return made.model_copy(update={"types": types})
+
+
 def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
     """A report in which the classes of `violates` violate, and all others conform."""
     spec = load_spec()

@@ -123,7 +123,7 @@ def test_the_old_page_stays_when_the_new_one_is_refused(tmp_path, obligations):
 
 
 def test_the_same_input_gives_the_same_page(tmp_path, obligations):
-    build = made.write(tmp_path / "b", made.proofs(obligations), [made.report("sonnx")])
+    build = made.write(tmp_path / "b", made.proofs(obligations), [made.ours()])
     pages = []
     for name in ("one", "two"):
         write_evidence(build, tmp_path / name)
@@ -132,7 +132,7 @@ def test_the_same_input_gives_the_same_page(tmp_path, obligations):
 
 
 def test_the_command_prints_one_line_and_its_status(tmp_path, obligations):
-    made.write(tmp_path / "build", made.proofs(obligations), [made.report("sonnx")])
+    made.write(tmp_path / "build", made.proofs(obligations), [made.ours()])
     done = CliRunner().invoke(app, ["evidence", "--build", str(tmp_path / "build")], catch_exceptions=False)
     assert done.exit_code == 0
     assert len(done.output.splitlines()) == 1

@@ -19,6 +19,13 @@ def obligations():
 
 
 def written(tmp_path, document, reports=(), **more):
+    """The evidence, with a report in which our own Clip conforms unless there is another one."""
+    if not any(r.runtime == "sonnx" for r in reports):
+        reports = [made.ours(), *reports]
+    return written_of(tmp_path, document, reports, **more)
+
+
+def written_of(tmp_path, document, reports, **more):
     build = made.write(tmp_path / "build", document, reports)
     summary = write_evidence(build, tmp_path / "out", **more)
     page = (tmp_path / "out" / "index.html").read_text()
@@ -161,12 +168,40 @@ def test_what_is_trusted_without_a_reason_is_open(tmp_path, obligations):
 
 
 def test_our_own_violation_makes_the_status_1(tmp_path, obligations):
-    reports = [made.report("sonnx", violates=("low_tie",))]
+    reports = [made.ours(violates=("low_tie",))]
     summary, page, _ = written(tmp_path, made.proofs(obligations), reports)
     assert summary.exit_status == 1
-    assert summary.totals.violated_by_sonnx == 2
+    assert summary.totals.violated_by_sonnx == len(made.MACHINE_TYPES)
     assert "own Clip violates" in top(page)
-    assert "2 violated by sonnx" in summary.line
+    assert f"{len(made.MACHINE_TYPES)} violated by sonnx" in summary.line
+
+
+NOT_JUDGED = {
+    "not run": ([], "sonnx was not run"),
+    "of one type": ([made.report("sonnx", types=("int8",))], "sonnx was not judged in int16, int32"),
+    "under strict policy": ([made.ours(policy="strict")], "sonnx was judged under the strict policy only"),
+    "without comparison": ([made.refusing("float64")], "sonnx was not judged in float64"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_JUDGED)
+def test_our_own_clip_that_is_not_judged_throughout_is_open(tmp_path, obligations, name):
+    reports, words = NOT_JUDGED[name]
+    summary, page, record = written_of(tmp_path, made.proofs(obligations), reports)
+    assert summary.exit_status == 1
+    assert not record["totals"]["fine"]
+    assert words in summary.line
+    assert words in top(page)
+    assert "Every obligation is proved" not in top(page)
+    assert "each by two provers" not in top(page)
+
+
+def test_what_is_open_takes_the_place_of_the_praise(tmp_path, obligations):
+    _, page, _ = written(tmp_path, made.proofs(obligations))
+    assert "Every obligation is proved, each by two provers." in top(page)
+    _, page, _ = written(tmp_path, made.proofs(obligations) | {"complete": False})
+    assert "Every obligation is proved" not in top(page)
+    assert "Not everything is shown" in top(page)
 
 
 def test_the_violation_of_another_does_not(tmp_path, obligations):
