@@ -96,7 +96,8 @@ REFERENCES = [
       "    refuted_for: {§float: {X: 1, L: nan, M: 2}}\n", "(properties[…].refuted_for.float)",
       "no condition is given under which it holds"),
     m("repaired, not refuted", "    refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float",
-      "    not_for: {float: unknown}\n    repaired: {§float", "(properties[…].repaired.float)", "nothing to repair"),
+      "    not_for: {float: unknown}\n    repaired: {§float", "(properties[…].repaired.float)",
+      "nothing to repair"),
     m("refuted for another family",
       "holds: type(X) == type(L) and type(X) == type(M) and type(X) == type(Y)\n",
       "holds: type(X) == type(L)\n"
