@@ -180,7 +180,9 @@ class _Describer:
             due = f"{due} at entry {spot.column}"
         if spot.words == OVERWRITTEN:
             following = self._bounds(request, (spot.row + 1) % len(request.lower))
-            return request.layout, self.line(request, spot.row, f"{due}, still", following=following)
+            return request.layout, self.line(
+                request, spot.row, f"{due}; the next call changes the result", following=following
+            )
         return request.layout, self.line(request, spot.row, due, spot.column)
 
     def _simpler(self, spot: Spot) -> Iterator[Request]:

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 
 from sonnx_clip import strategies
+from sonnx_clip.conform import vectors
+from sonnx_clip.conform.calls import entry_indices
 from sonnx_clip.conform.compare import compare
 from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.conform.explanation import explain_deviation
 from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.conform.vectors import plan, random_patterns
-from sonnx_clip.conform.worker import entry_indices
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import decode, encode, load_spec
@@ -58,7 +59,8 @@ def test_special_integers_hold_extremes_and_what_floats_cannot(etype):
 @pytest.mark.parametrize("layout", LAYOUTS, **by_id)
 def test_a_layout_keeps_the_entries_and_its_text_says_the_same(layout):
     length = 65 if layout.length is None else layout.length
-    entries = np.arange(length, dtype=np.uint16) + 1
+    entries = np.zeros(length, np.uint16) if layout.repeats else np.arange(length, dtype=np.uint16)
+    entries += 1
     array = layout.prepared(entries)
     assert array.reshape(-1).tolist() == entries.tolist()
     assert not array.flags.writeable
@@ -69,7 +71,7 @@ def test_a_layout_keeps_the_entries_and_its_text_says_the_same(layout):
 
 def test_layouts_differ_in_shape_or_strides():
     seen = {(a.shape, a.strides) for a in (e.prepared(np.arange(e.length or 65)) for e in LAYOUTS)}
-    assert len(seen) >= 9
+    assert len(seen) == len(LAYOUTS) - 1  # `offset` differs from `contiguous` in its address alone
     offset = next(layout for layout in LAYOUTS if layout.id == "offset")
     assert offset.prepared(np.arange(65)).base is not None
 
@@ -94,7 +96,36 @@ def test_the_plan_reaches_every_class_in_every_long_layout(etype):
         reached.setdefault(request.layout, set()).update(np.unique(found).tolist())
     assert set(reached) == {layout.id for layout in LAYOUTS}
     for layout, classes in reached.items():
-        assert len(classes) == count or layout == "length-0"
+        assert len(classes) == count or layout in EMPTY
+
+
+EMPTY = {"length-0", "rank-2-empty", "rank-3-empty"}
+
+
+@pytest.mark.parametrize("etype", [t for t in TYPES if t.width == 16], **by_id)
+def test_the_plan_of_a_16_bit_type_has_every_x_in_every_case_that_it_can_be_in(etype):
+    request, table = list(plan(etype))[-1]
+    assert request.length == 65_537
+    indices = entry_indices(request)
+    assert all(len(np.unique(request.pool[row])) == 65_536 for row in indices)
+    assert len(indices) == 20
+    assert len(np.unique(table.classes)) == len(load_oracle().CLASSES[etype.family])
+
+
+def test_the_plan_has_every_short_length_and_some_long_ones():
+    requests = [request for request, _ in plan(F32)]
+    lengths = {request.length for request in requests}
+    assert lengths >= {*range(131), 255, 256, 257, 1023, 1024, 1025, 2047, 65_537}
+    assert len(np.unique(requests[-1].pool)) > 65_000
+    assert sum(131 <= n <= 2000 for n in vectors.LENGTHS) > 15
+
+
+def test_a_layout_that_repeats_has_one_entry_many_times():
+    (request, _) = next(pair for pair in plan(F32) if pair[0].layout == "stride-0")
+    indices = entry_indices(request)
+    assert indices.shape[1] == 65
+    assert (indices == indices[:, :1]).all()
+    assert len(np.unique(indices[:, 0])) == len(request.pool)
 
 
 def test_random_triples_are_many_and_the_same_when_drawn_again():

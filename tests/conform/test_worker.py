@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import worker
+from sonnx_clip.conform import calls
+from sonnx_clip.conform.calls import Request, answer
 from sonnx_clip.conform.runtimes import RUNTIMES, find_runtime, module_of
-from sonnx_clip.conform.worker import Request, RuntimeDiedError, UnsupportedError, Worker, answer, serve
+from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError, Worker, serve
 from sonnx_clip.errors import UserError
 from tests.meta import planted
 
@@ -150,4 +151,4 @@ def test_a_worker_that_hangs_is_killed():
 
 
 def test_layouts_are_known_by_id():
-    assert set(worker._BY_ID) == {layout.id for layout in worker.LAYOUTS}
+    assert set(calls._BY_ID) == {layout.id for layout in calls.LAYOUTS}

@@ -1,5 +1,6 @@
 """Implementations of Clip with one mistake each, and two without."""
 
+import ctypes
 import os
 import time
 
@@ -146,7 +147,107 @@ def transposes(x, l, m):
     return y if y.ndim < 2 else y.ravel(order="F").reshape(y.shape)
 
 
+def flattens_rank_3(x, l, m):
+    y = right(x, l, m)
+    return y.ravel() if x.ndim == 3 else y
+
+
+def rank_2_by_columns(x, l, m):
+    y = right(x, l, m)
+    return np.asfortranarray(y).ravel(order="K").reshape(y.shape) if y.ndim == 2 and y.size else y
+
+
+def tail_of_a_hundred(x, l, m):
+    y = right(x, l, m).copy()
+    if y.size == 100:
+        y[64:] = 7
+    return y
+
+
+def wrong_above_1024(x, l, m):
+    y = right(x, l, m).copy()
+    if y.size > 1024:
+        y[1024:] = 7
+    return y
+
+
+def wrong_only_when_very_long(x, l, m):
+    """Not with few different entries: a short line cannot repeat it."""
+    y = right(x, l, m).copy()
+    if y.size > 50_000 and len(np.unique(bits(x))) > 2000:
+        y[-1] = 7
+    return y
+
+
+def segfaults_when_very_long(x, l, m):
+    if x.size > 50_000:
+        os.kill(os.getpid(), 11)
+    return right(x, l, m)
+
+
+def wrong_at_one_x(x, l, m):
+    return chosen(x == 2.5, np.full_like(x, 99), right(x, l, m))
+
+
+def wrong_with_stride_0(x, l, m):
+    return right(x, l, m) if 0 not in x.strides else np.full(x.shape, l)
+
+
+# --- wrong memory
+
+
+_BUFFERS = {}
+
+
+def returns_one_buffer(x, l, m):
+    y = right(x, l, m)
+    buffer = _BUFFERS.setdefault((y.shape, y.dtype), np.empty_like(y))
+    buffer[...] = y
+    return buffer
+
+
+def overwrites_bounds(x, l, m):
+    y = right(x, l, m)
+    l[...] = 0
+    return y
+
+
+def _write_below(a, value):
+    """Write as code in C does, whatever the flags of an array say."""
+    (ctypes.c_char * a.itemsize).from_address(a.ctypes.data)[:] = np.array(value, a.dtype).tobytes()
+
+
+def overwrites_bounds_in_c(x, l, m):
+    y = right(x, l, m)
+    if x.size == 7:
+        _write_below(m, 42)
+    return y
+
+
+def overwrites_x_in_c(x, l, m):
+    y = right(x, l, m)
+    if x.size == 7:
+        _write_below(x, 42)
+    return y
+
+
 # --- wrong forms
+
+
+def masks_everything(x, l, m):
+    return np.ma.masked_array(right(x, l, m), mask=True)
+
+
+def refuses_the_empty(x, l, m):
+    if x.size == 0:
+        raise ValueError("empty")
+    return right(x, l, m)
+
+
+def refuses_nan_bounds(x, l, m):
+    if l != l or m != m:
+        raise ValueError("NaN bound")
+    return right(x, l, m)
 
 
 def wrong_type_when_empty(x, l, m):

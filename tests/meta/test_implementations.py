@@ -1,11 +1,15 @@
 """Planted mistakes in implementations, each caught by the classes it touches, by name; and in the checker."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from sonnx_clip.conform import campaign, vectors
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.paths import repo_root
 
 INVERTED = {"inverted_zero_tie", "inverted_infinite", "inverted_ordinary"}
 LOW = {"low_tie", "low_equal_bounds", "low_infinite", "low_ordinary"}
@@ -59,6 +63,24 @@ CAUGHT = {
     ("wider_type", "float32"): ({"C3", "inside_ordinary"}, {"C1"}),
     ("wrong_shape", "float32"): ({"C1", "inside_ordinary"}, {"C3"}),
     ("returns_nothing", "int16"): ({"C1", "C3", "inside_ordinary"}, set()),
+    ("flattens_rank_3", "int16"): ({"C1", "inside_ordinary"}, {"C3"}),
+    ("rank_2_by_columns", "float32"): ({"inside_ordinary"}, {"C1", "C3"}),
+    ("tail_of_a_hundred", "int32"): ({"inside_ordinary", "low_ordinary"}, {"C1", "C3"}),
+    ("wrong_above_1024", "float64"): ({"inside_ordinary", "high_ordinary"}, {"C1", "C3"}),
+    ("wrong_at_one_x", "float16"): ({"inside_ordinary", "inverted_ordinary"}, {"inside_zero", "low_tie"}),
+    ("wrong_at_one_x", "bfloat16"): ({"inside_ordinary", "inverted_ordinary"}, {"inside_zero", "low_tie"}),
+    ("wrong_with_stride_0", "uint32"): ({"inside_ordinary", "high_ordinary"}, {"low_tie", "low_ordinary"}),
+    ("returns_one_buffer", "int16"): ({"inside_ordinary", "low_ordinary"}, {"C1", "C3"}),
+    ("overwrites_bounds_in_c", "int16"): ({"inside_ordinary", "low_ordinary"}, {"C1", "C3"}),
+    ("overwrites_x_in_c", "int16"): ({"inside_ordinary", "low_ordinary"}, {"C1", "C3"}),
+    ("masks_everything", "float32"): ({"C1", "C3", "inside_ordinary"}, set()),
+    ("refuses_the_empty", "int16"): ({"C1", "C3"}, {"inside_ordinary", "low_ordinary"}),
+    ("refuses_nan_bounds", "float32"): (
+        # An empty X touches no class, and there, too, a result of its shape and type is due.
+        {"low_max_nan", "high_min_nan", "inside_both_nan", "C1", "C3"},
+        {"inside_nan"},
+    ),
+    ("refuses_inverted", "int16"): ({"inverted_ordinary", "C1", "C3"}, {"inside_ordinary"}),
     ("refuses_nan_of_x_sometimes", "float32"): ({"inside_nan", "inverted_nan"}, {"C1", "C3"}),
 }
 
@@ -117,22 +139,57 @@ def test_a_mistake_in_strided_loops_alone_is_reproduced_in_such_a_layout():
     assert first.layout in {"every-second", "reversed"}
 
 
-def test_an_input_is_not_writable():
-    _, classes = judged("writes_into_x", "int16")
+@pytest.mark.parametrize("name", ["writes_into_x", "overwrites_bounds"])
+def test_an_input_is_not_writable(name):
+    report, classes = judged(name, "int16")
+    assert report.failed
     assert {c.verdict for c in classes.values() if c.case} == {"unsupported"}
     assert "read-only" in classes["inside_ordinary"].words
+    assert classes["inside_ordinary"].deviations == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "words"),
+    [
+        ("refuses_the_empty", "C1", "ValueError: empty"),
+        ("refuses_inverted", "inverted_ordinary", "ValueError: min is greater than max"),
+        ("masks_everything", "C3", "it returned MaskedArray, not an array (numpy.ndarray itself)"),
+        ("flattens_rank_3", "C1", "it returned shape (63,); (3, 3, 7) is due"),
+        ("overwrites_bounds_in_c", "low_ordinary", "it wrote into its input max"),
+        ("overwrites_x_in_c", "low_ordinary", "it wrote into its input X"),
+        ("returns_one_buffer", "low_ordinary", "its result is overwritten by the next call"),
+    ],
+)
+def test_what_is_no_result_is_told_in_words(name, row, words):
+    _, classes = judged(name, "int16")
+    assert classes[row].words == words
+    assert classes[row].deviations[0].words == words
+
+
+def test_what_the_next_call_overwrites_is_repeated_by_two_calls():
+    _, classes = judged("returns_one_buffer", "int16")
+    (first,) = classes["high_tie"].deviations
+    assert "the next call changes the result" in first.reproduce
+    assert repeated(first.reproduce) != repeated(first.reproduce.replace("returns_one_buffer", "right"))
+
+
+def test_a_deviation_that_a_short_line_cannot_repeat_says_so():
+    _, classes = judged("wrong_only_when_very_long", "int16")
+    told = [d for c in classes.values() for d in c.deviations]
+    assert told
+    assert all(len(d.reproduce) < 3000 for d in told)
+    assert "X was longer: here 64 of its entries recur" in told[0].reproduce
+
+
+def repeated(line):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", line],
+        cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return done.stdout
 
 
 # --- runtimes that refuse
-
-
-def test_a_class_whose_every_call_raises_is_unsupported_with_the_words():
-    report, classes = judged("refuses_inverted", "int16")
-    assert not report.failed
-    assert classes["inverted_ordinary"].verdict == "unsupported"
-    assert classes["inverted_ordinary"].words == "ValueError: min is greater than max"
-    assert classes["inside_ordinary"].verdict == "conforms"
-    assert report.types[0].verdict == "unsupported"
 
 
 def test_a_type_is_unsupported_alone():
@@ -169,6 +226,13 @@ def test_a_runtime_that_dies_is_crashed_and_the_checker_lives(name, words):
     assert f"from tests.meta.planted import {name}" in report.types[0].reproduce
 
 
+def test_a_crash_in_a_very_long_call_has_a_short_line():
+    report, _ = judged("segfaults_when_very_long", "int16")
+    assert "SIGSEGV" in report.types[0].words
+    assert len(report.types[0].reproduce) < 3000
+    assert ", 65537)" in report.types[0].reproduce
+
+
 def test_a_crash_in_one_type_leaves_the_next_type_judged():
     report = run_campaign("tests.meta.planted:aborts", ["int16", "uint16"])
     assert [found.verdict for found in report.types] == ["crashed", "crashed"]
@@ -179,7 +243,9 @@ def test_a_crash_in_one_type_leaves_the_next_type_judged():
 
 def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
     monkeypatch.setattr(vectors, "special_patterns", lambda _: (0x3F800000, 0x40000000, 0x40400000))
-    monkeypatch.setattr(vectors, "_random", lambda _: iter(()))
+    for part in ("_random", "_long"):
+        monkeypatch.setattr(vectors, part, lambda _: iter(()))
+    vectors._covering.cache_clear()
     report, classes = judged("right")
     assert report.failed
     assert classes["inside_nan"].verdict == "unreached"
