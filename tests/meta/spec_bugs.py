@@ -80,6 +80,8 @@ PROPERTIES = [
     Bug("condition forgets one order of the zeros", YAML, 'float: "not zero_tie(L, M)"',
         'float: "not (identical(L, -0) and identical(M, 0))"', ("float32.idempotent_bitwise_repaired",),
         ("confirmed by evaluation: x = ", "min = 0 (0x00000000), max = -0 (0x80000000)")),
+    Bug("a latitude that accepts other numbers", YAML, "accepts: A == 0", "accepts: A <= 0",
+        ("float32.zero_sign_is_narrow",)),
     Bug("condition of C2 forgets M", YAML, "not is_nan(L) and not is_nan(M)\n    source",
         "not is_nan(L)\n    source", ("float32.C2_repaired",)),
 ]
