@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from onnx import defs
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.graph.declared import Dims, TensorInfo, quoted, show_dims, shown, symbols
+from sonnx_clip.graph.declared import Dims, TensorInfo, quoted, show_dims, shown
 from sonnx_clip.graph.scope import resolve
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class Argument:
         declared: every declaration the model makes of it.
         inferred: what shape inference says of it.
         in_function: it lies in a local function.
+        derived: what shape inference says of it without believing declarations of computed values.
+        left_out: it is a formal input of a function, which the call leaves out; `name` then is None.
     """
 
     role: str
@@ -37,6 +39,8 @@ class Argument:
     declared: tuple[TensorInfo, ...] = ()
     inferred: TensorInfo | None = None
     in_function: bool = False
+    derived: TensorInfo | None = None
+    left_out: str | None = None
 
     @property
     def element_types(self) -> tuple[str, ...]:
@@ -50,11 +54,22 @@ class Argument:
 
     @property
     def contradiction(self) -> str | None:
-        """Two declared shapes that no tensor can have both."""
-        for other in self.shapes[1:]:
-            if not _compatible(self.shapes[0], other):
-                return f"{show_dims(self.shapes[0])} and {show_dims(other)}"
+        """Two shapes, declared or found by inference, that no tensor can have both."""
+        for number, other in enumerate(self.shapes):
+            for one in self.shapes[:number]:
+                if not _compatible(one, other):
+                    return f"declared with two shapes: {show_dims(one)} and {show_dims(other)}"
+        found = self.derived.dims if self.derived else None
+        for one in self.shapes:
+            if found is not None and not _compatible(one, found):
+                return f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
         return None
+
+    @property
+    def not_tensor(self) -> str | None:
+        """The kind of a value that is declared, or found by inference, to be no tensor."""
+        infos = (*self.declared, *([self.derived] if self.derived else []))
+        return next((info.not_tensor for info in infos if info.not_tensor), None)
 
     @property
     def dims(self) -> Dims | None:
@@ -75,13 +90,6 @@ class Argument:
     def inferred_dims(self) -> Dims | None:
         """The shape that shape inference finds."""
         return self.inferred.dims if self.inferred else None
-
-    @property
-    def complete(self) -> bool:
-        """The model itself declares type and shape, so that inference has nothing to add."""
-        if self.name is None:
-            return True
-        return bool(self.element_types) and self.dims is not None and not symbols(self.dims)
 
 
 def _compatible(a: Dims, b: Dims) -> bool:
@@ -114,7 +122,22 @@ def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:
     names: list[str | None] = [name or None for name in inputs]
     names += [None] * (len(INPUTS) - len(names))
     roles = zip((*INPUTS, "Y"), (*names, outputs[0]), strict=True)
-    return tuple(_argument(node, path, role, name) for role, name in roles)
+    found = tuple(_argument(node, path, role, name) for role, name in roles)
+    if found[0].name is None:
+        what = f"input X is the function's input {quoted(inputs[0])}, which the call leaves out"
+        raise _malformed(node, path, what)
+    return (*found[:3], _with_shape_of(found[0], found[3]))
+
+
+def _with_shape_of(x: Argument, y: Argument) -> Argument:
+    """Y, which has the shape of X (C1) even where inference of the whole model found nothing."""
+    if y.contradiction or (y.derived and y.derived.dims is not None):
+        return y
+    dims = x.derived.dims if x.derived and x.derived.dims is not None else x.dims
+    if dims is None:
+        return y
+    derived = y.derived or TensorInfo("shape of X (C1)")
+    return replace(y, derived=replace(derived, dims=dims))
 
 
 def _argument(node: ClipNode, path: Path, role: str, name: str | None) -> Argument:
@@ -123,7 +146,9 @@ def _argument(node: ClipNode, path: Path, role: str, name: str | None) -> Argume
     found = resolve(node.scope, name)
     if not found.defined:
         raise _malformed(node, path, f"input {role} is the tensor {quoted(name)}, which nothing defines")
-    return Argument(role, name, found.declared, found.inferred, node.scope.in_function)
+    if found.unset:
+        return Argument(role, None, in_function=True, left_out=name)
+    return Argument(role, name, found.declared, found.inferred, node.scope.in_function, found.derived)
 
 
 def _malformed(node: ClipNode, path: Path, what: str) -> UserError:

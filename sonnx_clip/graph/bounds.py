@@ -26,7 +26,7 @@ def bound_problem(node: ClipNode, bound: Argument) -> Problem | None:
     if version < BOUNDS_ARE_INPUTS_SINCE:
         message, remedy = _attribute_form(node.proto, bound.role, version)
     else:
-        message, remedy = _input_form(node.proto, bound.role, version)
+        message, remedy = _input_form(node.proto, bound, version)
     return Problem(bound.role, None, Verdict.VIOLATES, message, remedy)
 
 
@@ -42,9 +42,12 @@ def _attribute_form(node: NodeProto, role: str, version: int) -> tuple[str, str]
     return message, f"{convert}; the bound then is an input: a scalar {value} of X's element type"
 
 
-def _input_form(node: NodeProto, role: str, version: int) -> tuple[str, str]:
+def _input_form(node: NodeProto, bound: Argument, version: int) -> tuple[str, str]:
+    role = bound.role
     name, position = _ATTRIBUTE[role], _POSITION[role]
     how = "is the empty name" if len(node.input) > position else "is absent"
+    if bound.left_out is not None:
+        how = f"is the function's input {quoted(bound.left_out)}, which the call leaves out"
     message = f"input {role} ({name}) is not set: input {position} of the node {how}"
     value = _attribute(node, name)
     if value is not None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import TensorProto
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.tensors import all_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from onnx import ModelProto
 
 
 def check_external_data(model: ModelProto, path: Path) -> None:
@@ -20,7 +21,7 @@ def check_external_data(model: ModelProto, path: Path) -> None:
     Raises:
         UserError: a location is missing, absolute, climbs with ``..`` or leads out through a link.
     """
-    for tensor in _tensors(model):
+    for tensor in all_tensors(model):
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
             _check(tensor, path)
 
@@ -56,34 +57,3 @@ def _outside(location: str, folder: Path) -> str | None:
     except (OSError, ValueError, RuntimeError) as error:
         return f"is no usable path ({shown(str(error))})"
     return None if inside else "leads out of the model's folder through a link"
-
-
-def _tensors(model: ModelProto) -> Iterator[TensorProto]:
-    yield from _in_graph(model.graph)
-    for function in model.functions:
-        yield from _in_attributes(function.attribute_proto)
-        yield from _in_nodes(function.node)
-    for training in model.training_info:
-        yield from _in_graph(training.initialization)
-        yield from _in_graph(training.algorithm)
-
-
-def _in_graph(graph: GraphProto) -> Iterator[TensorProto]:
-    yield from graph.initializer
-    for sparse in graph.sparse_initializer:
-        yield from (sparse.values, sparse.indices)
-    yield from _in_nodes(graph.node)
-
-
-def _in_nodes(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:
-    for node in nodes:
-        yield from _in_attributes(node.attribute)
-
-
-def _in_attributes(attributes: Iterable[AttributeProto]) -> Iterator[TensorProto]:
-    for attribute in attributes:
-        yield from (attribute.t, *attribute.tensors)
-        for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
-            yield from (sparse.values, sparse.indices)
-        for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-            yield from _in_graph(graph)

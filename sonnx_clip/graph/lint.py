@@ -10,13 +10,14 @@ from onnx import ModelProto, defs
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import arguments, operator_version
-from sonnx_clip.graph.declared import quoted, shown
-from sonnx_clip.graph.infer import infer
+from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.load import parse_model, read_bytes
 from sonnx_clip.graph.restrictions import Rules, judge
 from sonnx_clip.graph.scope import is_default_domain
+from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
-from sonnx_clip.graph.walk import ClipNode, clip_nodes, opsets, other_clips
+from sonnx_clip.graph.walk import ClipNode, opsets, other_clips
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -61,27 +62,24 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     Raises:
         UserError: the file is no complete ONNX model, or a Clip node is malformed.
     """
-    data = read_bytes(path)
-    return _report(parse_model(data, path), data, path, accept_inferred=accept_inferred)
+    model = parse_model(read_bytes(path), path)
+    drop_bulky_data(model)
+    return _report(model, path, accept_inferred=accept_inferred)
 
 
-def _report(model: ModelProto, data: bytes, path: Path, *, accept_inferred: bool) -> ModelReport:
-    nodes = list(clip_nodes(model, None, path))
-    notes = _notes(model, nodes)
-    if any(not tensor.complete for node in nodes for tensor in arguments(node, path)):
-        inference = infer(data)
-        nodes = list(clip_nodes(model, inference.model, path))
-        if inference.failure:
-            notes += (f"nothing was inferred: {shown(inference.failure)}",)
+def _report(model: ModelProto, path: Path, *, accept_inferred: bool) -> ModelReport:
+    imports = opsets(model.opset_import, path, "the model")
+    found = expand(model, path)
     types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
     rules = Rules(accept_inferred, types)
     return ModelReport(
         path=path,
         ir_version=model.ir_version,
-        opsets=tuple(opsets(model.opset_import, path, "the model").items()),
+        opsets=tuple(imports.items()),
         accept_inferred=accept_inferred,
-        nodes=tuple(_node_report(node, path, rules) for node in nodes),
-        notes=notes,
+        nodes=tuple(_node_report(node, path, rules) for node in found.nodes),
+        notes=(*_notes(model, found.nodes), *found.notes),
+        undecided=tuple(found.undecided),
     )
 
 

@@ -11,6 +11,7 @@ from onnx import ModelProto
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.declared import shown
 from sonnx_clip.graph.external import check_external_data
+from sonnx_clip.graph.integrity import check_integrity
 from sonnx_clip.graph.text import bad_text
 
 if TYPE_CHECKING:
@@ -86,4 +87,5 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     if bad is not None:
         raise UserError(f"the text of {bad} is not valid UTF-8", where=where, todo=again)
     check_external_data(model, path)
+    check_integrity(model, path)
     return model

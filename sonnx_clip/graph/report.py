@@ -28,6 +28,7 @@ def to_text(report: ModelReport, spec: Spec | None = None) -> str:
     lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
     for node in report.nodes:
         lines += _node_lines(node, spec)
+    lines += [f"  unknown: {text}" for text in report.undecided]
     lines += [f"  note: {note}" for note in report.notes]
     return "\n".join(lines)
 
@@ -98,6 +99,7 @@ def _model_object(report: ModelReport, spec: Spec) -> dict[str, Any]:
         "accept_inferred": report.accept_inferred,
         "nodes": [_node_object(node, spec) for node in report.nodes],
         "notes": list(report.notes),
+        "undecided": list(report.undecided),
     }
 
 

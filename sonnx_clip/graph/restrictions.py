@@ -61,8 +61,8 @@ def _unknown(tensor: Argument, message: str, remedy: str) -> Problem:
 
 
 def _sparse_problem(tensor: Argument) -> Problem | None:
-    infos = (*tensor.declared, *([tensor.inferred] if tensor.inferred else []))
-    origin = next((info.origin for info in infos if info.sparse), None)
+    infos = (*tensor.declared, tensor.inferred, tensor.derived)
+    origin = next((info.origin for info in infos if info is not None and info.sparse), None)
     if origin is None:
         return None
     return _violates(tensor, f"sparse ({origin})", "store or declare the tensor as dense")
@@ -73,13 +73,13 @@ def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
     inferred = tensor.inferred_dims
     explicit = inferred if inferred is not None and not symbols(inferred) else None
     if tensor.contradiction:
-        return _violates(tensor, f"declared with two shapes: {tensor.contradiction}", "declare one shape")
+        return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
     if rules.accept_inferred and explicit is not None:
         return None
     if tensor.dims is None:
-        other = next((info.not_tensor for info in tensor.declared if info.not_tensor), None)
+        other = tensor.not_tensor
         if other:
-            return _violates(tensor, f"no shape: declared as a {other}", "give Clip a tensor")
+            return _violates(tensor, f"no shape: it is a {other}", "give Clip a tensor")
         message = "no shape" if explicit is None else "known only by inference"
         return _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
     found = symbols(tensor.dims)
@@ -95,8 +95,8 @@ def _shape_remedy(tensor: Argument, inferred: Dims | None, explicit: Dims | None
         return f"declare the inferred shape {show_dims(explicit)} (value_info), or pass --accept-inferred"
     if tensor.in_function:
         return (
-            "shape inference does not enter a function: write a shape of numbers into the function's "
-            "value_info, or inline the function (onnx.inliner.inline_local_functions)"
+            "declare a shape of numbers where the function is called or in the function's value_info, "
+            "or inline the function (onnx.inliner.inline_local_functions)"
         )
     if inferred is not None:
         return (
@@ -119,12 +119,16 @@ def _type_problems(present: Sequence[Argument], rules: Rules) -> tuple[Problem, 
 
 
 def _type_problem(tensor: Argument, first: Argument | None, rules: Rules) -> Problem | None:
-    other = next((info.not_tensor for info in tensor.declared if info.not_tensor), None)
+    other = tensor.not_tensor
     if other:
-        return _violates(tensor, f"declared as a {other}, which is no tensor", "give Clip a tensor")
+        return _violates(tensor, f"it is a {other}, which is no tensor", "give Clip a tensor")
     types = _types(tensor, rules)
     if len(types) > 1:
         return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
+    found = tensor.derived.element_type if tensor.derived else None
+    if types and found is not None and found != types[0]:
+        message = f"declared with element type {types[0]}, but inference finds {found}"
+        return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
     if not types:
         return _unknown(tensor, "no declared element type", _type_remedy(tensor))
     assert first is not None  # this tensor has a type, so there is a first one that has
@@ -149,13 +153,15 @@ def _type_remedy(tensor: Argument) -> str:
 
 def _scalar_problem(tensor: Argument, rules: Rules) -> Problem | None:
     """The page, section Inputs: tensors L and M must be scalars (empty shape)."""
-    dims = tensor.dims
+    found = tensor.derived.dims if tensor.derived else None
+    other = next((dims for dims in (*tensor.shapes, found) if dims), None)
+    dims = other if tensor.contradiction and other else tensor.dims
     if dims is None and rules.accept_inferred and not tensor.contradiction:
         dims = tensor.inferred_dims
     if dims is None:
         inferred = tensor.inferred_dims
-        found = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
-        return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{found}")
+        hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
+        return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{hint}")
     if len(dims) == 0:
         return None
     message = f"shape {show_dims(dims)} where the empty shape is required"
@@ -167,6 +173,8 @@ def _profile_problem(x: Argument, rules: Rules) -> Problem | None:
     types = _types(x, rules)
     if not types:
         return _unknown(x, "no declared element type", "see R5")
+    found = x.derived.element_type if x.derived else None
+    types = (*types, *([found] if found else []))
     foreign = [name for name in types if name not in rules.element_types]
     if not foreign:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.declared import TensorInfo, from_constant, from_sparse, from_tensor, from_type
@@ -22,8 +22,10 @@ class Scope:
         defined: inputs, initializers and node outputs; a name here hides the same name further out.
         declared: what is said of a name in this scope, in the order of the model.
         inferred: what onnx's shape inference says of a name in this scope.
+        derived: the same, where no declaration of a computed value is believed.
+        unset: formal inputs of a function that the call leaves out.
         outer: the scope around a subgraph; None for the main graph and for a function.
-        in_function: shape inference tells nothing of the inside of a function.
+        in_function: this is the body of a local function, or within it.
     """
 
     path: str
@@ -33,6 +35,8 @@ class Scope:
     inferred: Mapping[str, TensorInfo]
     outer: Scope | None
     in_function: bool
+    derived: Mapping[str, TensorInfo] = field(default_factory=dict)
+    unset: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Resolved:
     declared: tuple[TensorInfo, ...]
     inferred: TensorInfo | None
     defined: bool
+    derived: TensorInfo | None = None
+    unset: bool = False
 
 
 def is_default_domain(domain: str) -> bool:
@@ -53,18 +59,36 @@ def resolve(scope: Scope, name: str) -> Resolved:
     """Look a name up from the inside out, up to the scope that defines it."""
     declared: list[TensorInfo] = []
     inferred: TensorInfo | None = None
+    derived: TensorInfo | None = None
     current: Scope | None = scope
     while current is not None:
         declared += current.declared.get(name, ())
         inferred = inferred or current.inferred.get(name)
+        derived = derived or current.derived.get(name)
         if name in current.defined:
-            return Resolved(tuple(declared), inferred, defined=True)
+            return Resolved(
+                tuple(declared), inferred, defined=True, derived=derived, unset=name in current.unset
+            )
         current = current.outer
-    return Resolved(tuple(declared), inferred, defined=False)
+    return Resolved(tuple(declared), inferred, defined=False, derived=derived)
 
 
-def graph_scope(graph: GraphProto, inferred: GraphProto | None, path: str, outer: Scope | None) -> Scope:
-    """The scope of a main graph or of a subgraph; `inferred` is the same graph after shape inference."""
+def graph_scope(
+    graph: GraphProto,
+    inferred: GraphProto | None,
+    path: str,
+    outer: Scope | None,
+    derived: GraphProto | None = None,
+) -> Scope:
+    """The scope of a main graph or of a subgraph.
+
+    Args:
+        graph: as the model has it.
+        inferred: the same graph after shape inference.
+        path: where it is, for people.
+        outer: the scope around a subgraph.
+        derived: the same graph after shape inference without declarations of computed values.
+    """
     values = [
         *_values(graph.input, "graph input"),
         *_values(graph.output, "graph output"),
@@ -82,20 +106,54 @@ def graph_scope(graph: GraphProto, inferred: GraphProto | None, path: str, outer
         inferred=_inferred(inferred) if inferred is not None else {},
         outer=outer,
         in_function=outer.in_function if outer else False,
+        derived=_inferred(derived) if derived is not None else {},
     )
 
 
-def function_scope(function: FunctionProto, path: str) -> Scope:
-    """The scope of a local function: it sees no other, and only its value_info declares types and shapes."""
-    values = [*_values(function.value_info, "value_info of the function"), *_constants(function.node)]
+@dataclass(frozen=True)
+class Passed:
+    """What one call of a local function hands over: per formal input and output what its actual one is."""
+
+    values: Mapping[str, Resolved] = field(default_factory=dict)
+    unset: frozenset[str] = frozenset()
+
+
+def function_scope(
+    function: FunctionProto,
+    path: str,
+    passed: Passed,
+    inferred: GraphProto | None = None,
+    derived: GraphProto | None = None,
+) -> Scope:
+    """The scope of one call of a local function: its value_info and what the caller passes declare.
+
+    Args:
+        function: its attributes already replaced by the values of the call.
+        path: where it is, for people.
+        passed: empty for a function that is never called.
+        inferred: its body after shape inference.
+        derived: its body after shape inference without declarations of computed values.
+    """
+    values = [
+        *_values(function.value_info, "value_info of the function"),
+        *((name, info) for name, actual in passed.values.items() for info in actual.declared),
+        *_constants(function.node),
+    ]
+    known = {name: actual.inferred for name, actual in passed.values.items() if actual.inferred}
+    certain = {name: actual.derived for name, actual in passed.values.items() if actual.derived}
+    computed = _inferred(derived) if derived is not None else {}
+    # The formal inputs have in `derived` the types they were given for inference, declared ones among them.
+    computed = {name: info for name, info in computed.items() if name not in function.input}
     return Scope(
         path=path,
         nodes=function.node,
         defined=frozenset(function.input) | _outputs(function.node),
         declared=_grouped(values),
-        inferred={},
+        inferred=(_inferred(inferred) if inferred is not None else {}) | known,
         outer=None,
         in_function=True,
+        derived=computed | certain,
+        unset=passed.unset,
     )
 
 

@@ -89,7 +89,10 @@ class NodeReport:
 
 @dataclass(frozen=True)
 class ModelReport:
-    """One model: its Clip nodes, and notes on what was not judged and why."""
+    """One model: its Clip nodes, and notes on what was not judged and why.
+
+    `undecided` holds what could not be looked at though it matters: with it nothing is counted as met.
+    """
 
     path: Path
     ir_version: int
@@ -97,8 +100,11 @@ class ModelReport:
     accept_inferred: bool
     nodes: tuple[NodeReport, ...]
     notes: tuple[str, ...]
+    undecided: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict | None:
         """The worst of its nodes; None where no Clip node was there to be judged."""
-        return worst(node.verdict for node in self.nodes) if self.nodes else None
+        open_ends = [Verdict.UNKNOWN] if self.undecided else []
+        verdicts = [*(node.verdict for node in self.nodes), *open_ends]
+        return worst(verdicts) if verdicts else None

@@ -10,7 +10,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.declared import quoted, shown
-from sonnx_clip.graph.scope import Scope, function_scope, graph_scope, is_default_domain
+from sonnx_clip.graph.scope import Scope, graph_scope, is_default_domain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,24 +18,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ClipNode:
-    """A node of the operator Clip of ai.onnx, with the scope that gives its names a meaning.
-
-    Attributes:
-        index: its position among the nodes of its graph, from 0.
-        opset: the version of ai.onnx that its graph or function imports.
-    """
+class Site:
+    """A node, with the scope that gives its names a meaning and its position in its graph, from 0."""
 
     proto: NodeProto
     scope: Scope
     index: int
-    opset: int
 
     @property
     def place(self) -> str:
         """Where the node is, for people, whether or not it has a name."""
         name = f" {quoted(self.proto.name)}" if self.proto.name else ""
         return f"node {self.index}{name} of {self.scope.path}"
+
+
+@dataclass(frozen=True)
+class ClipNode(Site):
+    """A node of the operator Clip of ai.onnx; `opset` is the version that its graph or function imports."""
+
+    opset: int
 
 
 def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dict[str, int]:
@@ -59,26 +60,13 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
     return found
 
 
-def clip_nodes(model: ModelProto, inferred: ModelProto | None, path: Path) -> Iterator[ClipNode]:
-    """All Clip nodes, in the order of the model; `inferred` is the same model after shape inference."""
-    main_title = f"graph {quoted(model.graph.name)}"
-    imports = opsets(model.opset_import, path, "the model")
-    main = graph_scope(model.graph, inferred.graph if inferred else None, main_title, None)
-    yield from _in_scope(main, inferred.graph.node if inferred else (), imports, path)
-    for function in model.functions:
-        title = _function_title(function)
-        yield from _in_scope(
-            function_scope(function, title), (), opsets(function.opset_import, path, title), path
-        )
-
-
 def other_clips(model: ModelProto) -> list[str]:
     """The domains, other than ai.onnx, of nodes that are also named Clip: one entry per node."""
     bodies = [model.graph.node, *(function.node for function in model.functions)]
     return [
         node.domain
         for body in bodies
-        for node in _all_nodes(body)
+        for node in all_nodes(body)
         if node.op_type == "Clip" and not is_default_domain(node.domain)
     ]
 
@@ -92,32 +80,50 @@ def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
             yield f"{attribute.name}[{number}]", graph
 
 
-def _all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """The nodes and, after each, those of its subgraphs at any depth."""
     for node in nodes:
         yield node
         for _, graph in subgraphs(node):
-            yield from _all_nodes(graph.node)
+            yield from all_nodes(graph.node)
 
 
-def _function_title(function: FunctionProto) -> str:
+def function_title(function: FunctionProto) -> str:
+    """A local function, for people."""
     overload = f" overload {quoted(function.overload)}" if function.overload else ""
     return f"function {quoted(f'{function.domain}::{function.name}')}{overload}"
 
 
-def _in_scope(
-    scope: Scope, inferred: Sequence[NodeProto], imports: Mapping[str, int], path: Path
-) -> Iterator[ClipNode]:
+def sites(
+    scope: Scope, inferred: Sequence[NodeProto] = (), derived: Sequence[NodeProto] = ()
+) -> Iterator[Site]:
+    """Every node of a scope and of the subgraphs within it, each with the scope that it stands in.
+
+    `inferred` and `derived` are the same nodes after shape inference (see `Scope`).
+    """
     # Protobuf refuses messages nested deeper than 100, so this recursion ends after some 30 graphs.
-    same_nodes = inferred if len(inferred) == len(scope.nodes) else ()
-    for index, (node, twin) in enumerate(zip_longest(scope.nodes, same_nodes)):
-        if node.op_type == "Clip" and is_default_domain(node.domain):
-            yield ClipNode(node, scope, index, _opset(imports, scope, path))
-        graphs = dict(subgraphs(twin)) if twin is not None else {}
+    count = len(scope.nodes)
+    twins = [nodes if len(nodes) == count else () for nodes in (inferred, derived)]
+    for index, (node, *same) in enumerate(zip_longest(scope.nodes, *twins)):
+        yield Site(node, scope, index)
+        graphs = [dict(subgraphs(twin)) if twin is not None else {} for twin in same]
         for attribute, graph in subgraphs(node):
             title = f"{scope.path} > {node.op_type} node {index}, {shown(attribute)}"
-            twin_graph = graphs.get(attribute)
-            inner = graph_scope(graph, twin_graph, title, scope)
-            yield from _in_scope(inner, twin_graph.node if twin_graph else (), imports, path)
+            first, second = (found.get(attribute) for found in graphs)
+            inner = graph_scope(graph, first, title, scope, second)
+            yield from sites(inner, first.node if first else (), second.node if second else ())
+
+
+def is_clip(node: NodeProto) -> bool:
+    """The node is the operator Clip of ai.onnx."""
+    return node.op_type == "Clip" and is_default_domain(node.domain)
+
+
+def clip_node(site: Site, imports: Mapping[str, int], path: Path) -> ClipNode | None:
+    """The Clip node at a site, None where another operator stands."""
+    if not is_clip(site.proto):
+        return None
+    return ClipNode(site.proto, site.scope, site.index, _opset(imports, site.scope, path))
 
 
 def _opset(imports: Mapping[str, int], scope: Scope, path: Path) -> int:

@@ -31,7 +31,7 @@ def saved(folder: Path, name: str, *nodes: object) -> Path:
 
 
 def test_text_of_one_node(tmp_path: Path) -> None:
-    report = lint(tmp_path, model(build_graph(clip("X", "", "M", name=""), inputs=[value("X", ["N"])])))
+    report = lint(tmp_path, model(build_graph(clip("X", "", "M", name=""), inputs=[value("X", ["N", 3])])))
     lines = to_text(report).splitlines()
     first = f"{tmp_path}/model.onnx (opset ai.onnx 13): 1 Clip node(s), of which 1 violate a restriction"
     set_it = "set input L (min) to a scalar of X's element type"
@@ -47,8 +47,8 @@ def test_text_of_one_node(tmp_path: Path) -> None:
         "      L: input L (min) is not set: input 1 of the node is the empty name",
         f"        remedy: {set_it}; without it ONNX takes numeric_limits::lowest() of that type",
         "    violates R4: Shape of tensors shall be explicit",
-        "      X 'X': symbolic dimension N (axis 0) in the declared shape [N]",
-        f"        remedy: inference finds no more than [N]: {numbers}",
+        "      X 'X': symbolic dimension N (axis 0) in the declared shape [N, 3]",
+        f"        remedy: inference finds no more than [N, 3]: {numbers}",
     ]
 
 

@@ -102,19 +102,21 @@ def test_a_list_of_graphs_in_one_attribute_is_searched(tmp_path: Path) -> None:
     assert [n.graph for n in report.nodes] == ["graph 'main' > Choose node 0, choices[0]"]
 
 
-def test_a_function_declares_nothing_of_its_own(tmp_path: Path) -> None:
-    for accept in (False, True):
-        report = lint(tmp_path, calling(function(clip())), accept_inferred=accept)
-        assert [node.graph for node in report.nodes] == ["function 'here::Relu6'"]
-        assert verdicts(report) == {
-            "R4": "violates",
-            "R5": "unknown",
-            "scalar_bounds": "unknown",
-            "element_type": "unknown",
-        }
-        assert [(a, m) for a, m, _ in problems(report, "R4")] == [(r, "no shape") for r in "XLMY"]
-        assert "shape inference does not enter a function" in problems(report, "R4")[0][2]
-        assert "inline the function" in problems(report, "R5")[0][2]
+def test_a_function_has_what_its_caller_passes(tmp_path: Path) -> None:
+    report = lint(tmp_path, calling(function(clip())))
+    assert [node.graph for node in report.nodes] == [
+        "function 'here::Relu6' called by node 0 of graph 'main'"
+    ]
+    assert verdicts(report) == {}
+
+
+def test_a_function_that_nobody_calls_has_only_its_own_declarations(tmp_path: Path) -> None:
+    report = lint(tmp_path, model(functions=[function(clip())], imports={"": 13, "here": 1}))
+    assert [node.graph for node in report.nodes] == ["graph 'main'", "function 'here::Relu6'"]
+    assert report.notes == ("no call reaches function 'here::Relu6': judged by its own declarations",)
+    assert [(a, m) for a, m, _ in problems(report, "R4", 1)] == [(r, "no shape") for r in "XLMY"]
+    assert "where the function is called" in problems(report, "R4", 1)[0][2]
+    assert "inline the function" in problems(report, "R5", 1)[0][2]
 
 
 def test_value_info_of_a_function_declares(tmp_path: Path) -> None:
@@ -138,8 +140,8 @@ def test_an_attribute_that_the_caller_of_a_function_gives(tmp_path: Path) -> Non
     )
     call = helper.make_node("F", ["X"], ["Y"], domain="here", overload="one", alpha=1.0)
     report = lint(tmp_path, model(graph(call), functions=[called], imports={"": 6, "here": 1}))
-    assert report.nodes[0].graph == "function 'here::F' overload 'one'"
-    assert problems(report, "R1")[0][1].endswith("the attribute min = (the caller's attribute 'alpha')")
+    assert report.nodes[0].graph == "function 'here::F' overload 'one' called by node 0 of graph 'main'"
+    assert problems(report, "R1")[0][1].endswith("the attribute min = 1")
 
 
 def test_a_constant_whose_value_the_caller_gives_declares_nothing(tmp_path: Path) -> None:

@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.graph import Problem, Verdict, declared, lint, lint_model, restrictions, scope, walk
+from sonnx_clip.graph import (
+    Problem,
+    Verdict,
+    declared,
+    expand,
+    infer,
+    lint,
+    lint_model,
+    restrictions,
+    scope,
+    walk,
+)
 from sonnx_clip.graph import arguments as arguments_module
 from sonnx_clip.graph.declared import TensorInfo
 from tests.graph.build import bounds, clip, graph, model, scalar, sparse, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     import onnx
@@ -21,7 +32,6 @@ if TYPE_CHECKING:
     Plant = Callable[[pytest.MonkeyPatch], None]
 
 _UNTYPED = {"R5": "unknown", "element_type": "unknown"}
-_NOTHING = {"R4": "violates", "scalar_bounds": "unknown"} | _UNTYPED
 
 
 def _branching(inner_node: onnx.NodeProto, *before: onnx.NodeProto) -> onnx.ModelProto:
@@ -36,6 +46,27 @@ def _in_function() -> onnx.ModelProto:
     )
     call = helper.make_node("F", ["X", "L", "M"], ["Y"], domain="here")
     return model(graph(call), functions=[called], imports={"": 13, "here": 1})
+
+
+def _called(*actual: str) -> onnx.ModelProto:
+    infos = [value("a", [2, 3]), value("b", []), value("c", []), value("d", [2, 3])]
+    called = helper.make_function(
+        "here",
+        "F",
+        ["a", "b", "c"],
+        ["d"],
+        [clip("a", "b", "c", out="d")],
+        [helper.make_opsetid("", 13)],
+        value_info=infos,
+    )
+    call = helper.make_node("F", actual, ["Y"], domain="here")
+    return model(graph(call), functions=[called], imports={"": 13, "here": 1})
+
+
+def _computed_min() -> onnx.ModelProto:
+    three = helper.make_tensor("three", TensorProto.FLOAT, [3], [0.0] * 3)
+    copy = helper.make_node("Identity", ["three"], ["L"])
+    return model(graph(copy, clip(), stored=[three, scalar("M", 6.0)], infos=[value("L", [])]))
 
 
 def _negated() -> onnx.ModelProto:
@@ -54,7 +85,7 @@ MODELS: dict[str, tuple[onnx.ModelProto, list[dict[str, str]]]] = {
         [{"R1": "violates", "R2": "violates"}],
     ),
     "in a branch": (_branching(clip("X", "", "M", out="y")), [{"R1": "violates"}]),
-    "in a function": (_in_function(), [_NOTHING]),
+    "in a function": (_in_function(), [{}]),
     "hidden name": (
         _branching(clip(out="y"), helper.make_node("Own", ["L"], ["X"], domain="o")),
         [{"R4": "violates"} | _UNTYPED],
@@ -64,7 +95,10 @@ MODELS: dict[str, tuple[onnx.ModelProto, list[dict[str, str]]]] = {
         [{"R3": "violates"}],
     ),
     "symbolic dimension": (model(graph(inputs=[value("X", ["N", 3])])), [{"R4": "violates"}]),
-    "dimension -1": (model(graph(inputs=[value("X", [-1, 3])])), [{"R4": "violates"}]),
+    "dimension -1": (
+        model(graph(inputs=[value("X", [-1, 3])], outputs=[value("Y", [-1, 3])])),
+        [{"R4": "violates"}],
+    ),
     "only inference knows": (_negated(), [{"R4": "violates"} | _UNTYPED]),
     "no shape": (
         model(graph(inputs=[value("X", None)], outputs=[value("Y", [2, 3])])),
@@ -91,6 +125,9 @@ MODELS: dict[str, tuple[onnx.ModelProto, list[dict[str, str]]]] = {
         model(graph(clip("X", "", "M", domain="ai.onnx"))),
         [{"R1": "violates"}],
     ),
+    "the call leaves min out": (_called("X", "", "M"), [{"R1": "violates"}]),
+    "computed min is no scalar": (_computed_min(), [{"R4": "violates", "scalar_bounds": "violates"}]),
+    "X and Y differ": (model(graph(outputs=[value("Y", [7])])), [{"R4": "violates"}]),
     "clip of another domain": (
         model(graph(clip("X", domain="com.acme")), imports={"": 13, "com.acme": 13}),
         [],
@@ -123,8 +160,10 @@ def _set(target: object, name: str, replacement: Any) -> Plant:
     return lambda patch: patch.setattr(target, name, replacement)
 
 
-def _main_graph_only(*parts: Any) -> Iterator[walk.ClipNode]:
-    return (node for node in walk.clip_nodes(*parts) if not node.scope.in_function)
+def _main_graph_only(*parts: Any) -> expand.Expansion:
+    found = expand.expand(*parts)
+    found.nodes = [node for node in found.nodes if not node.scope.in_function]
+    return found
 
 
 def _outermost_first(inner: scope.Scope, name: str) -> scope.Resolved:
@@ -136,6 +175,13 @@ def _outermost_first(inner: scope.Scope, name: str) -> scope.Resolved:
 
 def _dense(tensor: onnx.SparseTensorProto, origin: str) -> TensorInfo:
     return TensorInfo(origin, element_type="FLOAT", dims=tuple(tensor.dims))
+
+
+def _dense_everywhere(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(scope, "from_sparse", _dense)
+    patch.setattr(
+        infer, "infer", lambda *_, **__: infer.Inference((), None)
+    )  # it would see the sparse one too
 
 
 _types = restrictions._type_problems
@@ -157,14 +203,14 @@ def _unknown_is_met(tensor: arguments_module.Argument, message: str, remedy: str
 
 PLANTS: dict[str, tuple[Plant, str]] = {
     "forgets subgraphs": (_set(walk, "subgraphs", lambda _: ()), "in a branch"),
-    "forgets functions": (_set(lint, "clip_nodes", _main_graph_only), "in a function"),
+    "forgets functions": (_set(lint, "expand", _main_graph_only), "in a function"),
     "the outer name wins": (_set(arguments_module, "resolve", _outermost_first), "hidden name"),
     "an absent bound is fine": (_set(restrictions, "bound_problem", lambda *_: None), "max is absent"),
     "attributes count as set": (
         _set(restrictions, "bound_problem", lambda node, _: None if node.proto.attribute else 1 / 0),
         "bounds as attributes",
     ),
-    "sparse initializers are dense": (_set(scope, "from_sparse", _dense), "sparse initializer"),
+    "sparse initializers are dense": (_dense_everywhere, "sparse initializer"),
     "R3 never fails": (_set(restrictions, "_sparse_problem", lambda _: None), "sparse initializer"),
     "a symbol is a number": (_set(restrictions, "symbols", lambda _: []), "symbolic dimension"),
     "-1 is a size": (_set(declared, "_type_dim", lambda dim: dim.dim_value), "dimension -1"),
@@ -187,6 +233,14 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     "only the empty domain": (
         _set(walk, "is_default_domain", lambda domain: domain == ""),
         "domain by its long name",
+    ),
+    "a function's declarations hide the call": (
+        _set(expand, "passed", lambda *_: scope.Passed()),
+        "the call leaves min out",
+    ),
+    "every declaration is believed": (
+        _set(expand, "without_claims", lambda given: given),
+        "computed min is no scalar",
     ),
     "any domain": (_set(walk, "is_default_domain", lambda _: True), "clip of another domain"),
 }

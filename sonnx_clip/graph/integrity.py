@@ -1,0 +1,140 @@
+"""Models that contradict themselves so that runtimes need not agree on what they mean: refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from onnx import AttributeProto, TensorProto
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.graph.declared import element_type_name, quoted, show_dims, shown
+from sonnx_clip.graph.scope import is_default_domain
+from sonnx_clip.graph.tensors import DATA_FIELDS, all_tensors
+from sonnx_clip.graph.walk import function_title, subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from onnx import GraphProto, ModelProto, NodeProto
+
+_BYTES = {
+    **dict.fromkeys(("BOOL", "INT8", "UINT8"), 1),
+    **dict.fromkeys(("FLOAT16", "BFLOAT16", "INT16", "UINT16"), 2),
+    **dict.fromkeys(("FLOAT", "INT32", "UINT32"), 4),
+    **dict.fromkeys(("DOUBLE", "INT64", "UINT64", "COMPLEX64"), 8),
+    "COMPLEX128": 16,
+}
+_VALUE_TYPES = {
+    "value": AttributeProto.TENSOR,
+    "sparse_value": AttributeProto.SPARSE_TENSOR,
+    "value_float": AttributeProto.FLOAT,
+    "value_floats": AttributeProto.FLOATS,
+    "value_int": AttributeProto.INT,
+    "value_ints": AttributeProto.INTS,
+    "value_string": AttributeProto.STRING,
+    "value_strings": AttributeProto.STRINGS,
+}
+
+
+def check_integrity(model: ModelProto, path: Path) -> None:
+    """Refuse stored data that do not fit their dimensions, names given twice, Constants with two values.
+
+    Raises:
+        UserError: naming the tensor, the node, or the graph with the name.
+    """
+    for tensor in all_tensors(model):
+        problem = _data_problem(tensor)
+        if problem:
+            raise _refused(problem, path, f"tensor {quoted(tensor.name)}")
+    _check_graph(model.graph, f"graph {quoted(model.graph.name)}", path)
+    identities = [(f.domain, f.name, f.overload) for f in model.functions]
+    for function, identity in zip(model.functions, identities, strict=True):
+        title = function_title(function)
+        if identities.count(identity) > 1:
+            raise _refused("the model has two functions of this name", path, title)
+        names = [*function.input, *(name for node in function.node for name in node.output if name)]
+        _check_names(names, title, path)
+        _check_nodes(function.node, title, path)
+
+
+def _refused(what: str, path: Path, place: str) -> UserError:
+    return UserError(
+        what,
+        where=f"{shown(str(path))}, {place}",
+        todo="correct the model; onnx.checker.check_model says more",
+    )
+
+
+def _data_problem(tensor: TensorProto) -> str | None:
+    """What is wrong with the number of entries of a stored tensor. No entry is decoded."""
+    if tensor.data_location == TensorProto.EXTERNAL or tensor.HasField("segment"):
+        return None
+    filled = [field for field in DATA_FIELDS if len(getattr(tensor, field)) > 0]
+    if len(filled) > 1:
+        return f"its data stand in several fields: {', '.join(filled)}"
+    kind = element_type_name(tensor.data_type)
+    wanted = 1
+    for dim in tensor.dims:
+        wanted *= max(dim, 0)
+    field = filled[0] if filled else None
+    length = len(getattr(tensor, field)) if field else 0
+    if length in _lengths(kind, field, wanted) and not any(dim < 0 for dim in tensor.dims):
+        return None
+    unit = "bytes of raw data" if field == "raw_data" else "entries"
+    return (
+        f"its dimensions {show_dims(tuple(tensor.dims))} do not fit its {length} {unit} ({kind or 'no type'})"
+    )
+
+
+def _lengths(kind: str | None, field: str | None, wanted: int) -> tuple[int, ...]:
+    """The lengths that a field may have for so many entries; an unknown type allows any that is not zero."""
+    if kind is not None and kind.startswith("COMPLEX") and field != "raw_data":
+        return (2 * wanted,)
+    if (field != "raw_data" and kind in _BYTES) or kind == "STRING" or field is None:
+        return (wanted,)
+    if kind in _BYTES:
+        return (wanted * _BYTES[kind],)
+    if kind is not None and kind.startswith("FLOAT8"):
+        return (wanted,)
+    # Packed types have two or four entries in a byte; not every writer packs them.
+    return (wanted, -(-wanted // 2), -(-wanted // 4))
+
+
+def _check_graph(graph: GraphProto, title: str, path: Path) -> None:
+    inputs = [value.name for value in graph.input]
+    stored = [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]
+    computed = [name for node in graph.node for name in node.output if name]
+    _check_names(inputs, title, path)
+    _check_names([*stored, *computed], title, path)
+    _check_names([*dict.fromkeys(inputs), *computed], title, path)
+    _check_nodes(graph.node, title, path)
+
+
+def _check_names(names: Sequence[str], title: str, path: Path) -> None:
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise _refused(f"the name {quoted(twice)} is given to two tensors", path, title)
+
+
+def _check_nodes(nodes: Iterable[NodeProto], title: str, path: Path) -> None:
+    for index, node in enumerate(nodes):
+        if node.op_type == "Constant" and is_default_domain(node.domain):
+            _check_constant(
+                node, f"node {index} {quoted(node.name or ' '.join(node.output))} of {title}", path
+            )
+        for attribute, graph in subgraphs(node):
+            _check_graph(graph, f"{title} > {node.op_type} node {index}, {shown(attribute)}", path)
+
+
+def _check_constant(node: NodeProto, place: str, path: Path) -> None:
+    names = [attribute.name for attribute in node.attribute]
+    if len(names) != 1 or names[0] not in _VALUE_TYPES:
+        found = ", ".join(map(quoted, names)) or "none"
+        raise _refused(f"a Constant has exactly one value attribute; here: {found}", path, place)
+    attribute = node.attribute[0]
+    if not attribute.ref_attr_name and attribute.type != _VALUE_TYPES[names[0]]:
+        raise _refused(
+            f"the attribute {quoted(names[0])} of a Constant holds a value of another kind", path, place
+        )
