@@ -1,6 +1,7 @@
 """The command line: it parses, calls and prints; each command imports what it needs when it runs."""
 
 import io
+import signal
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -176,11 +177,17 @@ def evidence(
     raise typer.Exit(written.exit_status)
 
 
+def _end(number: int, _frame: object) -> None:
+    """Leave as by an interrupt, so that no prover stays behind."""
+    sys.exit(128 + number)
+
+
 def main() -> None:
     """Run the command line; bad input is one message and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names in files need not fit the terminal's encoding
             stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _end)
     try:
         app()
     except UserError as error:

@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.prove.tools import fake
 
 if TYPE_CHECKING:
@@ -70,13 +72,16 @@ def test_a_killed_run_goes_on_where_it_was(real_bench: Workbench) -> None:
     assert {id_: outcome["status"] for id_, outcome in again.outcomes.items()} == statuses
 
 
-def test_an_interrupted_run_leaves_no_prover_behind(real_bench: Workbench, tmp_path: Path) -> None:
+@pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_prover_behind(
+    interruption: signal.Signals, real_bench: Workbench, tmp_path: Path
+) -> None:
     pids = tmp_path / "pids"
-    fault = f"trap '' INT; sleep 600 & echo $! >>{pids}; echo $$ >>{pids}; wait"
+    fault = f"trap '' INT TERM; sleep 600 & echo $! >>{pids}; echo $$ >>{pids}; wait"
     fake("z3", fault, tmp_path / "bin", real_bench.monkeypatch)
     process = _start(real_bench, *ASK)
     _wait_until(lambda: pids.is_file() and len(pids.read_text().split()) >= 2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(interruption)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (0, 2)
     assert "Traceback" not in out + err
