@@ -28,7 +28,7 @@ help: ## list the targets
 # --- What is asked for most ------------------------------------------------------------------
 
 .PHONY: prove
-prove: setup-python setup-provers ## generate, prove, check NumPy, write build/evidence/
+prove: setup-python setup-provers ## generate, prove, judge the runtimes, write build/evidence/
 	$(BIN)/sonnx-clip generate
 	@status=0; \
 	$(BIN)/sonnx-clip prove $(PROVE_ARGS) || status=$$?; \

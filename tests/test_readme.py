@@ -69,3 +69,18 @@ def test_obligations_that_are_named_exist(page: Path) -> None:
         f"{s}.{g}" for s, g in named if s in subjects and f"{s}.{g}" not in ids and g not in ("mlw", "json")
     ]
     assert not wrong
+
+
+def test_the_rows_of_the_table_are_those_that_prove_prints() -> None:
+    from sonnx_clip.render.generate import all_obligations
+    from sonnx_clip.spec import load_spec
+
+    spec, obligations = load_spec(), all_obligations(load_spec())
+    family_of = {e.id: e.family for e in spec.element_types}
+    rows = re.findall(r"^ +(\w+)((?: +\d+)+) +Z3, cvc5", README, re.MULTILINE)
+    assert len(rows) >= 6
+    for id_, numbers in rows:
+        counts = Counter(family_of.get(o.subject, "any") for o in obligations if id_ in o.shows)
+        assert [int(n) for n in numbers.split()] == [
+            counts[f] for f in ("real", "int", "float", "any") if counts[f]
+        ]

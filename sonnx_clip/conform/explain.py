@@ -180,7 +180,7 @@ def explanation_text(told: Explanation) -> str:
         f"  class   {told.class_id}: {told.class_when}",
         f"  source  {told.quote}",
         *(f"  also acceptable: {_answer(one)} ({one.latitude}): {one.reason}" for one in told.acceptable),
-        "  shown by",
+        "  it rests on these obligations (sonnx-clip prove says whether they are proved)",
         *(f"    {one.id}: {one.title}" for one in told.obligations),
     ]
     return "\n".join(lines)

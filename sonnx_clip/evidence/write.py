@@ -50,7 +50,10 @@ class EvidenceSummary:
         """Where it is, and the counts."""
         t = self.totals
         shown = f"{t.by_two} proved by two provers, {t.by_one} by one"
-        counts = f"{t.obligations} obligations: {shown}, {t.smoke_held} smoke, {t.not_proved} not proved"
+        counts = (
+            f"{t.obligations - t.smoke} obligations: {shown}, {t.not_proved} not proved, "
+            f"{t.smoke_held} of {t.smoke} smoke tests held"
+        )
         parts = [counts, f"{t.findings} findings"]
         if t.requirements_with_gap:
             parts.append(f"{t.requirements_with_gap} without obligation")

@@ -71,7 +71,7 @@ def _judgement_lines(judgement: Judgement, spec: Spec) -> list[str]:
 
 def statement(identifier: str, spec: Spec) -> str:
     """The words of a restriction in spec/clip.yaml; those of `element_type` are its list of element types."""
-    if identifier == "element_type":
+    if identifier == "element_types":
         names = ", ".join(t.sonnx for t in spec.element_types if t.onnx is not None)
         return f"The element type is one of {names}"
     return spec.restriction(identifier).statement

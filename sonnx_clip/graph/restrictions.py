@@ -44,7 +44,7 @@ def judge(node: ClipNode, tensors: Sequence[Argument], rules: Rules) -> tuple[Ju
         Judgement("R4", _found(*(_shape_problem(tensor, rules) for tensor in present))),
         Judgement("R5", _type_problems(present, rules)),
         Judgement("scalar_bounds", _found(*(_scalar_problem(tensor, rules) for tensor in bounds))),
-        Judgement("element_type", _found(_profile_problem(tensors[0], rules))),
+        Judgement("element_types", _found(_profile_problem(tensors[0], rules))),
     )
 
 

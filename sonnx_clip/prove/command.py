@@ -86,6 +86,8 @@ def prove(
     else:
         print_table(console, spec, proofs)
         _print_failures(console, spec, why3, found, proofs)
+        if not complete:
+            console.print(f"a part of the obligations: {build}/proofs.json stays as it is", highlight=False)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
     _print_surprises(console, news)
     _print_gaps(console, gaps)
@@ -128,9 +130,10 @@ def _run(
     partly = {o.file for o in every if o not in asked_for}
     complete_files = frozenset(o.file for o in selected if o.file not in partly)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    beside = console if console.is_terminal else Console(stderr=True)  # a pipe gets the table alone
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("proving", total=len(selected) * len(provers))
-        plain = _PlainProgress(console, len(selected) * len(provers))
+        plain = _PlainProgress(beside, len(selected) * len(provers))
 
         def on_progress(count: int) -> None:
             bar.update(task, completed=count)

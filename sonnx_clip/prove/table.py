@@ -130,6 +130,6 @@ def summary(proofs: Proofs) -> str:
     return (
         f"{len(statuses)} obligations: {statuses.count('proved')} proved by two provers, {by_one},"
         f" {statuses.count('not proved')} not proved; {refuted} of them are refutations of the source;"
-        f" false follows nowhere: {held} of {len(smokes)} smoke tests held"
+        f" no prover found false: {held} of {len(smokes)} smoke tests held"
         f" ({proofs.asked} questions asked, {proofs.wall:.1f} s)"
     )

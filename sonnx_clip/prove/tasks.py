@@ -54,6 +54,11 @@ class Task:
 def configure(build: Path) -> Why3:
     """Make Why3's configuration in ``build/why3``; UserError if a tool is missing."""
     version = version_of(("why3", "--version")).removeprefix("Why3 platform, version ")
+    try:
+        (build / "why3").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"this folder cannot be made: {error.strerror}"
+        raise UserError(what, str(build / "why3"), "choose another one with --build") from error
     done = subprocess.run(
         [str(repo_file("why3/configure.sh")), str(build / "why3")],
         capture_output=True,

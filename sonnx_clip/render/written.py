@@ -112,7 +112,7 @@ def _obligation(
         body[match.end() :].split("\n\n", maxsplit=1)[0].removeprefix(" ").removeprefix(":").split()
     )
     title = (
-        "false does not follow"
+        "no prover finds false"
         if shown == ("smoke",)
         else f"{name.replace('_', ' ')}, for every ordered type"
     )

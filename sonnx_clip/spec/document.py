@@ -157,9 +157,7 @@ def read_document(path: Path) -> tuple[Document, bytes]:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UserError(
-            f"cannot be read: {error.strerror}", name, "give the path of a specification"
-        ) from error
+        raise UserError(f"cannot be read: {error.strerror}", name, "restore the file") from error
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:

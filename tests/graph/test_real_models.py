@@ -11,7 +11,7 @@ from tests.graph.build import problems, verdicts
 
 MODELS = Path(__file__).parent.parent / "models"
 NAMES = ["/r/Clip", "/h/Clip", "/Clip", "/Clip_1", "/Clip_2"]
-NO_TYPES = {"R4": "violates", "R5": "unknown", "element_type": "unknown"}
+NO_TYPES = {"R4": "violates", "R5": "unknown", "element_types": "unknown"}
 
 
 @pytest.mark.parametrize("opset", [11, 13, 17])

@@ -176,7 +176,7 @@ def test_r5_two_known_types_differ_whatever_the_unknown_one_is(tmp_path: Path) -
     stored = [scalar("L", 0.0), scalar("M", 6.0, DOUBLE)]
     main = graph(inputs=[value("X", [2, 3], TensorProto.UNDEFINED)], stored=stored)
     report = lint(tmp_path, model(main))
-    assert verdicts(report) == {"R5": "violates", "element_type": "unknown"}
+    assert verdicts(report) == {"R5": "violates", "element_types": "unknown"}
     assert [(a, m) for a, m, _ in problems(report, "R5")] == [
         ("X", "no declared element type"),
         ("M", "element type DOUBLE, but L has FLOAT"),
@@ -200,7 +200,7 @@ def test_a_type_that_says_nothing_declares_nothing(tmp_path: Path) -> None:
     proto = model()
     proto.graph.input[0].ClearField("type")
     report = lint(tmp_path, proto)
-    assert verdicts(report) == {"R4": "violates", "R5": "unknown", "element_type": "unknown"}
+    assert verdicts(report) == {"R4": "violates", "R5": "unknown", "element_types": "unknown"}
 
 
 @pytest.mark.parametrize("dims", [[1], [5], ["N"], [0]])
@@ -243,20 +243,20 @@ def test_a_constant_node_declares_shape_and_type(
 
 
 @pytest.mark.parametrize(
-    ("element_type", "name"),
+    ("element_types", "name"),
     [(TensorProto.STRING, "STRING"), (TensorProto.BOOL, "BOOL"), (TensorProto.FLOAT8E5M2, "FLOAT8E5M2")],
 )
 def test_an_element_type_outside_the_profile(tmp_path: Path, element_type: int, name: str) -> None:
     tensors = [value(n, [], element_type) for n in ("X", "L", "M")]
     report = lint(tmp_path, model(graph(inputs=tensors, outputs=[value("Y", [], element_type)], stored=[])))
-    assert verdicts(report) == {"element_type": "violates"}
-    (_, message, remedy) = problems(report, "element_type")[0]
+    assert verdicts(report) == {"element_types": "violates"}
+    (_, message, remedy) = problems(report, "element_types")[0]
     assert message == f"element type {name}, for which the profile does not define clip"
     assert "BFLOAT16" in remedy
 
 
 def test_an_element_type_that_onnx_does_not_know(tmp_path: Path) -> None:
     main = graph(inputs=[value("X", [2, 3], 999)])
-    assert problems(lint(tmp_path, model(main)), "element_type")[0][1].startswith(
+    assert problems(lint(tmp_path, model(main)), "element_types")[0][1].startswith(
         "element type element type 999"
     )

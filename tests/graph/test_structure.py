@@ -60,7 +60,7 @@ def test_a_name_inside_hides_the_same_name_outside(tmp_path: Path) -> None:
     main.input.append(value("A", [2, 3]))
     # The outer X declares a shape; the inner X, which the node means, declares none.
     report = lint(tmp_path, model(main))
-    assert verdicts(report) == {"R4": "violates", "R5": "unknown", "element_type": "unknown"}
+    assert verdicts(report) == {"R4": "violates", "R5": "unknown", "element_types": "unknown"}
     inner.value_info.append(value("X", [9]))
     main = conditional(inner)
     main.input.append(value("A", [2, 3]))

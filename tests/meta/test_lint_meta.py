@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 
-_UNTYPED = {"R5": "unknown", "element_type": "unknown"}
+_UNTYPED = {"R5": "unknown", "element_types": "unknown"}
 
 
 def _branching(inner_node: onnx.NodeProto, *before: onnx.NodeProto) -> onnx.ModelProto:
@@ -119,7 +119,7 @@ MODELS: dict[str, tuple[onnx.ModelProto, list[dict[str, str]]]] = {
     ),
     "strings": (
         model(graph(inputs=_STRINGS, outputs=[value("Y", [], TensorProto.STRING)], stored=[])),
-        [{"element_type": "violates"}],
+        [{"element_types": "violates"}],
     ),
     "domain by its long name": (
         model(graph(clip("X", "", "M", domain="ai.onnx"))),
