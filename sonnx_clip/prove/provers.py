@@ -150,7 +150,7 @@ def ask(prover: Prover, task: str, digest: str, limits: Limits, folder: Path, ru
         folder: where the task's file is written and left.
         running: keeps the prover's process group while it runs.
     """
-    file = folder / f"{digest[:16]}.{prover.name.lower()}.smt2"
+    file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"  # nobody else writes it
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
     filled = [part.format(seconds=limits.seconds, megabytes=limits.megabytes) for part in prover.command]
     status, output, cpu, killed = run_limited([*filled, str(file)], limits.seconds + GRACE, running)

@@ -92,6 +92,8 @@ class Session:
         self.asked = 0
         self.prover_cpu = 0.0
         self.running = Running()
+        self.asking: dict[Future[Answer], list[tuple[_Questions, Obligation, str]]] = {}
+        self.open_questions: dict[tuple[str, str, Limits], Future[Answer]] = {}
 
     def prove(self, obligations: Sequence[Obligation], complete_files: frozenset[str]) -> Proofs:
         """Ask about every obligation.
@@ -130,7 +132,6 @@ class Session:
     def _drain(self, pool: ThreadPoolExecutor, folder: Path, questions: list[_Questions]) -> None:
         """Print what the ledger does not know, ask what it does not know, until nothing is pending."""
         printing: dict[Future[Printed], _Questions] = {}
-        asking: dict[Future[Answer], tuple[_Questions, Obligation, str]] = {}
         for q in questions:
             if self._known(q):
                 for o in q.obligations:
@@ -138,21 +139,32 @@ class Session:
             else:
                 smoke = [o for o in q.obligations if o.kind == "smoke"]
                 printing[pool.submit(print_tasks, self.why3, q.prover, q.file, smoke)] = q
-        while printing or asking:
-            pending: list[Future[Any]] = [*printing, *asking]
+        while printing or self.asking:
+            pending: list[Future[Any]] = [*printing, *self.asking]
             done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
                 if future in printing:
                     q = printing.pop(future)
                     for o, task in self._printed(q, *future.result()):
-                        limits = limits_of(o)
-                        future_answer = pool.submit(
-                            ask, q.prover, task.text, task.name.digest, limits, folder, self.running
-                        )
-                        asking[future_answer] = (q, o, task.name.digest)
+                        self._ask(pool, folder, q, o, task)
                 else:
-                    q, o, digest = asking.pop(future)
-                    self._answered(q, o, digest, future.result())
+                    first, *others = self.asking.pop(future)
+                    self._answered(*first, future.result())
+                    for other in others:
+                        self._reply(*other, future.result(), from_ledger=False)
+
+    def _ask(self, pool: ThreadPoolExecutor, folder: Path, q: _Questions, o: Obligation, task: Task) -> None:
+        """Ask, once: two obligations of a type can have one task, and the answer stands for both."""
+        digest, limits = task.name.digest, limits_of(o)
+        question = (digest, q.prover.name, limits)
+        asked = self.open_questions.get(question)
+        if asked is None:
+            asked = pool.submit(ask, q.prover, task.text, digest, limits, folder, self.running)
+            self.open_questions[question], self.asking[asked] = asked, []
+        if asked in self.asking:
+            self.asking[asked].append((q, o, digest))
+        else:
+            self._reply(q, o, digest, asked.result(), from_ledger=False)
 
     def _known(self, q: _Questions) -> bool:
         """Whether the ledger has the task of every obligation, and the answer to it."""

@@ -253,3 +253,21 @@ class TestCounterexample:
         bench.monkeypatch.setattr("sonnx_clip.prove.counterexample._refutes", lambda *a: a[-1]["x"] == 0)
         lines = self._explain(bench, "int8.monotone", "unknown")
         assert lines[0].startswith("a counterexample among the special values, by evaluation: x = 0 (0x00)")
+
+
+def test_obligations_with_one_task_are_asked_once(real_bench: Workbench) -> None:
+    """On integers the same value is the same bits: the two tasks are one text, and one question."""
+    pair = (
+        "--only",
+        "int8.formula_agrees",
+        "--only",
+        "int8.formula_agrees_bitwise",
+        "--only",
+        "int8.monotone",
+    )
+    ended = real_bench.prove("--json", *pair)
+    assert ended.status == 0
+    tasks = {id_: [r["task"] for r in o["replies"]] for id_, o in ended.outcomes.items()}
+    assert tasks["int8.formula_agrees"] == tasks["int8.formula_agrees_bitwise"]
+    assert ended.document["run"]["asked"] == 4
+    assert {o["status"] for o in ended.outcomes.values()} == {"proved"}
