@@ -243,7 +243,7 @@ def test_a_constant_node_declares_shape_and_type(
 
 
 @pytest.mark.parametrize(
-    ("element_types", "name"),
+    ("element_type", "name"),
     [(TensorProto.STRING, "STRING"), (TensorProto.BOOL, "BOOL"), (TensorProto.FLOAT8E5M2, "FLOAT8E5M2")],
 )
 def test_an_element_type_outside_the_profile(tmp_path: Path, element_type: int, name: str) -> None:
