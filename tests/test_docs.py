@@ -33,7 +33,9 @@ def test_the_line_that_the_checker_printed_does_what_the_readme_says() -> None:
     (said,) = [line.strip() for line in lines if line.strip().startswith("int64 (2,) [")]
     _, *arguments = shlex.split(pasted)
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == said
+    # What onnxruntime answers depends on the processor's vector instructions; what is due does not.
+    form, due = re.escape(said.partition("[")[0]), re.escape(said.partition("due:")[2])
+    assert re.fullmatch(rf"{form}\['0x[0-9a-f]+', '0x[0-9a-f]+'\] due:{due}", done.stdout.strip())
 
 
 def test_the_proof_by_hand_is_a_proof(tmp_path: Path) -> None:
