@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from sonnx_clip import __version__
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.run import PROOF, SMOKE, Proofs, limits_of
 from sonnx_clip.prove.tasks import Why3, command, goal_options
+from sonnx_clip.render.generate import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,7 +107,4 @@ def _outcome(why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> dict[st
 
 def write_json(data: Mapping[str, Any], path: Path) -> None:
     """Write a document beside its place and rename it there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    beside.replace(path)
+    write_whole(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")

@@ -93,7 +93,7 @@ def write(generated: Generated, root: Path) -> list[str]:
         file = root / path
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             continue
-        _replace(file, text, 0o755 if path in _EXECUTABLE else 0o644)
+        write_whole(file, text, 0o755 if path in _EXECUTABLE else 0o644)
         changed.append(path)
     for path in _strays(generated, root, FOLDERS):
         (root / path).unlink()
@@ -108,7 +108,8 @@ def _strays(generated: Generated, root: Path, folders: tuple[str, ...]) -> list[
     return [path for path in paths if path not in generated.files]
 
 
-def _replace(file: Path, text: str, mode: int) -> None:
+def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
+    """Write a file beside its place and rename it there; UserError if it cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
