@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from rich.console import Console
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.text import print_report, summary
-from sonnx_clip.errors import UserError
+from sonnx_clip.files import make_folder, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ def check_runtime(
         UserError: the runtime or a type is not known, a package is missing, or `output` cannot be written.
     """
     if output is not None:  # better known before the run than after it
-        _make_folder(output)
+        make_folder(output.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     progress = Console(stderr=True)
     with progress.status("") as status:
@@ -45,7 +44,7 @@ def check_runtime(
         report = run_campaign(runtime, types, policy=policy, on_type=tell)
     text = report.model_dump_json(indent=1) + "\n"
     if output is not None:
-        _write(output, text)
+        write_whole(output, text)
     if as_json:
         sys.stdout.write(text)
         print(summary(report), file=sys.stderr)
@@ -54,23 +53,3 @@ def check_runtime(
     else:
         print_report(report, Console())
     return 1 if report.failed else 0
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"its folder cannot be made: {error.strerror}", str(path), "write elsewhere"
-        ) from error
-
-
-def _write(path: Path, text: str) -> None:
-    """Write beside and rename, so that a reader sees the old file or the new one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise UserError(f"it cannot be written: {error.strerror}", str(path)) from error

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.collect import gather, read_inputs
 from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
 from sonnx_clip.evidence.runtimes import OURS
+from sonnx_clip.files import write_together
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sonnx_clip.render.obligation import Obligation
@@ -96,25 +95,6 @@ def write_evidence(
         SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
         PAGE: render_page(evidence, spec),
     }
-    _write(output, files)
+    write_together({output / name: text for name, text in files.items()})
     not_run = tuple(runtime.name for runtime in evidence.runtimes if not runtime.run)
     return EvidenceSummary(output / PAGE, evidence.totals, not_run)
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    """All files beside their places first, then each renamed: a reader never sees half of one."""
-    beside = {name: folder / f".{name}.{os.getpid()}" for name in files}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            beside[name].write_text(text, encoding="utf-8")
-        for name in files:
-            beside[name].replace(folder / name)
-    except OSError as error:
-        raise UserError(
-            f"it cannot be written: {error.strerror}", str(folder), "choose another folder"
-        ) from error
-    finally:
-        for path in beside.values():
-            if path.parent.is_dir():
-                path.unlink(missing_ok=True)

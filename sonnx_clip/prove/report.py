@@ -9,10 +9,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
+from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.run import PROOF, SMOKE, Proofs, limits_of
 from sonnx_clip.prove.tasks import Why3, command, goal_options
-from sonnx_clip.render.generate import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

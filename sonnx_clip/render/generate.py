@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.files import write_whole
 from sonnx_clip.render.numpy import render_numpy
 from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.render.replay import render_replay
@@ -20,6 +18,7 @@ from sonnx_clip.spec import Spec, schema_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from sonnx_clip.render.obligation import Obligation
 
@@ -106,20 +105,3 @@ def _strays(generated: Generated, root: Path, folders: tuple[str, ...]) -> list[
     there = [p for folder in folders for p in sorted((root / folder).rglob("*")) if p.is_file()]
     paths = [p.relative_to(root).as_posix() for p in there if "__pycache__" not in p.parts]
     return [path for path in paths if path not in generated.files]
-
-
-def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
-    """Write a file beside its place and rename it there; UserError if it cannot be written."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-                out.write(text)
-            Path(name).chmod(mode)
-            Path(name).replace(file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UserError(f"cannot be written: {error}", str(file), "check the folder's permissions") from error

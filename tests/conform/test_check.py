@@ -161,7 +161,7 @@ def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
         (["--runtime", "numpy", "--dtype", "float31"], "float31"),
         (["--runtime", "numpy", "--dtype", "real"], "no runtime could be given values of real"),
         (["--runtime", "no_such_module:clip", "--dtype", "int16"], "cannot be loaded"),
-        (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "its folder cannot be made"),
+        (["--runtime", "numpy", "-o", "pyproject.toml/x.json"], "folder cannot be made"),
     ],
 )
 def test_bad_input_is_one_message(arguments, words):

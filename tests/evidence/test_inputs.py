@@ -106,7 +106,7 @@ def test_stale_vectors(tmp_path, obligations):
 def test_a_folder_that_cannot_be_written(tmp_path, obligations):
     build = made.write(tmp_path / "b", made.proofs(obligations))
     (tmp_path / "file").write_text("here already")
-    with pytest.raises(UserError, match="cannot be written"):
+    with pytest.raises(UserError, match="cannot be made"):
         write_evidence(build, tmp_path / "file")
     assert (tmp_path / "file").read_text() == "here already"
 

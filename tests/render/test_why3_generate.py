@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,6 @@ from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from pathlib import Path
 
     from tests.prove.workbench import Workbench
 
@@ -62,7 +62,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(generate.Path, "replace", interrupted)
+    monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write(SOME, tmp_path)
     assert (tmp_path / "generated/b.txt").read_text() == "as it was\n"
@@ -71,9 +71,9 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "generated").write_text("a file\n")
-    with pytest.raises(UserError, match="cannot be written") as caught:
+    with pytest.raises(UserError, match="cannot be made") as caught:
         write(SOME, tmp_path)
-    assert "check the folder's permissions" in str(caught.value)
+    assert "write elsewhere" in str(caught.value)
 
 
 def test_rendering_twice_gives_the_same(quick: None) -> None:

@@ -1,0 +1,61 @@
+"""Files are written as a whole: a reader sees the old ones or the new ones, never half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it; UserError if that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"this folder cannot be made: {error.strerror}", str(folder), "write elsewhere"
+        ) from error
+
+
+def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
+    """Write a file beside its place and rename it there; UserError if it cannot be written."""
+    write_together({file: text}, mode)
+
+
+def write_together(files: Mapping[Path, str], mode: int = 0o644) -> None:
+    """Write all files beside their places, and only then rename each; UserError if one cannot be written."""
+    beside: dict[Path, Path] = {}
+    try:
+        for file, text in files.items():
+            make_folder(file.parent)
+            beside[file] = _write_beside(file, text, mode)
+        for file, new in beside.items():
+            new.replace(file)
+    except OSError as error:
+        where = str(error.filename2 or file)
+        raise UserError(
+            f"it cannot be written: {error.strerror}",
+            where,
+            "check the folder's permissions, or write elsewhere",
+        ) from error
+    finally:
+        for new in beside.values():
+            new.unlink(missing_ok=True)
+
+
+def _write_beside(file: Path, text: str, mode: int) -> Path:
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+        Path(name).chmod(mode)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
