@@ -5,12 +5,14 @@ Source: SONNX profile, clip (int, int, int) and clip (float, float, float), Rest
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
 
 from sonnx_clip.errors import RestrictionError
+from sonnx_clip.oracle.plan import PLANNERS, Plan
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -22,6 +24,9 @@ ELEMENT_TYPES: dict[np.dtype[Any], np.dtype[Any]] = {
     for dtype in (*map(np.dtype, _INTEGERS + _FLOATS), np.dtype(ml_dtypes.bfloat16))
 }
 """The element types of the profile, each with the unsigned integer that holds its bits."""
+
+
+_PLANS = 256
 
 
 def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Array:
@@ -47,35 +52,40 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
             the profile; ``scalar_bounds`` for a bound that is not of shape (); C1 or C3 for `out`.
         ValueError: `out` is read-only.
     """
-    tensor, lower, upper = _tensor("x", x), _bound("min", "R1", min), _bound("max", "R2", max)
+    tensor = _tensor("x", x)
+    lower_bound, upper_bound = _bound("min", "R1", min), _bound("max", "R2", max)
     dtype = tensor.dtype
     if dtype not in ELEMENT_TYPES or not dtype.isnative:
         raise RestrictionError("element_types", _outside(dtype))
-    for name, bound in (("min", lower), ("max", upper)):
+    for name, bound in (("min", lower_bound), ("max", upper_bound)):
         if bound.dtype != dtype:
             raise RestrictionError("R5", _other_type(name, bound.dtype, dtype))
         if bound.shape != ():
             raise RestrictionError("scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()")
     result = np.empty_like(tensor) if out is None else _checked_out(out, tensor)
-    with np.errstate(invalid="ignore"):
-        _clip_into(result, tensor, lower, upper)
+    kernel, lower, upper = _plan(dtype, lower_bound.tobytes(), upper_bound.tobytes())
+    if result.size:
+        kernel(_readable(tensor, result), lower, upper, result)
     return result if out is None else out
 
 
-def _clip_into(out: Array, x: Array, lower: Array, upper: Array) -> None:
-    """Write the cases into `out`. All comparisons come before the first write, since `out` may overlap."""
-    bits = ELEMENT_TYPES[x.dtype]
-    # Bits are moved as unsigned integers, so that no payload of a NaN depends on how a float is moved.
-    lower_bits, upper_bits = lower.view(bits).copy(), upper.view(bits).copy()
-    target = out.view(bits)
-    if upper < lower:
-        target[...] = upper_bits
-        return
-    low = np.less_equal(x, lower)
-    high = np.less_equal(upper, x)
-    np.copyto(target, x.view(bits))
-    np.copyto(target, upper_bits, where=high)
-    np.copyto(target, lower_bits, where=low)
+@lru_cache(maxsize=_PLANS)
+def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> Plan:
+    """The plan for two bounds, given by their bits: what equals as a number may differ in its bits."""
+    low, high = (np.frombuffer(bits, dtype)[0] for bits in (lower, upper))
+    with np.errstate(invalid="ignore"):
+        return PLANNERS[dtype](low, high)
+
+
+def _readable(x: Array, out: Array) -> Array:
+    """`x`, or a copy if it overlaps `out` otherwise than entry for entry."""
+    if x is out or not np.may_share_memory(x, out) or _is_same_memory(x, out):
+        return x
+    return x.copy()
+
+
+def _is_same_memory(x: Array, out: Array) -> bool:
+    return x.ctypes.data == out.ctypes.data and x.strides == out.strides
 
 
 def _bound(name: str, tag: str, value: object) -> Array:
