@@ -38,6 +38,19 @@ ask 60 why3/clip.mlw ClipTheorems -a inline_all \
   -G "idempotent"
 ask 1 why3/clip.mlw ClipTheorems  \
   -G "smoke_clip"
+ask 1 why3/kernel.mlw UInt16  \
+  -G "smoke_uint16"
+ask 60 why3/kernel.mlw Kernel -a inline_all \
+  -G "clip_element'vc" \
+  -G "clip_elements'vc" \
+  -G "in_place'vc" \
+  -G "elsewhere'vc"
+ask 1 why3/kernel.mlw Kernel  \
+  -G "smoke_kernel"
+ask 1 why3/memory.mlw Size  \
+  -G "smoke_size"
+ask 1 why3/memory.mlw Buffers  \
+  -G "smoke_buffers"
 ask 1 why3/profile.mlw Restrictions  \
   -G "smoke_profile"
 ask 60 why3/tensor.mlw ShapeTheorems -a inline_all \
@@ -971,9 +984,67 @@ ask 60 generated/why3/restrictions.mlw Profile -a inline_all \
   -G "scalar_bounds_independent"
 ask 1 generated/why3/restrictions.mlw Profile  \
   -G "smoke_restrictions"
+ask 60 generated/why3/c_int8.mlw Kernel -a inline_all \
+  -G "sonnx_clip_int8'vc"
+ask 1 generated/why3/c_int8.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_int16.mlw Kernel -a inline_all \
+  -G "sonnx_clip_int16'vc"
+ask 1 generated/why3/c_int16.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_int32.mlw Kernel -a inline_all \
+  -G "sonnx_clip_int32'vc"
+ask 1 generated/why3/c_int32.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_int64.mlw Kernel -a inline_all \
+  -G "sonnx_clip_int64'vc"
+ask 1 generated/why3/c_int64.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_uint8.mlw Kernel -a inline_all \
+  -G "sonnx_clip_uint8'vc"
+ask 1 generated/why3/c_uint8.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_uint16.mlw Kernel -a inline_all \
+  -G "sonnx_clip_uint16'vc"
+ask 1 generated/why3/c_uint16.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_uint32.mlw Kernel -a inline_all \
+  -G "sonnx_clip_uint32'vc"
+ask 1 generated/why3/c_uint32.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_uint64.mlw Kernel -a inline_all \
+  -G "sonnx_clip_uint64'vc"
+ask 1 generated/why3/c_uint64.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_float16.mlw Kernel -a inline_all \
+  -G "rank'vc" \
+  -G "less_equal'vc" \
+  -G "less_equal'refn'vc" \
+  -G "less_than'vc" \
+  -G "less_than'refn'vc" \
+  -G "sonnx_clip_float16'vc"
+ask 1 generated/why3/c_float16.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_bfloat16.mlw Kernel -a inline_all \
+  -G "rank'vc" \
+  -G "less_equal'vc" \
+  -G "less_equal'refn'vc" \
+  -G "less_than'vc" \
+  -G "less_than'refn'vc" \
+  -G "sonnx_clip_bfloat16'vc"
+ask 1 generated/why3/c_bfloat16.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_float32.mlw Kernel -a inline_all \
+  -G "sonnx_clip_float32'vc"
+ask 1 generated/why3/c_float32.mlw Kernel  \
+  -G "smoke_c"
+ask 60 generated/why3/c_float64.mlw Kernel -a inline_all \
+  -G "sonnx_clip_float64'vc"
+ask 1 generated/why3/c_float64.mlw Kernel  \
+  -G "smoke_c"
 mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
-echo "$valid of 1776 goals Valid (888 obligations, two provers); smoke: $false of $asked Valid, 72 asked"
-[ "$valid" -eq 1776 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 72 ]
+echo "$valid of 1828 goals Valid (914 obligations, two provers); smoke: $false of $asked Valid, 104 asked"
+[ "$valid" -eq 1828 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 104 ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
+from sonnx_clip.render.c import kernel_theories, render_c
+from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
 from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.render.replay import render_replay
@@ -17,11 +20,12 @@ from sonnx_clip.render.written import written_obligations
 from sonnx_clip.spec import Spec, schema_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from sonnx_clip.render.obligation import Obligation
 
+MANIFEST = "generated/why3/obligations.json"
 SCHEMA = "spec/clip.schema.json"
 FOLDERS = ("generated",)
 _EXECUTABLE = frozenset({REPLAY})
@@ -52,7 +56,9 @@ def all_obligations(spec: Spec) -> tuple[Obligation, ...]:
 def render_theories(spec: Spec) -> Generated:
     """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
     why3 = render_why3(spec)
-    obligations = (*written_obligations(ids_of(spec)), *why3.obligations)
+    kernels, of_kernels = kernel_theories(spec)
+    rendered = (*why3.obligations, *of_kernels)
+    obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
         ("goals", [f"{o.file} {o.theory}.{o.goal}" for o in obligations]),
@@ -60,7 +66,7 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
-    return Generated(why3.files, obligations)
+    return Generated({**why3.files, **kernels, MANIFEST: _manifest(spec, rendered)}, obligations)
 
 
 def render_all(spec: Spec) -> Generated:
@@ -68,9 +74,15 @@ def render_all(spec: Spec) -> Generated:
     theories = render_theories(spec)
     files = {
         **theories.files, **render_numpy(spec), **render_vectors(spec),
-        **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
+        **render_c(spec, theories.files), **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)
+
+
+def _manifest(spec: Spec, obligations: Iterable[Obligation]) -> str:
+    about = header_lines(spec)
+    rows = [asdict(o) for o in obligations]
+    return json.dumps({"about": about, "obligations": rows}, indent=1, ensure_ascii=False) + "\n"
 
 
 def differences(generated: Generated, root: Path, folders: tuple[str, ...] = FOLDERS) -> list[str]:

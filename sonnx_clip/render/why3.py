@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.goals import TypeGoals
-from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.restrictions import restrictions_theory
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.tensor_goals import TensorGoals, tensor_printer
@@ -24,7 +22,7 @@ from sonnx_clip.spec.values import float_bits, infinity, sign_bit
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
@@ -53,7 +51,6 @@ def render_why3(spec: Spec) -> Rendering:
     path = f"{FOLDER}/restrictions.mlw"
     files[path], found = restrictions_theory(spec, path)
     obligations += found
-    files[f"{FOLDER}/obligations.json"] = _manifest(spec, obligations)
     return Rendering(files, tuple(obligations))
 
 
@@ -162,9 +159,3 @@ def _used_by_constraints(spec: Spec) -> list[Definition]:
                 wanted.add(node.id)
                 pending.append(spec.definition(node.id).is_)
     return [d for d in spec.definitions if d.id in wanted]
-
-
-def _manifest(spec: Spec, obligations: Iterable[Obligation]) -> str:
-    about = header_lines(spec)
-    rows = [asdict(o) for o in obligations]
-    return json.dumps({"about": about, "obligations": rows}, indent=1, ensure_ascii=False) + "\n"

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _MODULE = re.compile(r"^\s*(?:module|theory)\s+(?P<module>\w+)", re.MULTILINE)
 _VERBATIM = re.compile(r'\[@[^\]]*\]|"(?:[^"\\\n]|\\.)*"')  # no comment begins in these
 _GOAL = re.compile(
-    r"\b(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma)\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
+    r"\b(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma|let(?:\s+ghost)?(?=\s+\w+\s*\[@shows:))"
+    r"\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
     re.MULTILINE,
 )
 _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
@@ -111,10 +112,12 @@ def _obligation(
     statement = " ".join(
         body[match.end() :].split("\n\n", maxsplit=1)[0].removeprefix(" ").removeprefix(":").split()
     )
-    title = (
-        "no prover finds false"
-        if shown == ("smoke",)
-        else f"{name.replace('_', ' ')}, for every ordered type"
-    )
-    kind: Kind = "smoke" if shown == ("smoke",) else "theorem"
+    words = name.replace("_", " ")
+    kind: Kind
+    if shown == ("smoke",):
+        kind, title = "smoke", "no prover finds false"
+    elif match["form"].startswith("let") and "lemma" not in match["form"]:
+        kind, title = "refinement", f"{words} keeps its contract, for every element type"
+    else:
+        kind, title = "theorem", f"{words}, for every ordered type"
     return Obligation(f"{stem}.{name}", kind, stem, shown, title, file, module, goal, statement)

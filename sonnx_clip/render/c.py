@@ -1,0 +1,103 @@
+"""Renders the C reference: the kernel of each element type in WhyML, and the C that Why3 extracts from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.render.extract import extract
+from sonnx_clip.render.header import header_lines
+from sonnx_clip.render.obligation import Obligation
+from sonnx_clip.render.templating import template
+from sonnx_clip.render.theory import header, obligations_of, smoke
+from sonnx_clip.spec.values import float_bits, infinity, sign_bit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.types import ElementType
+
+THEORIES = "generated/why3"
+FOLDER = "generated/c"
+HEADER = f"{FOLDER}/sonnx_clip.h"
+
+
+def machine_types(spec: Spec) -> tuple[ElementType, ...]:
+    """The element types that C has, in the order of the specification."""
+    return tuple(etype for etype in spec.element_types if etype.c is not None)
+
+
+def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+    """The kernels in WhyML by their path in the repository, and their obligations."""
+    files: dict[str, str] = {}
+    obligations: list[Obligation] = []
+    for etype in machine_types(spec):
+        path = f"{THEORIES}/c_{etype.id}.mlw"
+        cases = tuple(case.id for case in spec.cases)
+        files[path] = template("c_type.mlw.j2").render(
+            header=header(spec), etype=etype, shows=(etype.id, *cases), float=_patterns(etype)
+        )
+        obligations += _obligations(etype, path, cases)
+    return files, tuple(obligations)
+
+
+def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
+    """The C files with their drivers, by their path in the repository.
+
+    Args:
+        spec: the specification.
+        theories: the kernels in WhyML, as `kernel_theories` gives them.
+
+    Raises:
+        UserError: Why3 is missing, or the extraction said anything at all.
+    """
+    types = machine_types(spec)
+    files = {HEADER: template("sonnx_clip.h.j2").render(header=header_lines(spec), element_types=types)}
+    drivers = {
+        etype.id: template("c_type.drv.j2").render(header=header(spec), etype=etype, float=_patterns(etype))
+        for etype in types
+    }
+    extracted = extract(theories, drivers)
+    about = "\n   ".join(
+        [*header_lines(spec), "Extracted by Why3 from generated/why3/c_{}.mlw, which is proved."]
+    )
+    for etype in types:
+        files[f"{FOLDER}/drivers/{etype.id}.drv"] = drivers[etype.id]
+        head = f"/* {about.format(etype.id)} */\n\n"
+        files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + extracted[etype.id]
+    return files
+
+
+def _patterns(etype: ElementType) -> dict[str, str] | None:
+    """The bit patterns that the kernel of a float without a C type uses; None for all other types."""
+    if etype.family != "float" or etype.c != f"uint{etype.width}_t":
+        return None
+    form, digits = float_bits(etype), (etype.width or 0) // 4
+    inf = infinity(form)
+    numbers = {"mask": sign_bit(form) - 1, "infinity": inf, "top": 2 * inf}
+    shown = {name: f"(0x{value:0{digits}x}: t)" for name, value in numbers.items()}
+    return {**shown, "infinity_number": f"0x{inf:0{digits}x}", "top_number": f"0x{2 * inf:0{digits}x}"}
+
+
+def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[Obligation]:
+    """What Why3 asks of the programs in a kernel: one for each contract, and for each [val] that is given."""
+
+    def refinement(name: str, goal: str, shows: tuple[str, ...], title: str, statement: str) -> Obligation:
+        id_ = f"{etype.id}.c_{name}"
+        return Obligation(id_, "refinement", etype.id, shows, title, path, "Kernel", goal, statement)
+
+    found = []
+    if _patterns(etype):
+        found.append(
+            refinement("rank", "rank'vc", (etype.id,), "the rank is as it is defined", "result = rank_of a")
+        )
+        for name, sign, relation in (("less_equal", "<=", "le"), ("less_than", "<", "lt")):
+            statement = f"result <-> {relation} a b"
+            by_ranks = f"ranks compare as IEEE 754 says: {sign}"
+            stands_for = f"{name} keeps the contract of the operator {sign} of C"
+            found.append(refinement(name, f"{name}'vc", (etype.id,), by_ranks, statement))
+            found.append(refinement(f"{name}_refines", f"{name}'refn'vc", (etype.id,), stands_for, statement))
+    title = "the C kernel computes Clip, in place and elsewhere, within its memory, and ends"
+    statement = "memory.cells[place] = clip (old memory.cells)[opposite x y place] min max, and nothing else"
+    found.append(refinement("clip", f"sonnx_clip_{etype.id}'vc", (etype.id, *cases), title, statement))
+    return [*found, *obligations_of(etype.id, path, "Kernel", [smoke("smoke_c")])]

@@ -1,0 +1,66 @@
+"""Why3's extraction to C. It ends with status 0 even when it failed: any word on standard error is one."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COMMON = "why3/drivers/c.drv"
+_SECONDS = 60
+
+
+def extract(theories: Mapping[str, str], drivers: Mapping[str, str]) -> Mapping[str, str]:
+    """The C text of the kernel of each element type.
+
+    Args:
+        theories: the kernels in WhyML, by their path; a kernel is the module ``Kernel`` of ``c_<type>.mlw``.
+        drivers: for each element type what its kernel is printed with, beside why3/drivers/c.drv.
+
+    Raises:
+        UserError: Why3 is missing or said something, or gave no kernel.
+    """
+    written = tuple(
+        (path.name, path.read_text(encoding="utf-8"))
+        for path in (*sorted(repo_file("why3").glob("*.mlw")), repo_file(COMMON))
+    )
+    by_name = {Path(path).name: text for path, text in theories.items()}
+    asked = [(name, by_name[f"c_{name}.mlw"], driver) for name, driver in drivers.items()]
+    with ThreadPoolExecutor() as pool:
+        texts = pool.map(lambda one: _extracted(*one, written), asked)
+        return dict(zip(drivers, texts, strict=True))
+
+
+@cache
+def _extracted(name: str, theory: str, driver: str, written: tuple[tuple[str, str], ...]) -> str:
+    """Extracted in a folder that holds exactly these texts: what is on disk takes no part."""
+    module = f"c_{name}.Kernel"
+    with tempfile.TemporaryDirectory() as folder:
+        for file, text in (*written, (f"c_{name}.mlw", theory), (f"{name}.drv", driver)):
+            Path(folder, file).write_text(text, encoding="utf-8")
+        asked = ["why3", "extract", "-D", "c", "-D", "c.drv", "-D", f"{name}.drv", "-L", ".", module]
+        try:
+            done = subprocess.run(
+                asked, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
+            )
+        except FileNotFoundError as error:
+            what = "why3 is not installed, and generated/c is extracted by it"
+            raise UserError(what, todo="apt-get install why3") from error
+        except subprocess.TimeoutExpired as error:
+            raise UserError(f"why3 extract did not end within {_SECONDS} s", module) from error
+    where = f"generated/why3/c_{name}.mlw"
+    if done.stderr.strip() or done.returncode != 0:
+        said = done.stderr.strip() or f"exit status {done.returncode}"
+        raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"mend it, or {COMMON}")
+    if f"void sonnx_clip_{name}(" not in done.stdout:
+        raise UserError(f"why3 extract gave no sonnx_clip_{name}", where, "restore the template")
+    return done.stdout
