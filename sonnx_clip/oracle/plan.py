@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from sonnx_clip.oracle import kernels
-from sonnx_clip.oracle.kernels import Array
+from sonnx_clip.oracle.formats import FORMATS, INT16, UINT16, Array, Format
 
 Kernel: TypeAlias = Callable[[Array, Array, Array, Array], None]
 
@@ -47,10 +47,10 @@ def plan_floats(lower: Array, upper: Array) -> Plan:
 
 def _kernel_of_floats(lower: Array, upper: Array) -> Kernel:
     """The kernel for bounds that are no NaN and not inverted."""
-    form = kernels.FORMATS[lower.dtype]
+    form = FORMATS[lower.dtype]
     low, high = lower.view(form.unsigned), upper.view(form.unsigned)
     if low == form.plus_zero:
-        return kernels.limit_to_zeros if high == form.minus_zero else kernels.limit_by_plus_zero
+        return kernels.limit_to_zeros if high == form.minus_zero else _FROM_PLUS_ZERO[lower.dtype]
     if low == form.minus_zero:
         return kernels.limit_to_zeros if high == form.plus_zero else kernels.limit_by_minus_zero
     if high == form.plus_zero:
@@ -60,29 +60,47 @@ def _kernel_of_floats(lower: Array, upper: Array) -> Kernel:
     return kernels.limit
 
 
+# NumPy has no fast clip of 64-bit integers.
+_FROM_PLUS_ZERO: dict[np.dtype[Any], Kernel] = {
+    np.dtype(np.float32): kernels.limit_from_plus_zero_as_integers,
+    np.dtype(np.float64): kernels.limit_from_plus_zero,
+}
+
+
 def plan_floats_16(lower: Array, upper: Array) -> Plan:
     """Plan for float16 or bfloat16, on the bits; a bound that is NaN becomes an infinity."""
-    form = kernels.FORMATS[lower.dtype]
-    low, high = lower.view(form.unsigned), upper.view(form.unsigned)
+    form = FORMATS[lower.dtype]
+    low, high = lower.view(UINT16), upper.view(UINT16)
     if np.bitwise_and(low, form.magnitude) > form.infinity:
-        low = np.bitwise_or(form.infinity, form.minus_zero)
+        low = form.minus_infinity
     if np.bitwise_and(high, form.magnitude) > form.infinity:
         high = form.infinity
-    return Plan(_kernel_of_floats_16(low, high, form), low, high)
-
-
-def _kernel_of_floats_16(low: Any, high: Any, form: kernels.Format) -> Kernel:
-    """The kernel for the bits of two bounds that are no NaN."""
-    if low < form.minus_zero and high < form.minus_zero:
-        return kernels.fill_16 if high < low else kernels.limit_between_plus
-    if low >= form.minus_zero and high >= form.minus_zero:
-        return kernels.fill_16 if low < high else kernels.limit_between_minus
     if low < form.minus_zero:
-        both = low == form.plus_zero and high == form.minus_zero
-        return kernels.limit_to_zeros_16 if both else kernels.fill_16
+        return _from_plus(low, high, form)
+    if high < form.minus_zero:
+        return _across_zero(low, high, form)
+    return Plan(kernels.fill_16 if low < high else kernels.limit_between_minus, low, high)
+
+
+def _from_plus(low: Any, high: Any, form: Format) -> Plan:
+    """The plan for a lower bound with a plus sign."""
+    if high < form.minus_zero:
+        if high < low:
+            return Plan(kernels.fill_16, low, high)
+        return Plan(kernels.limit_between_plus, low.view(INT16), high.view(INT16))
+    both_zero = low == form.plus_zero and high == form.minus_zero
+    return Plan(kernels.limit_to_zeros_16 if both_zero else kernels.fill_16, low, high)
+
+
+def _across_zero(low: Any, high: Any, form: Format) -> Plan:
+    """The plan for a lower bound with a minus sign and an upper one with a plus sign."""
     if low == form.minus_zero:
-        return kernels.limit_to_zeros_16 if high == form.plus_zero else kernels.limit_from_minus_zero
-    return kernels.limit_up_to_plus_zero if high == form.plus_zero else kernels.limit_across_zero
+        if high == form.plus_zero:
+            return Plan(kernels.limit_to_zeros_16, low, high)
+        return Plan(kernels.limit_from_minus_zero, low, high.view(INT16))
+    if high == form.plus_zero:
+        return Plan(kernels.limit_up_to_plus_zero, low, high.view(INT16))
+    return Plan(kernels.limit_across_zero, low, high.view(INT16))
 
 
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

@@ -74,7 +74,8 @@ def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> Plan:
     """The plan for two bounds, given by their bits: what equals as a number may differ in its bits."""
     low, high = (np.frombuffer(bits, dtype)[0] for bits in (lower, upper))
     with np.errstate(invalid="ignore"):
-        return PLANNERS[dtype](low, high)
+        kernel, low, high = PLANNERS[dtype](low, high)
+    return Plan(kernel, np.asarray(low), np.asarray(high))
 
 
 def _readable(x: Array, out: Array) -> Array:

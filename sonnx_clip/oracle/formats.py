@@ -1,0 +1,93 @@
+"""What the kernels know of the bits of the float formats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+INT16, UINT16 = np.dtype(np.int16), np.dtype(np.uint16)
+
+
+@dataclass(frozen=True)
+class Format:
+    """Constants of a float format, on its bits.
+
+    What is combined with arrays is an array of shape (), what is compared with the result of a reduction is a
+    scalar: NumPy is several times as fast so.
+
+    Args:
+        unsigned: the unsigned integer that holds the bits.
+        signed: the signed one.
+        one: the number 1, unsigned, shape ().
+        plus_zero: the bits of +0, unsigned, shape ().
+        minus_zero: the bits of -0, which are the sign, unsigned, shape ().
+        magnitude: all but the sign, unsigned, shape ().
+        infinity: the bits of infinity, unsigned, shape ().
+        beyond_infinity: how many patterns are above infinity, unsigned, shape (). They are the NaNs.
+        shift: how far the sign is from the lowest bit, signed, shape ().
+        signed_zero: the bits of +0, signed, shape ().
+        least: the bits of -0, signed, shape (): the least signed integer.
+        signed_infinity: the bits of infinity, a signed scalar.
+        minus_infinity: the bits of minus infinity, an unsigned scalar.
+        infinite: infinity itself, a scalar of the format.
+    """
+
+    unsigned: np.dtype[Any]
+    signed: np.dtype[Any]
+    one: Array
+    plus_zero: Array
+    minus_zero: Array
+    magnitude: Array
+    infinity: Array
+    beyond_infinity: Array
+    shift: Array
+    signed_zero: Array
+    least: Array
+    signed_infinity: Any
+    minus_infinity: Any
+    infinite: Any
+
+
+def _format(dtype: np.dtype[Any], infinity: int) -> Format:
+    width = 8 * dtype.itemsize
+    sign = 1 << (width - 1)
+    unsigned, signed = np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
+    return Format(
+        unsigned=unsigned,
+        signed=signed,
+        one=_constant(1, unsigned),
+        plus_zero=_constant(0, unsigned),
+        minus_zero=_constant(sign, unsigned),
+        magnitude=_constant(sign - 1, unsigned),
+        infinity=_constant(infinity, unsigned),
+        beyond_infinity=_constant(sign - 1 - infinity, unsigned),
+        shift=_constant(width - 1, signed),
+        signed_zero=_constant(0, signed),
+        least=_constant(-sign, signed),
+        signed_infinity=signed.type(infinity),
+        minus_infinity=unsigned.type(sign + infinity),
+        infinite=unsigned.type(infinity).view(dtype),
+    )
+
+
+def _constant(value: int, dtype: np.dtype[Any]) -> Array:
+    constant = np.array(value, dtype)
+    constant.flags.writeable = False
+    return constant
+
+
+FORMATS: dict[np.dtype[Any], Format] = {
+    dtype: _format(dtype, infinity)
+    for dtype, infinity in (
+        (np.dtype(np.float16), 0x7C00),
+        (np.dtype(ml_dtypes.bfloat16), 0x7F80),
+        (np.dtype(np.float32), 0x7F80_0000),
+        (np.dtype(np.float64), 0x7FF0_0000_0000_0000),
+    )
+}
+"""The formats by their dtype."""
