@@ -113,3 +113,6 @@ PLANNERS: dict[np.dtype[Any], Callable[[Array, Array], Plan]] = {
     np.dtype(ml_dtypes.bfloat16): plan_floats_16,
 }
 """The planner of each element type of the profile."""
+
+READ_ONCE = frozenset({kernels.fill, kernels.fill_16, kernels.limit})
+"""The kernels that go over the entries once."""

@@ -8,25 +8,17 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-import ml_dtypes
 import numpy as np
 
 from sonnx_clip.errors import RestrictionError
-from sonnx_clip.oracle.plan import PLANNERS, Plan
+from sonnx_clip.oracle.plan import PLANNERS, READ_ONCE, Plan
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_FLOATS = ("float16", "float32", "float64")
-
-ELEMENT_TYPES: dict[np.dtype[Any], np.dtype[Any]] = {
-    dtype: np.dtype(f"u{dtype.itemsize}")
-    for dtype in (*map(np.dtype, _INTEGERS + _FLOATS), np.dtype(ml_dtypes.bfloat16))
-}
-"""The element types of the profile, each with the unsigned integer that holds its bits."""
-
-
 _PLANS = 256
+
+CHUNK = 1 << 17
+"""Entries at most in one call of a kernel that reads what it has written."""
 
 
 def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Array:
@@ -52,44 +44,67 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
             the profile; ``scalar_bounds`` for a bound that is not of shape (); C1 or C3 for `out`.
         ValueError: `out` is read-only.
     """
-    tensor = _tensor("x", x)
-    lower_bound, upper_bound = _bound("min", "R1", min), _bound("max", "R2", max)
+    tensor = x if type(x) is np.ndarray else _tensor("x", x)
+    lower = min if type(min) is np.ndarray else _bound("min", "R1", min)
+    upper = max if type(max) is np.ndarray else _bound("max", "R2", max)
     dtype = tensor.dtype
-    if dtype not in ELEMENT_TYPES or not dtype.isnative:
-        raise RestrictionError("element_types", _outside(dtype))
-    for name, bound in (("min", lower_bound), ("max", upper_bound)):
-        if bound.dtype != dtype:
-            raise RestrictionError("R5", _other_type(name, bound.dtype, dtype))
-        if bound.shape != ():
-            raise RestrictionError("scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()")
+    if not (lower.dtype is dtype is upper.dtype and lower.ndim == 0 == upper.ndim):
+        _check_bounds(dtype, lower, upper)
+    # The bits are read now, whatever is written to later. What equals as a number may differ in its bits.
+    plan = _plan(dtype, lower.tobytes(), upper.tobytes())
     result = np.empty_like(tensor) if out is None else _checked_out(out, tensor)
-    kernel, lower, upper = _plan(dtype, lower_bound.tobytes(), upper_bound.tobytes())
-    if result.size:
-        kernel(_readable(tensor, result), lower, upper, result)
+    if result is not tensor and np.may_share_memory(result, tensor):
+        tensor = _readable(tensor, result)
+    if 0 < result.size <= CHUNK and result.ndim:
+        plan.kernel(tensor, plan.lower, plan.upper, result)
+    elif result.size:
+        _in_chunks(plan, tensor, result)
     return result if out is None else out
 
 
 @lru_cache(maxsize=_PLANS)
 def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> Plan:
-    """The plan for two bounds, given by their bits: what equals as a number may differ in its bits."""
-    low, high = (np.frombuffer(bits, dtype)[0] for bits in (lower, upper))
+    """The plan for two bounds, given by their bits; its bounds are read-only arrays of shape ()."""
+    if dtype not in PLANNERS:
+        raise RestrictionError("element_types", _outside(dtype))
     with np.errstate(invalid="ignore"):
-        kernel, low, high = PLANNERS[dtype](low, high)
-    return Plan(kernel, np.asarray(low), np.asarray(high))
+        plan = PLANNERS[dtype](*(np.frombuffer(bits, dtype)[0] for bits in (lower, upper)))
+    bounds = [np.array(bound) for bound in (plan.lower, plan.upper)]
+    for bound in bounds:
+        bound.flags.writeable = False
+    return Plan(plan.kernel, *bounds)
+
+
+def _in_chunks(plan: Plan, x: Array, out: Array) -> None:
+    """Run a kernel piece by piece, so that what it reads again is still in the cache."""
+    if out.ndim == 0 or (plan.kernel not in READ_ONCE and x.flags.c_contiguous and out.flags.c_contiguous):
+        x, out = x.reshape(-1), out.reshape(-1)
+        for start in range(0, out.size, CHUNK):
+            part = slice(start, start + CHUNK)
+            plan.kernel(x[part], plan.lower, plan.upper, out[part])
+    else:
+        plan.kernel(x, plan.lower, plan.upper, out)
 
 
 def _readable(x: Array, out: Array) -> Array:
-    """`x`, or a copy if it overlaps `out` otherwise than entry for entry."""
-    if x is out or not np.may_share_memory(x, out) or _is_same_memory(x, out):
-        return x
-    return x.copy()
+    """`x` if it is the same memory as `out` entry for entry; else a copy, since the two overlap."""
+    same = x.strides == out.strides and x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
+    return x if same else x.copy()
 
 
-def _is_same_memory(x: Array, out: Array) -> bool:
-    return x.ctypes.data == out.ctypes.data and x.strides == out.strides
+def _check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
+    if dtype not in PLANNERS:
+        raise RestrictionError("element_types", _outside(dtype))
+    for name, bound in (("min", lower), ("max", upper)):
+        if bound.dtype != dtype:
+            raise RestrictionError("R5", _other_type(name, bound.dtype, dtype))
+        if bound.shape != ():
+            raise RestrictionError("scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()")
 
 
 def _bound(name: str, tag: str, value: object) -> Array:
+    if isinstance(value, np.generic):
+        return np.asarray(value)
     if value is None:
         raise RestrictionError(tag, f"{name} is None; input {'L' if name == 'min' else 'M'} must be set")
     return _tensor(name, value)
@@ -116,10 +131,10 @@ def _untyped(name: str, value: object) -> str:
 
 
 def _outside(dtype: np.dtype[Any]) -> str:
-    if dtype.newbyteorder("=") in ELEMENT_TYPES:
+    if dtype.newbyteorder("=") in PLANNERS:
         native = dtype.newbyteorder("=").name
         return f"x has type {dtype.str}, not in native byte order; pass x.astype({native!r})"
-    known = ", ".join(known.name for known in ELEMENT_TYPES)
+    known = ", ".join(known.name for known in PLANNERS)
     return f"x has type {dtype}, which is not an element type of the profile: {known}"
 
 
@@ -129,10 +144,10 @@ def _other_type(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> str:
 
 
 def _checked_out(out: object, x: Array) -> Array:
-    result = _tensor("out", out)
+    result = out if type(out) is np.ndarray else _tensor("out", out)
     if not isinstance(out, np.ndarray):
         raise RestrictionError("R5", "out is a scalar; pass an array")
-    if result.dtype != x.dtype:
+    if result.dtype is not x.dtype and result.dtype != x.dtype:
         raise RestrictionError("C3", f"out has type {result.dtype}; it must have that of x, {x.dtype}")
     if result.shape != x.shape:
         raise RestrictionError("C1", f"out has shape {result.shape}; it must have that of x, {x.shape}")
