@@ -13,6 +13,7 @@ BIN := .venv/bin
 PYTEST_ARGS ?= -n auto
 COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 PROVE_ARGS ?=
+BENCH_ARGS ?=
 # Judged beside our own implementation, which alone decides the exit status: a deviation of theirs is a finding.
 RUNTIMES ?= numpy onnxruntime onnx-reference
 LOCK_ARGS ?=
@@ -65,8 +66,9 @@ test-browser: setup-python setup-provers setup-browser ## the evidence page in h
 	$(PYTEST) -m browser
 
 .PHONY: bench
-bench: setup-python setup-provers ## benchmarks, as ratios
-	@for script in bench/*.py; do echo "$(BIN)/python $$script"; $(BIN)/python "$$script" || exit; done
+bench: setup-python setup-provers setup-bench ## benchmarks, as ratios
+	.venv-bench/bin/python -m bench.kernels $(BENCH_ARGS)
+	$(BIN)/python -m bench.prove
 
 .PHONY: replay
 replay: setup-provers ## prove everything with `why3 prove` alone, without our Python
@@ -86,7 +88,7 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: setup-python setup-provers setup-browser
+.PHONY: setup-python setup-provers setup-browser setup-bench
 setup-python:
 	@tools/setup.sh python
 
@@ -95,3 +97,6 @@ setup-provers:
 
 setup-browser:
 	@tools/setup.sh browser
+
+setup-bench:
+	@tools/setup.sh bench

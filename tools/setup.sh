@@ -4,6 +4,7 @@
 #   tools/setup.sh python    .venv with the packages of requirements.lock and this project
 #   tools/setup.sh provers   Why3, Z3 and cvc5
 #   tools/setup.sh browser   Chromium, for the tests of the evidence page
+#   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
 #
 # Exit status: 0 all is there, 2 something is missing and cannot be installed here.
 # PYTHON=/path/to/python chooses the interpreter. SETUP_SYSTEM=no never installs Debian packages.
@@ -156,9 +157,23 @@ setup_python() {
     is_done .project-done "$(project_id)" || install_project
 }
 
+# A venv of its own: torch is large, and requirements.lock does not pin what it brings.
+setup_bench() {
+    venv=.venv-bench
+    setup_python
+    is_done .bench-done "$(project_id)" && return
+    say "installing torch and matplotlib into $venv"
+    if quiet_pip install --no-build-isolation -e '.[bench]'; then
+        mark_done .bench-done "$(project_id)"
+    else
+        say "warning: pip could not (its words are above); the benchmarks leave out what is not there" >&2
+    fi
+}
+
 case ${1:-} in
     python) setup_python ;;
     provers) setup_provers ;;
     browser) need_commands chromium ;;
-    *) fail "usage: tools/setup.sh python|provers|browser" ;;
+    bench) setup_bench ;;
+    *) fail "usage: tools/setup.sh python|provers|browser|bench" ;;
 esac

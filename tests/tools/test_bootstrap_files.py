@@ -29,7 +29,8 @@ def _pins() -> dict[str, list[str]]:
 def test_the_lock_pins_what_the_project_asks_for() -> None:
     project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    wanted = [Requirement(text) for text in project["dependencies"] + [r for e in extras.values() for r in e]]
+    locked = [text for extra, texts in extras.items() if extra != "bench" for text in texts]
+    wanted = [Requirement(text) for text in project["dependencies"] + locked]
     pins = _pins()
     for requirement in wanted:
         name = re.sub(r"[-_.]+", "-", requirement.name).lower()
@@ -39,6 +40,15 @@ def test_the_lock_pins_what_the_project_asks_for() -> None:
         assert name in pins, f"{requirement} is not in requirements.lock: run `make lock`"
         for version in pins[name]:
             assert version in requirement.specifier, f"{name} {version} is not {requirement}: run `make lock`"
+
+
+def test_what_the_benchmarks_compare_with_is_pinned_and_stays_out_of_the_lock() -> None:
+    project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
+    theirs = [Requirement(text) for text in project["optional-dependencies"]["bench"]]
+    named = {r.name: str(r.specifier) for r in theirs if r.name != project["name"]}
+    assert set(named) == {"torch", "matplotlib"}
+    assert all(specifier.startswith("==") for specifier in named.values())
+    assert not named.keys() & _pins().keys()
 
 
 def test_every_pin_has_hashes_and_no_place_is_named() -> None:

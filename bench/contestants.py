@@ -1,0 +1,44 @@
+"""Who takes part, under which name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeAlias
+
+import sonnx_clip
+from bench import native, peers
+from bench.inputs import Case
+from bench.timing import Call
+from sonnx_clip.conform.dtypes import Array
+
+Contestant: TypeAlias = Callable[[Case, Array], Call]
+
+OURS, OURS_C = "sonnx_clip.clip", "C kernel"
+NUMPY, MINIMUM_MAXIMUM = "np.clip", "np.minimum(np.maximum)"
+TORCH, ONNXRUNTIME = "torch.clamp", "onnxruntime"
+NUMPY_COPY, C_COPY = "np.copyto", "C copy"
+
+
+def sonnx_numpy(case: Case, y: Array) -> Call:
+    """What users call from Python."""
+    return partial(sonnx_clip.clip, case.x, case.lower, case.upper, out=y)
+
+
+CONTESTANTS: Mapping[str, Contestant] = {
+    OURS: sonnx_numpy,
+    OURS_C: native.sonnx_c,
+    NUMPY: peers.numpy_clip,
+    MINIMUM_MAXIMUM: peers.numpy_minimum_maximum,
+    TORCH: peers.torch_clamp,
+    ONNXRUNTIME: peers.onnxruntime_clip,
+    NUMPY_COPY: peers.numpy_copy,
+    C_COPY: native.c_copy,
+}
+"""All contestants: ours, the peers, and two copies as limits."""
+
+EXACT = (OURS, OURS_C)
+"""These must answer with the bits of the cases; the peers deviate in NaN bounds and in zeros."""
+
+COPIES = (NUMPY_COPY, C_COPY)
+"""These do not clip."""

@@ -1,0 +1,120 @@
+"""How fast Clip is: ours against NumPy, PyTorch and ONNX Runtime, as ratios of one run on one thread.
+
+    python -m bench.kernels [--quick] [--output build/bench]
+
+Writes kernels.json, kernels.md, kernels.png and kernels.svg. A peer that is not installed is left out, and
+named. Exit status: 0 measured, whether the targets are met or not; 2 an answer of ours was wrong, or a file
+cannot be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from bench import checker, plot, report
+from bench.inputs import TYPES, kinds_of
+from bench.measure import BUDGETS, Cell, measure
+from bench.peers import NotThereError
+from bench.targets import judge
+from sonnx_clip.errors import UserError
+from sonnx_clip.files import make_folder, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+QUICK_TYPES = ("int8", "float16", "bfloat16", "float32")
+QUICK_BUDGETS = {1_000: 0.01, 100_000: 0.02}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, judge, print and write; the exit status."""
+    title = (__doc__ or "").split("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m bench.kernels", description=title)
+    parser.add_argument(
+        "--quick", action="store_true", help="few types and small sizes: rough figures, for tests"
+    )
+    parser.add_argument("--output", type=Path, default=Path("build/bench"), help="folder to write to")
+    asked = parser.parse_args(arguments)
+    try:
+        _run(asked.output, quick=asked.quick)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(folder: Path, *, quick: bool) -> None:
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    make_folder(folder)
+    before, began = report.load(), time.monotonic()
+    cells = _cells(console, quick=quick)
+    rows = [*judge(cells), *checker.rows(quick=quick)]
+    machine = report.describe_machine(before)
+    seconds = time.monotonic() - began
+    write_whole(
+        folder / "kernels.json", json.dumps(report.document(rows, cells, machine, seconds), indent=1) + "\n"
+    )
+    write_whole(folder / "kernels.md", report.markdown(rows, cells, machine))
+    notes = remarks(cells)
+    try:
+        plot.draw(cells, machine.sentence(), folder)
+    except NotThereError as error:
+        notes.append(f"no picture: {error}")
+    console.print(report.times_table(cells))
+    console.print(report.targets_table(rows))
+    for line in notes:
+        console.print(line, markup=False)
+    console.print(machine.sentence(), markup=False, style="dim")
+    console.print(f"measured in {seconds:.0f} s; written to {folder}/kernels.*", markup=False)
+
+
+def _cells(console: Console, *, quick: bool) -> list[Cell]:
+    types, budgets = (QUICK_TYPES, QUICK_BUDGETS) if quick else (TYPES, BUDGETS)
+    total = len(budgets) * sum(len(kinds_of(etype)) for etype in types)
+    if not console.is_terminal:
+        console.print(f"measuring {total} cases")
+        return list(measure(types, budgets))
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # No refreshing thread: it would take time from what is measured.
+    with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
+        task = progress.add_task("", total=total)
+
+        def show(etype: str, kind: str, size: int) -> None:
+            progress.update(task, description=f"{etype}, {kind}, {size:,}")
+            progress.refresh()
+
+        cells = []
+        for cell in measure(types, budgets, on_cell=show):
+            cells.append(cell)
+            progress.advance(task)
+    return cells
+
+
+def remarks(cells: Sequence[Cell]) -> list[str]:
+    """One line for each contestant that was not there, and for each whose answers were wrong."""
+    absent: dict[tuple[str, str], dict[str, None]] = {}
+    wrong: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        for name, why in cell.absent.items():
+            absent.setdefault((name, why), {})[cell.etype] = None
+        for name in cell.wrong:
+            wrong.setdefault(name, {})[f"{cell.etype} {cell.kind}"] = None
+    every = {cell.etype for cell in cells}
+    lines = []
+    for (name, why), types in absent.items():
+        where = "" if types.keys() == every else f" for {', '.join(types)}"
+        lines.append(f"{name} is not there{where}: {why}")
+    return lines + [f"{name} gave wrong answers (!): {', '.join(cases)}" for name, cases in wrong.items()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
