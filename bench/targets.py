@@ -80,7 +80,10 @@ class Row:
         if self.met:
             return "met"
         over = self.figure / self.limit if self.sense == "at most" else self.limit / self.figure
-        return f"missed by {100 * (over - 1):.0f} %" if over < 2 else f"missed by a factor of {over:.1f}"
+        if over >= 2:
+            return f"missed by a factor of {over:.1f}"
+        percent = 100 * (over - 1)
+        return f"missed by {percent:.0f} %" if percent >= 1 else f"missed by {percent:.1g} %"
 
 
 TARGETS = (

@@ -82,11 +82,11 @@ def interleave(
 
 
 def order_of_round(names: list[str], number: int) -> list[str]:
-    """Who comes when: each round begins one further, and every other round runs backwards.
+    """Who comes when: every other round runs backwards, and each pair of rounds begins one further.
 
     Backwards, so that nobody always finds the caches as the same other one left them.
     """
-    start = number % len(names) if names else 0
+    start = number // 2 % len(names) if names else 0
     order = names[start:] + names[:start]
     return order[::-1] if number % 2 else order
 

@@ -44,7 +44,7 @@ case "$*" in
     "-m pip "*)
         echo "pip $*" >> "$LOG"
         if [[ ${FAKE_PIP:-} == killed ]]; then kill -9 $PPID; fi
-        if [[ ${FAKE_PIP:-} == fails-extra && $* == *"[bench]"* ]]; then echo "ERROR: no torch" >&2; exit 1; fi
+        if [[ ${FAKE_PIP:-} == fails-extra && $* == *"[bench]" ]]; then echo "ERROR: no torch" >&2; exit 1; fi
         if [[ ${FAKE_PIP:-} == fails ]]; then echo "ERROR: no network" >&2; exit 1; fi ;;
     *) echo "python3 asked for: $*" >&2; exit 99 ;;
 esac

@@ -1,0 +1,131 @@
+"""The whole run, and what it leaves."""
+
+import json
+import sys
+
+import pytest
+
+from bench import kernels, report
+from bench.contestants import C_COPY, NUMPY, OURS, OURS_C
+from bench.peers import NotThereError
+from bench.plot import draw
+from bench.targets import judge
+from tests.bench.made import cell
+
+MACHINE = report.Machine("Made Up 3000", 2, "Linux", {"numpy": "2.4.6"}, "cc 12 -O3", 0.5, 0.7)
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """A run of two types and one small size."""
+    monkeypatch.setattr(kernels, "QUICK_TYPES", ("int8", "float16"))
+    monkeypatch.setattr(kernels, "QUICK_BUDGETS", {1000: 0.0, 100_000: 0.0})
+
+
+def test_a_run_prints_and_writes_what_it_measured_without_torch(short, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert kernels.main(["--quick", "--output", str(tmp_path / "new")]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert "torch.clamp is not there: torch is not installed" in printed.out
+    found = json.loads((tmp_path / "new/kernels.json").read_text())
+    assert [(case["type"], case["kind"], case["size"]) for case in found["cases"]] == [
+        (etype, kind, size)
+        for etype, kinds in (("int8", "ordinary zero inverted"), ("float16", "ordinary nan zero inverted"))
+        for size in (1000, 100_000)
+        for kind in kinds.split()
+    ]
+    for case in found["cases"]:
+        assert {OURS, NUMPY} <= case["figures"].keys()
+        assert case["absent"]["torch.clamp"] == "torch is not installed"
+        assert all(0 < f["lower"] <= f["median"] <= f["upper"] for f in case["figures"].values())
+    assert found["machine"]["versions"]["torch"] == "not there"
+    verdicts = {target["what"]: target["verdict"] for target in found["targets"]}
+    assert verdicts["NumPy float16, against torch"] == "not measured"
+    assert verdicts["NumPy float16, against np.clip"] != "not measured"
+    assert "| float16 |" in (tmp_path / "new/kernels.md").read_text()
+
+
+def test_a_missed_target_is_no_failure(short, tmp_path, capsys, monkeypatch):
+    made = [cell(ours=2, numpy=1, copy=1), cell("int8", ours=2, numpy=1, copy=1)]
+    monkeypatch.setattr(kernels, "measure", lambda *_, **__: iter(made))
+    assert kernels.main(["--quick", "--output", str(tmp_path)]) == 0
+    assert "missed by a factor of 80" in capsys.readouterr().out
+
+
+def test_a_folder_that_cannot_be_made_is_one_message(short, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert kernels.main(["--quick", "--output", str(tmp_path / "file/below")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert "cannot be made" in error
+    assert "Traceback" not in error
+
+
+def test_a_wrong_answer_of_ours_writes_nothing(short, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sonnx_clip.clip", lambda x, l, m, out=None: x if out is None else None)
+    assert kernels.main(["--quick", "--output", str(tmp_path)]) == 2
+    assert "wrong answers" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_markdown_shows_figures_verdicts_marks_and_the_machine():
+    cells = [
+        cell(ours=1, numpy=50, copy=0.5, wrong={NUMPY: 3}, absent={OURS_C: "no compiler"}),
+        cell("int8", ours=4, numpy=1, copy=2),
+    ]
+    text = report.markdown(judge(cells), cells, MACHINE)
+    assert "| NumPy float16, against np.clip | 50 × | ≥ 40 × | met | float16, ordinary |" in text
+    assert "| C float16, against np.clip |  | ≥ 100 × | not measured | without float16: no compiler |" in text
+    assert "| float16 | 2.00 | – | 100.00! |" in text
+    assert "| int8 | 2.00 | – | 0.50 |" in text
+    assert (
+        "Made Up 3000, 2 cores, one used; load 0.5 before and 0.7 after; numpy 2.4.6; C by cc 12 -O3." in text
+    )
+
+
+def test_json_has_every_figure():
+    cells = [cell(ours=1, numpy=50, copy=0.5)]
+    found = report.document(judge(cells), cells, MACHINE, 1.23)
+    (case,) = json.loads(json.dumps(found))["cases"]
+    ours = case["figures"][OURS]
+    assert (ours["median"], ours["over_copy"], ours["rounds"]) == (pytest.approx(1e-6), pytest.approx(2), 9)
+    assert case["figures"][C_COPY]["over_copy"] == 1
+
+
+def test_remarks_name_who_is_absent_and_who_is_wrong():
+    cells = [
+        cell("int8", absent={"torch.clamp": "torch is not installed", "onnxruntime": "has none"}),
+        cell("int16", absent={"torch.clamp": "torch is not installed"}, wrong={NUMPY: 2}),
+    ]
+    assert kernels.remarks(cells) == [
+        "torch.clamp is not there: torch is not installed",
+        "onnxruntime is not there for int8: has none",
+        "np.clip gave wrong answers (!): int16 ordinary",
+    ]
+
+
+def test_the_processor_is_named_or_at_least_its_architecture(tmp_path):
+    info = tmp_path / "cpuinfo"
+    info.write_text("processor\t: 0\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC\n\n")
+    assert report.processor_name(info) == "AMD EPYC (family 25, model 17)"
+    info.write_text("processor\t: 0\nBogoMIPS\t: 50.00\n")
+    assert report.processor_name(info)
+    assert report.processor_name(tmp_path / "nowhere")
+
+
+def test_the_picture_is_left_out_without_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(NotThereError, match="matplotlib is not installed"):
+        draw([cell(ours=1, copy=1)], "", tmp_path)
+
+
+def test_the_picture_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    cells = [cell(ours=2, c=1, numpy=50, copy=0.5), cell("int16", ours=2, torch=0.4, copy=0.5)]
+    png, svg = draw(cells, "a caption", tmp_path)
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in svg.read_text()
+    assert sorted(tmp_path.iterdir()) == [png, svg]
+    with pytest.raises(NotThereError, match="no case"):
+        draw([cell(ours=2)], "", tmp_path)
