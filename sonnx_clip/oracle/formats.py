@@ -28,6 +28,7 @@ class Format:
         minus_zero: the bits of -0, which are the sign, unsigned, shape ().
         magnitude: all but the sign, unsigned, shape ().
         infinity: the bits of infinity, unsigned, shape ().
+        first_nan: the bits after those of infinity, unsigned, shape ().
         beyond_infinity: how many patterns are above infinity, unsigned, shape (). They are the NaNs.
         shift: how far the sign is from the lowest bit, signed, shape ().
         signed_zero: the bits of +0, signed, shape ().
@@ -44,6 +45,7 @@ class Format:
     minus_zero: Array
     magnitude: Array
     infinity: Array
+    first_nan: Array
     beyond_infinity: Array
     shift: Array
     signed_zero: Array
@@ -65,6 +67,7 @@ def _format(dtype: np.dtype[Any], infinity: int) -> Format:
         minus_zero=_constant(sign, unsigned),
         magnitude=_constant(sign - 1, unsigned),
         infinity=_constant(infinity, unsigned),
+        first_nan=_constant(infinity + 1, unsigned),
         beyond_infinity=_constant(sign - 1 - infinity, unsigned),
         shift=_constant(width - 1, signed),
         signed_zero=_constant(0, signed),

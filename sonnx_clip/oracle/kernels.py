@@ -106,6 +106,7 @@ def _make_zeros_minus(x: Array, bits: Array) -> None:
 # -------------------------------------------------------------------------------- float16 and bfloat16
 # The bits are a sign and a magnitude. As int16, what has a plus sign is in order, and what has a minus sign
 # is below it; as uint16, what has a minus sign is in the opposite order, and above what has a plus sign.
+# In each order the NaNs of a sign come after its infinity.
 
 
 def fill_16(x: Array, lower: Array, upper: Array, out: Array) -> None:  # noqa: ARG001
@@ -132,37 +133,32 @@ def limit_between_minus(x: Array, lower: Array, upper: Array, out: Array) -> Non
 
 
 def limit_across_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
-    """The lower bound has a minus sign, the upper one a plus sign, and none is zero; uint16 and int16."""
-    if _has_nan(x):
-        limited = np.empty_like(x.view(UINT16))
-        _across_zero(x, lower, upper, limited)
-        _write_but_nan(x, limited, out)
-    else:
-        _across_zero(x, lower, upper, out.view(UINT16))
+    """The lower bound has a minus sign, the upper one a plus sign, and none is zero.
+
+    The bounds are given by how far their bits are beyond the first NaN, as int16 and uint16.
+    """
+    form = FORMATS[x.dtype]
+    bits, keys = out.view(UINT16), out.view(INT16)
+    # Counted from the first NaN with a plus sign, round and round, the patterns are: NaNs with a plus sign,
+    # minus zero to minus infinity, NaNs with a minus sign, zero to infinity. `upper` limits the last alone.
+    np.subtract(x.view(UINT16), form.first_nan, out=bits)
+    bits.clip(form.plus_zero, upper, out=bits)
+    # As a signed integer the same count begins with the NaNs with a minus sign, half a round further. Then
+    # minus zero to minus infinity are the last, and `lower` limits them alone.
+    keys.clip(form.least, lower, out=keys)
+    np.add(bits, form.first_nan, out=bits)
 
 
 def limit_from_minus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
-    """The lower bound is -0, the upper one above zero; uint16 and int16."""
-    if _has_nan(x):
-        limited = np.empty_like(x.view(UINT16))
-        _across_zero(x, lower, upper, limited)
-        _make_zeros_minus(x, limited)
-        _write_but_nan(x, limited, out)
-    else:
-        _across_zero(x, lower, upper, out.view(UINT16))
-        _make_zeros_minus(x, out.view(UINT16))
+    """The lower bound is -0, the upper one above zero; both as `limit_across_zero` takes them."""
+    limit_across_zero(x, lower, upper, out)
+    _make_zeros_minus(x, out.view(UINT16))
 
 
 def limit_up_to_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
-    """The lower bound is below zero, the upper one is +0; uint16 and int16."""
-    if _has_nan(x):
-        limited = np.empty_like(x.view(UINT16))
-        _across_zero(x, lower, upper, limited)
-        _make_zeros_plus(x, limited)
-        _write_but_nan(x, limited, out)
-    else:
-        _across_zero(x, lower, upper, out.view(UINT16))
-        _make_zeros_plus(x, out.view(UINT16))
+    """The lower bound is below zero, the upper one is +0; both as `limit_across_zero` takes them."""
+    limit_across_zero(x, lower, upper, out)
+    _make_zeros_plus(x, out.view(UINT16))
 
 
 def limit_to_zeros_16(x: Array, lower: Array, upper: Array, out: Array) -> None:
@@ -174,14 +170,6 @@ def limit_to_zeros_16(x: Array, lower: Array, upper: Array, out: Array) -> None:
     np.copyto(bits, x.view(UINT16))
     np.copyto(bits, lower, where=number)
     np.copyto(bits, upper, where=high)
-
-
-def _across_zero(x: Array, lower: Array, upper: Array, bits: Array) -> None:
-    """Write the bits: what is below `lower` is limited first, then what is above `upper`."""
-    form = FORMATS[x.dtype]
-    x.view(UINT16).clip(form.plus_zero, lower, out=bits)
-    keys = bits.view(INT16)
-    keys.clip(form.least, upper, out=keys)
 
 
 def _has_nan(x: Array) -> Any:

@@ -94,13 +94,14 @@ def _from_plus(low: Any, high: Any, form: Format) -> Plan:
 
 def _across_zero(low: Any, high: Any, form: Format) -> Plan:
     """The plan for a lower bound with a minus sign and an upper one with a plus sign."""
+    lower, upper = np.subtract(low, form.first_nan).view(INT16), np.subtract(high, form.first_nan)
     if low == form.minus_zero:
         if high == form.plus_zero:
             return Plan(kernels.limit_to_zeros_16, low, high)
-        return Plan(kernels.limit_from_minus_zero, low, high.view(INT16))
+        return Plan(kernels.limit_from_minus_zero, lower, upper)
     if high == form.plus_zero:
-        return Plan(kernels.limit_up_to_plus_zero, low, high.view(INT16))
-    return Plan(kernels.limit_across_zero, low, high.view(INT16))
+        return Plan(kernels.limit_up_to_plus_zero, lower, upper)
+    return Plan(kernels.limit_across_zero, lower, upper)
 
 
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

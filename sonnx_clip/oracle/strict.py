@@ -17,7 +17,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 _PLANS = 256
 
-CHUNK = 1 << 17
+CHUNK = 1 << 19
 """Entries at most in one call of a kernel that reads what it has written."""
 
 
@@ -52,13 +52,16 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
         _check_bounds(dtype, lower, upper)
     # The bits are read now, whatever is written to later. What equals as a number may differ in its bits.
     plan = _plan(dtype, lower.tobytes(), upper.tobytes())
-    result = np.empty_like(tensor) if out is None else _checked_out(out, tensor)
-    if result is not tensor and np.may_share_memory(result, tensor):
-        tensor = _readable(tensor, result)
-    if 0 < result.size <= CHUNK and result.ndim:
+    if out is None:
+        result = np.empty_like(tensor)
+    else:
+        result = _checked_out(out, tensor)
+        if result is not tensor and np.may_share_memory(result, tensor):
+            tensor = _readable(tensor, result)
+    if result.ndim and 0 < result.size <= CHUNK and result.flags.c_contiguous:
         plan.kernel(tensor, plan.lower, plan.upper, result)
     elif result.size:
-        _in_chunks(plan, tensor, result)
+        _write(plan, tensor, result)
     return result if out is None else out
 
 
@@ -75,15 +78,30 @@ def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> Plan:
     return Plan(plan.kernel, *bounds)
 
 
-def _in_chunks(plan: Plan, x: Array, out: Array) -> None:
-    """Run a kernel piece by piece, so that what it reads again is still in the cache."""
-    if out.ndim == 0 or (plan.kernel not in READ_ONCE and x.flags.c_contiguous and out.flags.c_contiguous):
+def _write(plan: Plan, x: Array, out: Array) -> None:
+    """Write the results where one call of the kernel will not do, or not well."""
+    if _may_overlap_itself(out):
+        buffer = np.empty(out.shape, out.dtype)
+        _write(plan, x, buffer)
+        np.copyto(out, buffer)
+    elif out.ndim == 0 or (plan.kernel not in READ_ONCE and x.flags.c_contiguous and out.flags.c_contiguous):
+        # Piece by piece, so that what a kernel reads again is still in the cache.
         x, out = x.reshape(-1), out.reshape(-1)
         for start in range(0, out.size, CHUNK):
             part = slice(start, start + CHUNK)
             plan.kernel(x[part], plan.lower, plan.upper, out[part])
     else:
         plan.kernel(x, plan.lower, plan.upper, out)
+
+
+def _may_overlap_itself(out: Array) -> bool:
+    """False if no two entries share memory, since the entries along each axis fit between two of the next."""
+    extent = out.itemsize
+    for stride, length in sorted((abs(stride), n) for stride, n in zip(out.strides, out.shape, strict=True)):
+        if length > 1 and stride < extent:
+            return True
+        extent += stride * (length - 1)
+    return False
 
 
 def _readable(x: Array, out: Array) -> Array:

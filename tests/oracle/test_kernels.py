@@ -1,0 +1,207 @@
+"""The kernels behind `sonnx_clip.clip`, bit for bit against the oracle: all kinds of bounds and entries."""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sonnx_clip import clip
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.oracle import kernels, load_oracle, strict
+from sonnx_clip.oracle.formats import FORMATS
+from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.spec import load_spec
+from sonnx_clip.special import special_patterns
+from sonnx_clip.strategies import arrays_and_bounds
+
+TYPES = [dtype.name for dtype in PLANNERS]
+FLOATS = [dtype.name for dtype in FORMATS]
+LENGTHS = (*range(1, 71), 127, 128, 129, 255, 256, 257, 1000)
+
+KINDS = {
+    "ordinary": ("-1", "2"),
+    "both plus": ("0.5", "2"),
+    "both minus": ("-2", "-0.5"),
+    "from +0": ("0", "6"),
+    "from -0": ("-0", "6"),
+    "to +0": ("-6", "0"),
+    "to -0": ("-6", "-0"),
+    "+0 to +0": ("0", "0"),
+    "-0 to -0": ("-0", "-0"),
+    "+0 to -0": ("0", "-0"),
+    "-0 to +0": ("-0", "0"),
+    "equal": ("1", "1"),
+    "infinite": ("-inf", "inf"),
+    "nan": ("nan", "nan"),
+    "nan to +0": ("nan", "0"),
+    "-0 to nan": ("-0", "nan"),
+    "inverted": ("2", "-1"),
+    "inverted plus": ("2", "1"),
+    "inverted minus": ("-1", "-2"),
+    "inverted infinite": ("inf", "-inf"),
+}
+
+
+def special(name):
+    patterns = special_patterns(load_spec().element_type(name))
+    return np.array(patterns, bits_type(name)).view(numpy_type(name))
+
+
+def bounds_of(kind, name):
+    return tuple(np.array(float(text)).astype(numpy_type(name)) for text in KINDS[kind])
+
+
+def nans(name):
+    """Quiet and signalling, of both signs, with the least and the greatest payload."""
+    form = FORMATS[numpy_type(name)]
+    top, sign = int(form.infinity), int(form.minus_zero)
+    quiet = (int(form.beyond_infinity) + 1) >> 1
+    payloads = (1, quiet - 1, quiet, quiet + 1, int(form.beyond_infinity))
+    patterns = [top + payload + minus for payload in payloads for minus in (0, sign)]
+    return np.array(patterns, form.unsigned).view(numpy_type(name))
+
+
+def numbers_of(values):
+    with np.errstate(invalid="ignore"):
+        return values[~np.isnan(values)]
+
+
+def check(x, lower, upper, got, what=""):
+    """`got` has the bits that the oracle gives for `x`, which the call may have overwritten: pass a copy."""
+    bits = bits_type(x.dtype.name)
+    due = load_oracle().clip(x, lower, upper)
+    assert got.shape == x.shape
+    assert got.dtype == x.dtype
+    wrong = np.argwhere(np.atleast_1d(got.view(bits) != due.view(bits)))
+    assert not len(wrong), f"{what} {x.dtype} at {wrong[0]}: x {x}, bounds {lower} {upper}, got {got}"
+
+
+def test_every_kernel_is_planned_and_tried_by_these_tests():
+    planned = {strict._plan(numpy_type(name), l.tobytes(), m.tobytes()).kernel
+               for name in TYPES for l, m in product(special(name), repeat=2)}  # fmt: skip
+    written = {value for name, value in vars(kernels).items()
+               if callable(value) and name.startswith(("fill", "limit"))}  # fmt: skip
+    assert planned == written
+    tried = {strict._plan(numpy_type(name), l.tobytes(), m.tobytes()).kernel
+             for name in FLOATS for l, m in (bounds_of(kind, name) for kind in KINDS)}  # fmt: skip
+    assert tried == written
+
+
+@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("in_place", [False, True])
+def test_special_values_in_and_out_of_place_raise_no_flag(name, in_place):
+    values = special(name)
+    due = load_oracle().clip(values[None, None, :], values[:, None, None], values[None, :, None])
+    bits = bits_type(name)
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        for i, j in product(range(len(values)), repeat=2):
+            x = values.copy()
+            out = x if in_place else np.empty_like(x)
+            assert clip(x, values[i], values[j], out=out) is out
+            assert np.array_equal(out.view(bits), due[i, j].view(bits)), (values[i], values[j])
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_short_length_with_a_nan_at_either_end(name, kind):
+    """Loops over the last few entries are other code than those over the first."""
+    lower, upper = bounds_of(kind, name)
+    values, bad = special(name), nans(name)
+    numbers = numbers_of(values)
+    for length in LENGTHS:
+        x = np.resize(values, length)
+        check(x, lower, upper, clip(x, lower, upper), f"{length} entries")
+        for place, nan in zip((0, -1, length // 2), np.resize(bad, (length % 7 + 3)), strict=False):
+            x = np.resize(numbers, length)
+            x[place] = nan
+            check(x, lower, upper, clip(x, lower, upper), f"{length} entries, NaN at {place}")
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_nan_at_every_place(name, kind):
+    lower, upper = bounds_of(kind, name)
+    length = 70
+    ordinary = np.resize(numbers_of(special(name)), length)
+    for number, nan in enumerate(nans(name)):
+        for place in range(number % 3, length, 3):
+            x = ordinary.copy()
+            x[place] = nan
+            check(x, lower, upper, clip(x, lower, upper), f"NaN {number} at {place}")
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_value_of_16_bits(name, kind):
+    lower, upper = bounds_of(kind, name)
+    x = np.arange(1 << 16, dtype=np.uint16).view(numpy_type(name))
+    check(x, lower, upper, clip(x, lower, upper))
+    numbers = numbers_of(x)
+    check(numbers, lower, upper, clip(numbers, lower, upper), "no NaN")
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "taken", ["numbers", "plus", "minus", "no zero", "-0", "+0", "negative nan", "-0 and nan"]
+)
+def test_whatever_a_kernel_looks_for_may_be_there_or_not(name, kind, taken):
+    """Kernels look for NaNs and for zeros of one sign, and do more work if they find them."""
+    lower, upper = bounds_of(kind, name)
+    values = special(name)
+    numbers = numbers_of(values)
+    form = FORMATS[numpy_type(name)]
+    minus_zero = form.minus_zero.reshape(1).view(values.dtype)
+    x = {
+        "numbers": lambda: numbers,
+        "plus": lambda: numbers[~np.signbit(numbers)],
+        "minus": lambda: numbers[np.signbit(numbers)],
+        "no zero": lambda: np.concatenate([numbers[numbers != 0], nans(name)]),
+        "-0": lambda: np.concatenate([numbers[numbers != 0], minus_zero]),
+        "+0": lambda: np.concatenate([numbers[numbers != 0], np.zeros(1, values.dtype)]),
+        "negative nan": lambda: np.concatenate([numbers[numbers != 0], nans(name)[1::2]]),
+        "-0 and nan": lambda: np.concatenate([minus_zero, nans(name)]),
+    }[taken]()
+    check(x, lower, upper, clip(x, lower, upper), taken)
+    place = x.copy()
+    check(x, lower, upper, clip(place, lower, upper, out=place), f"{taken} in place")
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_drawn_arrays(name):
+    @settings(max_examples=60, deadline=None, database=None)
+    @given(arrays_and_bounds(name, max_size=40), st.sampled_from([1, 2, -1, -3]), st.booleans())
+    def run(drawn, step, in_place):
+        x, lower, upper = drawn
+        x = np.repeat(x, abs(step))[::step]
+        before = x.copy()
+        out = x if in_place else None
+        check(before, lower, upper, clip(x, lower, upper, out=out), f"step {step}")
+
+    run()
+
+
+@pytest.mark.parametrize("name", ["int64", "uint64"])
+def test_integers_beyond_the_floats(name):
+    info = np.iinfo(name)
+    ends = [info.min, info.min + 1, info.max - 1, info.max, 2**53 + 1, 2**62 + 1]
+    x = np.array(ends, name)
+    for lower, upper in product(x, repeat=2):
+        check(x, lower, upper, clip(x, lower, upper))
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("kind", ["ordinary", "both plus", "from +0", "to +0", "from -0", "-0 to +0"])
+def test_long_arrays_are_clipped_piece_by_piece(name, kind, monkeypatch):
+    monkeypatch.setattr(strict, "CHUNK", 7)
+    lower, upper = bounds_of(kind, name)
+    values = special(name)
+    table = values[:30].reshape(5, 6)
+    for x in (values, table, table.T, values[::2], values[:14], values[5, ...]):
+        check(x, lower, upper, clip(x, lower, upper))
+        place = x.copy()
+        check(x, lower, upper, clip(place, lower, upper, out=place), "in place")
