@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Property
 
 _SECONDS = 10
-_VARIABLES = ("x", "x2", "l", "m")
-_SHOWN = {"x": "x", "x2": "x2", "l": "min", "m": "max"}
+_VARIABLES = ("x", "x2", "l", "m", "a", "b")
+_SHOWN = {"l": "min", "m": "max"}
+_THEORIES = ("Meaning", "Kernel")
 _VALUE = re.compile(r"\(\s*(?P<name>\w+)\s+#(?P<base>[xb])(?P<digits>[0-9a-fA-F]+)\s*\)")
 
 Numbers = Mapping[str, int]
@@ -37,7 +38,7 @@ def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligatio
     prover has any.
     """
     etype = next((e for e in spec.element_types if e.id == obligation.subject), None)
-    if etype is None or etype.width is None or obligation.theory != "Meaning":
+    if etype is None or etype.width is None or obligation.theory not in _THEORIES:
         return []
     for prover in provers:
         numbers = _model(why3, prover, obligation)
@@ -50,7 +51,7 @@ def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligatio
 
 
 def _lines(spec: Spec, etype: ElementType, numbers: Numbers, origin: str) -> list[str]:
-    values = ", ".join(f"{_SHOWN[n]} = {show(v, etype)} ({show_bits(v, etype)})" for n, v in numbers.items())
+    values = ", ".join(f"{_SHOWN.get(n, n)} = {show(v, etype)} ({show_bits(v, etype)})" for n, v in numbers.items())
     return [f"{origin}: {values}", *_case(spec, etype, numbers)]
 
 

@@ -56,6 +56,8 @@ def _of_meaning(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
         for entry in spec.latitude:
             yield f"{entry.id.replace('-', '_')}_inhabited", entry.id, "theorem"
     for case in spec.cases:
+        if etype.c is not None:
+            yield "c_clip", case.id, "refinement"
         for goal in ("cases_complete", "cases_disjoint", "cases_results", f"{case.id}_inhabited"):
             yield goal, case.id, "theorem"
         yield "clip_is_cases", case.id, "equivalence"

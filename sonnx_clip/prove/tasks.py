@@ -156,7 +156,10 @@ def _read(path: Path, stem: str) -> Task:
     """The task in a file that Why3 named ``<file>-<theory>-<goal>.smt2``, a quote spelt ``qt``."""
     theory, _, goal = path.stem.removeprefix(f"{stem}-").partition("-")
     text = clean(path.read_text(encoding="utf-8"))
-    return Task(TaskName(theory, re.sub(r"(qtrefn)?qtvc$", lambda m: m[0].replace("qt", "'"), goal), _digest(text)), text)
+    return Task(
+        TaskName(theory, re.sub(r"(qtrefn)?qtvc$", lambda m: m[0].replace("qt", "'"), goal), _digest(text)),
+        text,
+    )
 
 
 def clean(text: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 GOLDEN = "why3/trusted.txt"
 DRIVERS = "why3/drivers"
+C_DRIVERS = "generated/c/drivers"
 
 Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
 
@@ -35,13 +36,20 @@ _CLONE = re.compile(
     r"(?P<given>.*?)(?=^end\b|^\s*\n|^\s*(?:clone|use|goal|lemma|val|let|inductive)\b|\baxiom\s+[\w']+\s*[:\[]|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_VAL = re.compile(r"\bval\s+(?:(?:ghost|function|predicate|constant|lemma|rec)\s+)*(?P<name>[\w']+)")
+_VAL = re.compile(
+    r"\bval\s+(?:(?:ghost|function|predicate|constant|lemma|rec)\s+)*(?P<name>[\w']+)(?P<contract>.*?)"
+    r"(?=^end\b|^\s*\n|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|let|inductive)\b|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
-_THEORY = re.compile(r"^theory\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
+_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
+_POINTER = re.compile(r"^(const )?\w+ \*$")
 _DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
 
 _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"
+_C = "what C says of its scalar types and of memory"
+_PRINTED = "how Why3 prints the [val] in C"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
 
 
@@ -74,7 +82,7 @@ class Trusted:
 def trusted(obligations: Iterable[Obligation]) -> tuple[Trusted, ...]:
     """Everything that the theories and the driver take for granted."""
     known = tuple(obligations)
-    return (*_of_theories(known), *_of_drivers(known))
+    return (*_of_theories(known), *_of_drivers(known), *_of_generated_drivers())
 
 
 def surprises(found: Iterable[Trusted]) -> list[str]:
@@ -119,7 +127,11 @@ def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
                     shown,
                 )
             for match in _VAL.finditer(body):
-                yield Trusted("symbol", f"{name}.{match['name']}", where, "val", "", ())
+                if match["contract"].lstrip().startswith("="):
+                    continue  # a clone is given a program for the [val], which is proved to keep its contract
+                contract = " ".join(f"val {match['contract']}".split())
+                comment = _comment_before(text, f"val {match['name']}")
+                yield Trusted("symbol", f"{name}.{match['name']}", where, contract, comment or _C, ())
             for _ in re.finditer(r"\bassume\b", body):
                 yield Trusted("assumption", name, where, "assume", "", ())
 
@@ -140,10 +152,23 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
             for match in _SYNTAX.finditer(theory["body"]):
                 encoding = f"{types.get(module.lower(), '')}.encoding_{match['name']}"
                 shown = (encoding,) if encoding in ids else ()
-                reason = _FLOATS if shown else _BITS
+                reason = _PRINTED if path.suffix == ".drv" else _FLOATS if shown else _BITS
                 yield Trusted(
                     "symbol", f"{theory['name']}.{match['name']}", where, match["text"], reason, shown
                 )
+
+
+def _of_generated_drivers() -> Iterator[Trusted]:
+    """What C the kernels are printed in: one entry for what several element types share."""
+    types: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(repo_file(C_DRIVERS).glob("*.drv")):
+        for theory in _THEORY.finditer(path.read_text(encoding="utf-8")):
+            module = theory["name"].replace(f"c_{path.stem}.", "c_*.")
+            for match in _SYNTAX.finditer(theory["body"]):
+                text = _POINTER.sub(r"\1T *", match["text"])
+                types.setdefault((f"{module}.{match['name']}", text), []).append(path.stem)
+    for (name, text), of in types.items():
+        yield Trusted("symbol", name, C_DRIVERS, f"{text} [{', '.join(of)}]", _PRINTED, ())
 
 
 def _comment_before(text: str, declaration: str) -> str:

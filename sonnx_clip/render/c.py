@@ -28,7 +28,7 @@ def machine_types(spec: Spec) -> tuple[ElementType, ...]:
 
 
 def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
-    """The kernels in WhyML by their path in the repository, and their obligations."""
+    """The kernels in WhyML and the drivers of their extraction, by path in the repository; their obligations."""
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
     for etype in machine_types(spec):
@@ -37,35 +37,38 @@ def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
         files[path] = template("c_type.mlw.j2").render(
             header=header(spec), etype=etype, shows=(etype.id, *cases), float=_patterns(etype)
         )
+        files[_driver(etype)] = template("c_type.drv.j2").render(
+            header=header(spec), etype=etype, float=_patterns(etype)
+        )
         obligations += _obligations(etype, path, cases)
     return files, tuple(obligations)
 
 
 def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
-    """The C files with their drivers, by their path in the repository.
+    """The C files, by their path in the repository.
 
     Args:
         spec: the specification.
-        theories: the kernels in WhyML, as `kernel_theories` gives them.
+        theories: the kernels in WhyML and their drivers, as `kernel_theories` gives them.
 
     Raises:
         UserError: Why3 is missing, or the extraction said anything at all.
     """
     types = machine_types(spec)
     files = {HEADER: template("sonnx_clip.h.j2").render(header=header_lines(spec), element_types=types)}
-    drivers = {
-        etype.id: template("c_type.drv.j2").render(header=header(spec), etype=etype, float=_patterns(etype))
-        for etype in types
-    }
+    drivers = {etype.id: theories[_driver(etype)] for etype in types}
     extracted = extract(theories, drivers)
     about = "\n   ".join(
         [*header_lines(spec), "Extracted by Why3 from generated/why3/c_{}.mlw, which is proved."]
     )
     for etype in types:
-        files[f"{FOLDER}/drivers/{etype.id}.drv"] = drivers[etype.id]
         head = f"/* {about.format(etype.id)} */\n\n"
         files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + extracted[etype.id]
     return files
+
+
+def _driver(etype: ElementType) -> str:
+    return f"{FOLDER}/drivers/{etype.id}.drv"
 
 
 def _patterns(etype: ElementType) -> dict[str, str] | None:

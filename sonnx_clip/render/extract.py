@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 COMMON = "why3/drivers/c.drv"
 _SECONDS = 60
+_WORDS = frozenset({"if", "while", "return"})
+_CALL = re.compile(r"\b([a-z]\w*) ?\(")
+_FUNCTION = re.compile(r"^(?:static inline )?\w+ (\w+)\(", re.MULTILINE)
 
 
 def extract(theories: Mapping[str, str], drivers: Mapping[str, str]) -> Mapping[str, str]:
@@ -63,4 +67,9 @@ def _extracted(name: str, theory: str, driver: str, written: tuple[tuple[str, st
         raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"mend it, or {COMMON}")
     if f"void sonnx_clip_{name}(" not in done.stdout:
         raise UserError(f"why3 extract gave no sonnx_clip_{name}", where, "restore the template")
+    undefined = set(_CALL.findall(done.stdout)) - set(_FUNCTION.findall(done.stdout)) - _WORDS
+    if undefined:
+        missing = min(undefined)
+        what = f"the C calls {missing}, which nothing defines"
+        raise UserError(what, where, f"give {missing} a line in generated/c/drivers or {COMMON}")
     return done.stdout

@@ -97,5 +97,5 @@ class Workbench:
 
 def copy_of_the_repository(root: Path) -> None:
     """What the proofs read: the YAML with the texts that it quotes, the theories, written and generated."""
-    for folder in ("spec", "why3", "generated/why3"):
+    for folder in ("spec", "why3", "generated/why3", "generated/c/drivers"):
         shutil.copytree(HERE / folder, root / folder)

@@ -31,6 +31,7 @@ SPEC = load_spec()
 AT = Position(1, 1)
 VARIABLES = {"X": "x", "L": "l", "M": "m", "Y": "y"}
 THEORIES = sorted(repo_file("generated/why3").glob("*.mlw"))
+MEANINGS = [path for path in THEORIES if not path.stem.startswith(("c_", "kernel_"))]
 HOW_TIGHT = {"and": "/\\", "or": "\\/", "implies": "->", "iff": "<->"}
 
 
@@ -180,7 +181,7 @@ def test_why3_reads_the_hand_written_theory_without_a_warning(path: Path) -> Non
 
 def test_the_manifest_lists_the_goals_of_the_files() -> None:
     rows = json.loads(repo_file("generated/why3/obligations.json").read_text())["obligations"]
-    for path in THEORIES:
+    for path in MEANINGS:
         text = path.read_text()
         there = re.findall(r"^  (?:goal|lemma) (\w+) \[@kind:(\w+)\] \[@shows:([^\]]+)\]", text, re.MULTILINE)
         mine = [r for r in rows if r["file"] == f"generated/why3/{path.name}" and r["kind"] != "instance"]

@@ -14,7 +14,6 @@ from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-
     from tests.prove.workbench import Workbench
 
 FILES = {"generated/why3/a.mlw": "a\n", "generated/b.txt": "b\n", REPLAY: "#!/bin/sh\n"}

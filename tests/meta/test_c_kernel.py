@@ -1,0 +1,102 @@
+"""Mistakes planted in the C reference: each is refuted by the name of its obligation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.render import generate
+from sonnx_clip.render.c import kernel_theories
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from tests.prove.workbench import Workbench
+
+KERNEL = "why3/kernel.mlw"
+FLOAT16 = "generated/why3/c_float16.mlw"
+BOUNDED = "    requires { n <= x.readable /\\ n <= y.writable }"
+BODY = """      write y i (clip_element (read x i) min max);
+      i <- next i
+"""
+
+# What is replaced in which file, and the obligation that must fail.
+PLANTED = {
+    "a swapped branch": (
+        KERNEL, "else if less_equal x min then min\n", "else if less_equal x min then max\n",
+        "kernel.clip_element"),
+    "the upper bound first": (
+        KERNEL, "    else if less_equal x min then min\n    else if less_equal max x then max\n",
+        "    else if less_equal max x then max\n    else if less_equal x min then min\n",
+        "kernel.clip_element"),
+    "the bound is taken only beyond it: a zero keeps the wrong sign": (
+        KERNEL, "else if less_equal x min", "else if less_than x min", "kernel.clip_element"),
+    "inverted bounds are not looked at": (
+        KERNEL, "if less_than max min then max\n    else if", "if", "kernel.clip_element"),
+    "source and target may overlap in part": (
+        KERNEL, "    requires { same_or_apart x y n }\n    writes   { memory }\n    ensures  { forall place",
+        "    writes   { memory }\n    ensures  { forall place", "kernel.clip_elements"),
+    "an element is clipped twice, which in place reads what was written": (
+        KERNEL, BODY, "      write y i min;\n" + BODY, "kernel.clip_elements"),
+    "one element too many is read and written": (
+        KERNEL, "while below i n do", "while not (below n i) do", "kernel.clip_elements"),
+    "nobody says how many elements can be read": (
+        KERNEL, f"{BOUNDED}\n    requires {{ same_or_apart",
+        "    requires { n <= y.writable }\n    requires { same_or_apart",
+        "kernel.clip_elements"),
+    "nobody says how many elements can be written": (
+        KERNEL, f"{BOUNDED}\n    requires {{ same_or_apart",
+        "    requires { n <= x.readable }\n    requires { same_or_apart",
+        "kernel.clip_elements"),
+    "the index may wrap around": (
+        KERNEL, "i <- next i", "i <- next (next i)", "kernel.clip_elements"),
+    "the loop does not end": (
+        KERNEL, BODY, BODY.replace("      i <- next i", "      ()"), "kernel.clip_elements"),
+    "the last element is left out": (
+        KERNEL, "while below i n do", "while below (next i) n do", "kernel.clip_elements"),
+    "a wrong NaN constant": (FLOAT16, "at_most (rank b) (0xf800: t)\n\n  let less_than",
+                             "at_most (rank b) (0xf801: t)\n\n  let less_than", "float16.c_less_equal"),
+    "NaNs are below everything": (
+        FLOAT16, "under (rank a) (rank b) && at_most (rank b) (0xf800: t)", "under (rank a) (rank b)",
+        "float16.c_less_than"),
+    "the sign is forgotten": (
+        FLOAT16, "then plus a (0x7c00: t)\n    else minus (0x7c00: t) (bits_and a (0x7fff: t))",
+        "then plus a (0x7c00: t)\n    else plus (bits_and a (0x7fff: t)) (0x7c00: t)", "float16.c_rank"),
+    "the kernel of one type is another program": (
+        FLOAT16, "= clip_elements y x min max n", "= clip_elements y x max min n", "float16.c_clip"),
+}  # fmt: skip
+
+
+def plant(name: str, bench: Workbench) -> str:
+    """Plant a mistake, in a file or in what is rendered; returns the obligation that must fail."""
+    file, old, new, obligation = PLANTED[name]
+    if file == KERNEL:
+        bench.plant(file, old, new)
+        return obligation
+    files, obligations = kernel_theories(load_spec())
+    assert files[file].count(old) == 1
+    mistaken = {**files, file: files[file].replace(old, new)}
+    bench.monkeypatch.setattr(generate, "kernel_theories", lambda _: (mistaken, obligations))
+    bench.generate()
+    return obligation
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_mistake_is_not_proved(name: str, bench: Workbench) -> None:
+    obligation = plant(name, bench)
+    bench.limit(2)
+    ended = bench.prove("--only", obligation, "--json")
+    assert ended.status == 1
+    assert ended.outcomes[obligation]["status"] == "not proved"
+
+
+@pytest.mark.parametrize("obligation", sorted({planted[3] for planted in PLANTED.values()}))
+def test_without_the_mistake_it_is_proved(obligation: str, bench: Workbench) -> None:
+    ended = bench.prove("--only", obligation, "--json")
+    assert ended.outcomes[obligation]["status"] == "proved"
+
+
+def test_a_wrong_comparison_comes_with_numbers(bench: Workbench) -> None:
+    obligation = plant("a wrong NaN constant", bench)
+    ended = bench.prove("--only", obligation)
+    assert "0x7c01" in ended.out.lower()
