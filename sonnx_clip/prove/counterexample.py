@@ -51,7 +51,8 @@ def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligatio
 
 
 def _lines(spec: Spec, etype: ElementType, numbers: Numbers, origin: str) -> list[str]:
-    values = ", ".join(f"{_SHOWN.get(n, n)} = {show(v, etype)} ({show_bits(v, etype)})" for n, v in numbers.items())
+    shown = {_SHOWN.get(name, name): value for name, value in numbers.items()}
+    values = ", ".join(f"{name} = {show(v, etype)} ({show_bits(v, etype)})" for name, v in shown.items())
     return [f"{origin}: {values}", *_case(spec, etype, numbers)]
 
 

@@ -151,8 +151,9 @@ def test_an_edit_of_an_element_type_concerns_that_alone(bench: Workbench) -> Non
     )
     bench.generate()
     ended = bench.prove(*ask)
-    assert ended.status == 0
+    assert "elements.Bits16.t: int8_t [int8]" in ended.err  # what its C kernel takes for granted is another thing
     for outcome in ended.outcomes.values():
+        assert outcome["status"] == "proved"
         known = outcome["subject"] == "uint8"
         assert {r["from_ledger"] for r in outcome["replies"]} == {known}
 
