@@ -151,7 +151,7 @@ def test_an_edit_of_an_element_type_concerns_that_alone(bench: Workbench) -> Non
     )
     bench.generate()
     ended = bench.prove(*ask)
-    assert "elements.Bits16.t: int8_t [int8]" in ended.err  # what its C kernel takes for granted is another thing
+    assert "elements.Bits16.t: int8_t [int8]" in ended.err  # its C kernel is trusted for another thing
     for outcome in ended.outcomes.values():
         assert outcome["status"] == "proved"
         known = outcome["subject"] == "uint8"
