@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 import shutil
 import subprocess
 import tempfile
@@ -52,7 +53,7 @@ def c_copy(case: Case, y: Array) -> Call:
 def compiler_and_flags() -> tuple[str, ...]:
     """How our kernels are compiled, if they are there; else the system's compiler, for the copy alone."""
     try:
-        return tuple(_kernels().command())
+        return tuple(_kernels().flags())
     except NotThereError:
         found = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
         if found is None:
@@ -62,10 +63,11 @@ def compiler_and_flags() -> tuple[str, ...]:
 
 def compiler() -> str:
     """The compiler's version and its flags, for the caption."""
-    name, *flags = compiler_and_flags()
-    done = subprocess.run([name, "--version"], capture_output=True, text=True, check=False)
-    first = (done.stdout.splitlines() or [name])[0]
-    return " ".join([first, *flags])
+    words = compiler_and_flags()
+    command = list(itertools.takewhile(lambda word: not word.startswith("-"), words))  # CC may be two words
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    first = (done.stdout.splitlines() or command)[0]
+    return " ".join([first, *words[len(command) :]])
 
 
 @cache
