@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import checker, plot, report
-from bench.inputs import TYPES, kinds_of
-from bench.measure import BUDGETS, Cell, measure
+from bench.inputs import TYPES
+from bench.measure import BUDGETS, Cell, measure, turns
 from bench.peers import NotThereError
 from bench.targets import judge
 from sonnx_clip.errors import UserError
@@ -77,26 +78,20 @@ def _run(folder: Path, *, quick: bool) -> None:
 
 def _cells(console: Console, *, quick: bool) -> list[Cell]:
     types, budgets = (QUICK_TYPES, QUICK_BUDGETS) if quick else (TYPES, BUDGETS)
-    total = len(budgets) * sum(len(kinds_of(etype)) for etype in types)
+    total = turns(types, budgets)
     if not console.is_terminal:
-        console.print(f"measuring {total} cases")
+        console.print(f"measuring, {total} turns")
         return list(measure(types, budgets))
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     # No refreshing thread: it would take time from what is measured.
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
         task = progress.add_task("", total=total)
 
-        def show(etype: str, kind: str, size: int) -> None:
-            progress.update(task, description=f"{etype}, {kind}, {size:,}")
+        def show(turn: str) -> None:
+            progress.update(task, description=turn, advance=1)
             progress.refresh()
 
-        cells = []
-        for cell in measure(types, budgets, on_cell=show):
-            cells.append(cell)
-            progress.advance(task)
-    return cells
+        return list(measure(types, budgets, on_turn=show))
 
 
 def remarks(cells: Sequence[Cell]) -> list[str]:

@@ -42,6 +42,52 @@ class Figure:
     calls: int
 
 
+class Race:
+    """Some contestants and the samples of them so far.
+
+    Args:
+        contestants: name -> what to call; each is called a few times at once, to warm up.
+        clock: a function that tells seconds.
+    """
+
+    def __init__(self, contestants: Mapping[str, Call], clock: Clock = time.perf_counter) -> None:
+        self._contestants = dict(contestants)
+        self._clock = clock
+        self._calls = {name: _calls_per_sample(call, clock) for name, call in contestants.items()}
+        self._samples: dict[str, list[float]] = {name: [] for name in contestants}
+        self._rounds = 0
+
+    def run(self, budget: float) -> None:
+        """Time all contestants for about `budget` seconds together, in the fewest rounds at least."""
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            end = self._clock() + budget
+            for number in range(MOST_ROUNDS):
+                if number >= FEWEST_ROUNDS and self._clock() >= end:
+                    break
+                for name in order_of_round(list(self._contestants), self._rounds):
+                    sample = _sample(self._contestants[name], self._calls[name], self._clock)
+                    self._samples[name].append(sample)
+                self._rounds += 1
+        finally:
+            if collecting:
+                gc.enable()
+
+    def figures(self) -> dict[str, Figure]:
+        """Name -> figure, in the order of the contestants."""
+        return {name: summarise(samples, self._calls[name]) for name, samples in self._samples.items()}
+
+
+def interleave(
+    contestants: Mapping[str, Call], budget: float, clock: Clock = time.perf_counter
+) -> dict[str, Figure]:
+    """The figures of a race of about `budget` seconds."""
+    race = Race(contestants, clock)
+    race.run(budget)
+    return race.figures()
+
+
 def summarise(samples: list[float], calls: int) -> Figure:
     """The figure of some samples of `calls` calls each; ValueError if there are none."""
     if not samples:
@@ -49,36 +95,6 @@ def summarise(samples: list[float], calls: int) -> Figure:
     each = sorted(sample / calls for sample in samples)
     lower, median, upper = statistics.quantiles(each, n=4, method="inclusive") if len(each) > 1 else each * 3
     return Figure(median, lower, upper, len(each), calls)
-
-
-def interleave(
-    contestants: Mapping[str, Call], budget: float, clock: Clock = time.perf_counter
-) -> dict[str, Figure]:
-    """Time all contestants for about `budget` seconds together.
-
-    Args:
-        contestants: name -> what to call.
-        budget: seconds; the fewest rounds are done whatever they take.
-        clock: a function that tells seconds.
-
-    Returns:
-        Name -> figure, in the order of `contestants`.
-    """
-    calls = {name: _calls_per_sample(call, clock) for name, call in contestants.items()}
-    samples: dict[str, list[float]] = {name: [] for name in contestants}
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        end = clock() + budget
-        for number in range(MOST_ROUNDS):
-            if number >= FEWEST_ROUNDS and clock() >= end:
-                break
-            for name in order_of_round(list(contestants), number):
-                samples[name].append(_sample(contestants[name], calls[name], clock))
-    finally:
-        if collecting:
-            gc.enable()
-    return {name: summarise(samples[name], calls[name]) for name in contestants}
 
 
 def order_of_round(names: list[str], number: int) -> list[str]:

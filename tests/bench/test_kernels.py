@@ -31,8 +31,8 @@ def test_a_run_prints_and_writes_what_it_measured_without_torch(short, tmp_path,
     found = json.loads((tmp_path / "new/kernels.json").read_text())
     assert [(case["type"], case["kind"], case["size"]) for case in found["cases"]] == [
         (etype, kind, size)
-        for etype, kinds in (("int8", "ordinary zero inverted"), ("float16", "ordinary nan zero inverted"))
         for size in (1000, 100_000)
+        for etype, kinds in (("int8", "ordinary zero inverted"), ("float16", "ordinary nan zero inverted"))
         for kind in kinds.split()
     ]
     for case in found["cases"]:

@@ -6,8 +6,9 @@ import pytest
 from bench import measure as module
 from bench.contestants import C_COPY, CONTESTANTS, MINIMUM_MAXIMUM, NUMPY, NUMPY_COPY, OURS
 from bench.inputs import FLOATS, KINDS, PAGE, TYPES, kinds_of, make_case
-from bench.measure import measure, measure_case
+from bench.measure import TURNS, measure, measure_case, turns
 from bench.peers import NotThereError, torch_clamp, version
+from bench.timing import FEWEST_ROUNDS
 from sonnx_clip.conform.dtypes import numpy_type
 from sonnx_clip.errors import UserError
 from tests.bench.made import bits, right
@@ -54,7 +55,7 @@ def test_a_copy_that_copies_nothing_ends_it():
 
 def test_another_element_type_of_ours_ends_it(monkeypatch):
     monkeypatch.setattr(module.sonnx_clip, "clip", lambda x, *_: x.astype(np.float64))
-    with pytest.raises(UserError, match="returned float64 for float32"):
+    with pytest.raises(UserError, match=r"float32, ordinary, 1000 elements: .* returned float64"):
         measure_case(CASE, 0, {OURS: right})
 
 
@@ -71,6 +72,16 @@ def test_numpy_and_ours_take_part_in_every_case_and_are_right(etype):
     assert [cell.kind for cell in cells] == list(kinds_of(etype))
     for cell in cells:
         assert (tuple(cell.figures), cell.absent, cell.wrong) == (wanted, {}, {})
+
+
+def test_each_case_has_its_turns_far_apart_but_for_the_large():
+    turns_seen = []
+    budgets = {1000: 0.0, 1_000_000: 0.0}
+    cells = list(measure(["int8"], budgets, {OURS: right}, turns_seen.append))
+    assert turns_seen[:6] == [f"int8, {kind}, 1,000" for kind in kinds_of("int8")] * 2
+    assert turns_seen[-3:] == [f"int8, {kind}, 1,000,000" for kind in kinds_of("int8")]
+    assert len(turns_seen) == turns(["int8"], budgets)
+    assert [cell.figures[OURS].rounds for cell in cells] == [TURNS * FEWEST_ROUNDS] * 3 + [FEWEST_ROUNDS] * 3
 
 
 def test_onnxruntime_takes_part_where_it_has_a_clip():

@@ -4,7 +4,15 @@ import gc
 
 import pytest
 
-from bench.timing import FEWEST_ROUNDS, MOST_ROUNDS, SAMPLE_SECONDS, interleave, order_of_round, summarise
+from bench.timing import (
+    FEWEST_ROUNDS,
+    MOST_ROUNDS,
+    SAMPLE_SECONDS,
+    Race,
+    interleave,
+    order_of_round,
+    summarise,
+)
 
 
 class Clock:
@@ -107,3 +115,16 @@ def test_the_garbage_collector_rests_and_comes_back_even_after_a_failure():
         interleave({"a": fail_in_the_end}, 1.0)
     assert not seen[-1]
     assert gc.isenabled()
+
+
+def test_a_race_goes_on_where_it_stopped():
+    clock = Clock()
+    race = Race({name: clock.worker(name, 1.0) for name in "abc"}, clock)
+    clock.worked.clear()
+    race.run(0)
+    first, clock.worked = clock.worked, []
+    race.run(0)
+    assert "".join(first + clock.worked).startswith("abccbabcaacbcabbac")
+    assert len(first) == len(clock.worked) == 3 * FEWEST_ROUNDS
+    assert "".join(clock.worked).startswith("".join(order_of_round(list("abc"), FEWEST_ROUNDS)))
+    assert {figure.rounds for figure in race.figures().values()} == {2 * FEWEST_ROUNDS}
