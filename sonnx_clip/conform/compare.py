@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Policy: TypeAlias = Literal["default", "strict"]
 
+_WORD = np.dtype(np.uint64)
+
 
 @dataclass(frozen=True)
 class Differences:
@@ -38,6 +40,19 @@ def latitude_ids(policy: Policy) -> tuple[str, ...]:
     return every if policy == "default" else tuple(id_ for id_ in every if id_ in oracle.ALWAYS)
 
 
+def same_bits(a: Array, b: Array) -> bool:
+    """Whether two arrays of one shape and one element type have the same bits everywhere.
+
+    One pass, which takes about as long as a clip: what a comparison costs where nothing deviates.
+    """
+    bits = np.dtype(f"u{a.itemsize}")
+    a, b = a.view(bits), b.view(bits)
+    if a.flags.c_contiguous and b.flags.c_contiguous and a.nbytes % _WORD.itemsize == 0:
+        # Fewer and wider entries are compared: there are fewer answers to write.
+        a, b = a.reshape(-1).view(_WORD), b.reshape(-1).view(_WORD)
+    return not np.not_equal(a, b).any()
+
+
 def compare(
     etype: ElementType, got: Array, due: Array, triples: tuple[Array, Array, Array], policy: Policy
 ) -> Differences:
@@ -50,14 +65,16 @@ def compare(
         triples: bits of X, shape (p, n), and of min and max, shape (p,).
         policy: which latitudes count.
     """
+    if same_bits(got, due):
+        nowhere = np.zeros(0, np.intp)
+        return Differences(nowhere, nowhere, nowhere)
     rows, columns = np.nonzero(got != due)
     latitude = np.full(len(rows), -1)
-    if len(rows):
-        dtype = numpy_type(etype.id)
-        x, lower, upper = triples
-        bits = (x[rows, columns], lower[rows], upper[rows], due[rows, columns], got[rows, columns])
-        values = [part.view(dtype) for part in bits]
-        accepts = load_oracle().LATITUDE[etype.family]
-        for index, id_ in enumerate(latitude_ids(policy)):
-            latitude[(latitude < 0) & accepts[id_](*values)] = index
+    dtype = numpy_type(etype.id)
+    x, lower, upper = triples
+    bits = (x[rows, columns], lower[rows], upper[rows], due[rows, columns], got[rows, columns])
+    values = [part.view(dtype) for part in bits]
+    accepts = load_oracle().LATITUDE[etype.family]
+    for index, id_ in enumerate(latitude_ids(policy)):
+        latitude[(latitude < 0) & accepts[id_](*values)] = index
     return Differences(rows, columns, latitude)

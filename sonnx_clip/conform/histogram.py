@@ -1,0 +1,141 @@
+"""How many entries of a tensor fall into each class, under one pair of bounds.
+
+A class is a condition on comparisons of X with the bounds and with constants. So all patterns between two
+neighbouring ones of these are in one class: the oracle is asked once about one pattern of each such range,
+and entries are counted by the ends of the ranges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.plan import PLANNERS as ELEMENT_TYPES
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.dtypes import Array
+
+_PAIRS = 256
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """The keys of a type, cut where the class changes: an integer is its own key, a float has its bits.
+
+    Args:
+        keys: the type of the keys.
+        signed: the signed integer that orders the keys by their sign; None for an integer type.
+        starts: the first key of each range, ascending; the first one is the least of all.
+        ends: for each range but the last its first key, and that of the next one, also as an array.
+        classes: the id of the class of each range.
+        ids: the classes of the family, in the order of the YAML.
+    """
+
+    keys: np.dtype[Any]
+    signed: np.dtype[Any] | None
+    starts: tuple[int, ...]
+    ends: tuple[tuple[int, int, Array], ...]
+    classes: tuple[str, ...]
+    ids: tuple[str, ...]
+
+
+def class_histogram(x: Array, lower: Any, upper: Any) -> dict[str, int]:
+    """Count the entries of each class.
+
+    Args:
+        x: array of any shape and of an element type of the profile.
+        lower: min, an array of shape () or a scalar of the type of `x`.
+        upper: max, likewise.
+
+    Returns:
+        Class id -> how many entries of `x` are in it under these bounds, for all classes of the family in the
+        order of the YAML. The sum is the size of `x`.
+
+    Raises:
+        ValueError: the types differ, or are not in the profile, or a bound is not of shape ().
+    """
+    bounds = np.asarray(lower), np.asarray(upper)
+    for bound in bounds:
+        if x.dtype not in ELEMENT_TYPES or bound.dtype != x.dtype or bound.shape != ():
+            found = f"x has type {x.dtype}, a bound has type {bound.dtype} and shape {bound.shape}"
+            raise ValueError(f"{found}; give all one element type of the profile, and bounds of shape ()")
+    ranges = _ranges(x.dtype, *(bound.tobytes() for bound in bounds))
+    counts = dict.fromkeys(ranges.ids, 0)
+    before = 0
+    for id_, below in zip(ranges.classes, _counts_below(x.view(ranges.keys), ranges), strict=True):
+        counts[id_] += below - before
+        before = below
+    return counts
+
+
+def _counts_below(keys: Array, ranges: _Ranges) -> list[int]:
+    """How many keys are below the end of each range; the last range ends with the last key."""
+    if keys.size == 0:
+        return [0] * len(ranges.starts)
+    greatest, spans = _spans(keys, ranges)
+    flags = np.empty(keys.shape, bool)
+    counts, count = [], 0
+    for start, end, limit in ranges.ends:
+        if greatest < end:
+            count = keys.size
+        else:
+            for low, high in spans:
+                if low < end and start <= high:  # There may be keys in this range.
+                    count = int(np.count_nonzero(np.less(keys, limit, flags)))
+                    break
+        counts.append(count)
+    return [*counts, keys.size]
+
+
+def _spans(keys: Array, ranges: _Ranges) -> tuple[int, list[tuple[int, int]]]:
+    """The greatest key, and where keys are: from the least to the greatest one, of each sign for floats.
+
+    For a float these few passes save many: NaNs, infinities, zeros and subnormals are rare.
+    """
+    if ranges.signed is None:
+        info = np.iinfo(keys.dtype)
+        return int(info.max), [(int(info.min), int(info.max))]
+    signed = keys.view(ranges.signed)
+    least, greatest = int(keys.min()), int(keys.max())
+    below, above = int(signed.min()), int(signed.max())
+    spans = [(least, above)] if above >= 0 else []
+    if below < 0:
+        spans.append((below + (1 << (8 * keys.itemsize)), greatest))
+    return greatest, spans
+
+
+@lru_cache(maxsize=_PAIRS)
+def _ranges(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> _Ranges:
+    """The ranges for two bounds, given by their bits."""
+    oracle = load_oracle()
+    family = oracle.FAMILY_OF[dtype.name]
+    bits = np.dtype(f"u{dtype.itemsize}")
+    signed = np.dtype(f"i{dtype.itemsize}") if family == "float" else None
+    keys = dtype if signed is None else bits
+    bounds = [np.frombuffer(bound, keys)[0] for bound in (lower, upper)]
+    starts = _starts(bounds, np.array(list(oracle.CONSTANTS[dtype.name].values()), bits).view(keys), signed)
+    x, (l, m) = np.array(starts, keys).view(dtype), (bound.view(dtype) for bound in bounds)
+    classes = oracle.CLASSES[family]
+    masks = np.stack([np.broadcast_to(holds(x, l, m), x.shape) for holds in classes.values()])
+    assert np.all(masks.sum(axis=0) == 1), "a triple is in one class"
+    ids = tuple(classes)
+    found = [ids[index] for index in masks.argmax(axis=0)]
+    # Neighbours in one class are one range.
+    first = [index for index, id_ in enumerate(found) if index == 0 or id_ != found[index - 1]]
+    merged = tuple(starts[index] for index in first)
+    ends = tuple((start, end, np.array(end, keys)) for start, end in pairwise(merged))
+    return _Ranges(keys, signed, merged, ends, tuple(found[index] for index in first), ids)
+
+
+def _starts(bounds: list[Any], constants: Array, signed: np.dtype[Any] | None) -> list[int]:
+    """Where a class may begin: at each value that is compared with, and after it."""
+    info = np.iinfo(constants.dtype)
+    cuts = {int(value) for value in (*bounds, *constants)} | {0}
+    if signed is not None:  # The other zero. That NaNs begin after infinity is said by the constants.
+        cuts.add(-int(np.iinfo(signed).min))
+    return sorted({int(info.min)} | {cut + step for cut in cuts for step in (0, 1) if cut + step <= info.max})
