@@ -14,7 +14,8 @@ PYTEST_ARGS ?= -n auto
 COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 PROVE_ARGS ?=
 BENCH_ARGS ?=
-# Judged beside our own implementation, which alone decides the exit status: a deviation of theirs is a finding.
+# Our own implementations, in NumPy and in C, decide the exit status; a deviation of the others is a finding.
+OURS := sonnx sonnx-c
 RUNTIMES ?= numpy onnxruntime onnx-reference
 LOCK_ARGS ?=
 
@@ -29,12 +30,15 @@ help: ## list the targets
 # --- What is asked for most ------------------------------------------------------------------
 
 .PHONY: prove
-prove: setup-python setup-provers ## generate, prove, judge the runtimes, write build/evidence/
+prove: setup-python setup-provers setup-c ## generate, prove, judge the runtimes, write build/evidence/
 	$(BIN)/sonnx-clip generate
 	@status=0; \
 	$(BIN)/sonnx-clip prove $(PROVE_ARGS) || status=$$?; \
 	[ $$status -le 1 ] || exit $$status; \
-	$(BIN)/sonnx-clip check --runtime sonnx --brief -o build/verdicts/sonnx.json || status=$$?; \
+	for runtime in $(OURS); do \
+	    $(BIN)/sonnx-clip check --runtime $$runtime --brief -o build/verdicts/$$runtime.json || status=$$?; \
+	    [ $$status -le 1 ] || exit $$status; \
+	done; \
 	for runtime in $(RUNTIMES); do \
 	    $(BIN)/sonnx-clip check --runtime $$runtime --brief -o build/verdicts/$$runtime.json || [ $$? -eq 1 ] || exit 2; \
 	done; \
@@ -88,7 +92,7 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: setup-python setup-provers setup-browser setup-bench
+.PHONY: setup-python setup-provers setup-browser setup-bench setup-c
 setup-python:
 	@tools/setup.sh python
 
@@ -97,6 +101,9 @@ setup-provers:
 
 setup-browser:
 	@tools/setup.sh browser
+
+setup-c:
+	@tools/setup.sh c
 
 setup-bench:
 	@tools/setup.sh bench

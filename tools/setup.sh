@@ -4,6 +4,7 @@
 #   tools/setup.sh python    .venv with the packages of requirements.lock and this project
 #   tools/setup.sh provers   Why3, Z3 and cvc5
 #   tools/setup.sh browser   Chromium, for the tests of the evidence page
+#   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
 #   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
 #
 # Exit status: 0 all is there, 2 something is missing and cannot be installed here.
@@ -84,6 +85,17 @@ setup_provers() {
             others+="${others:+, }$tool $found instead of ${known_version[$tool]}"
     done
     [[ -z $others ]] || say "warning: found $others; some proofs may come out otherwise" >&2
+}
+
+# --- C -------------------------------------------------------------------------------------
+
+setup_c() {
+    local name
+    [[ -z ${CC:-} ]] || return 0 # a bad one is refused by whoever calls it
+    for name in cc gcc clang; do
+        ! command -v "$name" >/dev/null || return 0
+    done
+    install_debian "no C compiler found" gcc libc6-dev
 }
 
 # --- Python --------------------------------------------------------------------------------
@@ -174,6 +186,7 @@ case ${1:-} in
     python) setup_python ;;
     provers) setup_provers ;;
     browser) need_commands chromium ;;
+    c) setup_c ;;
     bench) setup_bench ;;
-    *) fail "usage: tools/setup.sh python|provers|browser|bench" ;;
+    *) fail "usage: tools/setup.sh python|provers|browser|c|bench" ;;
 esac

@@ -35,7 +35,7 @@ def serve(connection: Connection, runtime_name: str, etype: str, progress: Any) 
     """The life of a worker: say what the runtime is, open it, answer requests until none can come."""
     try:
         runtime = find_runtime(runtime_name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, UserError) as error:
         connection.send(("missing", str(error)))
         return
     try:

@@ -109,11 +109,13 @@ def _totals(
     unjustified = sum(not t.justification.strip() for t in found.proofs.trusted)
     ours = sum(
         verdict in FAILING
-        for runtime in runtimes if runtime.name == OURS
+        for runtime in runtimes if runtime.name in OURS
         for of_type in runtime.verdicts.values() for verdict in of_type.values()
     )  # fmt: skip
     not_proved = [*status, *smoke].count("not proved")
-    sonnx_open = not_judged(found.spec, found.reports.get(OURS))
+    sonnx_open = tuple(
+        words for name in OURS for words in not_judged(found.spec, name, found.reports.get(name))
+    )
     bad = not_proved + gaps + unjustified + strays + ours + len(sonnx_open)
     return Totals(
         obligations=len(obligations),

@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.report import Report
     from sonnx_clip.spec import Spec
 
-OURS = "sonnx"
-"""The project's own Clip."""
+OURS = ("sonnx", "sonnx-c")
+"""The project's own Clip: by NumPy, and by the verified C kernels."""
 
 FORMS = ("C1", "C3")
 """The constraints on a result that the checker judges call by call."""
 
 
-def not_judged(spec: Spec, ours: Report | None) -> tuple[str, ...]:
-    """What is missing for a judgement of our own Clip in every machine type under the default policy."""
+def not_judged(spec: Spec, name: str, ours: Report | None) -> tuple[str, ...]:
+    """What is missing for a judgement of one of `OURS` in every machine type under the default policy."""
     if ours is None:
-        return (f"{OURS} was not run",)
+        return (f"{name} was not run",)
     found = []
     judged = {t.type for t in ours.types if t.compared and t.verdict != "unsupported"}
     missing = [t.id for t in spec.element_types if t.width is not None and t.id not in judged]
     if missing:
-        found.append(f"{OURS} was not judged in {', '.join(missing)}")
+        found.append(f"{name} was not judged in {', '.join(missing)}")
     if ours.policy != "default":
-        found.append(f"{OURS} was judged under the {ours.policy} policy only")
+        found.append(f"{name} was judged under the {ours.policy} policy only")
     return tuple(found)
 
 

@@ -61,7 +61,7 @@ class EvidenceSummary:
         parts.extend(t.sonnx_open)
         if t.unjustified + t.strays:
             parts.append(f"{t.unjustified + t.strays} unaccounted for")
-        if others := [name for name in self.not_run if name != OURS]:
+        if others := [name for name in self.not_run if name not in OURS]:
             parts.append(f"not run: {', '.join(others)}")
         return f"{self.page}: {'; '.join(parts)}"
 

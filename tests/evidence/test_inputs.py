@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from sonnx_clip.cli import app
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import write_evidence
+from sonnx_clip.evidence.runtimes import OURS
 from sonnx_clip.paths import repo_file
 from tests.evidence import made
 
@@ -123,7 +124,7 @@ def test_the_old_page_stays_when_the_new_one_is_refused(tmp_path, obligations):
 
 
 def test_the_same_input_gives_the_same_page(tmp_path, obligations):
-    build = made.write(tmp_path / "b", made.proofs(obligations), [made.ours()])
+    build = made.write(tmp_path / "b", made.proofs(obligations), [*map(made.ours, OURS)])
     pages = []
     for name in ("one", "two"):
         write_evidence(build, tmp_path / name)
@@ -132,7 +133,7 @@ def test_the_same_input_gives_the_same_page(tmp_path, obligations):
 
 
 def test_the_command_prints_one_line_and_its_status(tmp_path, obligations):
-    made.write(tmp_path / "build", made.proofs(obligations), [made.ours()])
+    made.write(tmp_path / "build", made.proofs(obligations), [*map(made.ours, OURS)])
     done = CliRunner().invoke(app, ["evidence", "--build", str(tmp_path / "build")], catch_exceptions=False)
     assert done.exit_code == 0
     assert len(done.output.splitlines()) == 1

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from sonnx_clip.cli import app
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import write_evidence
+from sonnx_clip.evidence.runtimes import OURS
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
@@ -20,8 +21,9 @@ def obligations():
 
 def written(tmp_path, document, reports=(), **more):
     """The evidence, with a report in which our own Clip conforms unless there is another one."""
-    if not any(r.runtime == "sonnx" for r in reports):
-        reports = [made.ours(), *reports]
+    for name in OURS:
+        if not any(r.runtime == name for r in reports):
+            reports = [made.ours(name), *reports]
     return written_of(tmp_path, document, reports, **more)
 
 
@@ -167,8 +169,9 @@ def test_what_is_trusted_without_a_reason_is_open(tmp_path, obligations):
     assert '<code>no.such_obligation</code> <span class="chip s-gap">unknown</span>' in page
 
 
-def test_our_own_violation_makes_the_status_1(tmp_path, obligations):
-    reports = [made.ours(violates=("low_tie",))]
+@pytest.mark.parametrize("runtime", OURS)
+def test_our_own_violation_makes_the_status_1(tmp_path, obligations, runtime):
+    reports = [made.ours(runtime, violates=("low_tie",))]
     summary, page, _ = written(tmp_path, made.proofs(obligations), reports)
     assert summary.exit_status == 1
     assert summary.totals.violated_by_sonnx == len(made.MACHINE_TYPES)
@@ -177,7 +180,12 @@ def test_our_own_violation_makes_the_status_1(tmp_path, obligations):
 
 
 NOT_JUDGED = {
-    "not run": ([], "sonnx was not run"),
+    "not run": ([made.ours("sonnx-c")], "sonnx was not run"),
+    "in C not run": ([made.ours()], "sonnx-c was not run"),
+    "in C in one type": (
+        [made.ours(), made.report("sonnx-c", types=("int8",))],
+        "sonnx-c was not judged in int16",
+    ),
     "of one type": ([made.report("sonnx", types=("int8",))], "sonnx was not judged in int16, int32"),
     "under strict policy": ([made.ours(policy="strict")], "sonnx was judged under the strict policy only"),
     "without comparison": ([made.refusing("float64")], "sonnx was not judged in float64"),

@@ -17,6 +17,7 @@ ClipFunction: TypeAlias = Callable[[Any, Any, Any], Any]
 
 RUNTIMES = {
     "sonnx": "sonnx_clip.conform.runtimes.sonnx",
+    "sonnx-c": "sonnx_clip.conform.runtimes.sonnx_c",
     "numpy": "sonnx_clip.conform.runtimes.numpy",
     "onnxruntime": "sonnx_clip.conform.runtimes.onnxruntime",
     "onnx-reference": "sonnx_clip.conform.runtimes.onnx_reference",
@@ -61,6 +62,7 @@ def find_runtime(name: str) -> Runtime:
 
     Raises:
         ImportError: a package is missing.
+        UserError: a tool is missing.
         AttributeError: the module has no such function.
     """
     module = importlib.import_module(module_of(name))

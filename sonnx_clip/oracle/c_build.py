@@ -1,0 +1,166 @@
+"""The C kernels, compiled on demand by the system's compiler and kept in the user's cache.
+
+A library is kept under a name that holds two digests: one of what it was made from (sources, flags, and all
+that the compiler predefines: its version and the processor's instructions), one of its own bytes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.files import make_folder
+from sonnx_clip.paths import repo_file
+
+SOURCES = "generated/c"
+COMPILERS = ("cc", "gcc", "clang")
+FLAGS = ("-std=c99", "-O3", "-ffp-contract=off")
+THIS_PROCESSOR = "-march=native"
+
+_KEY_DIGITS = 24
+_OTHER = "install gcc or clang, or name another compiler in the environment variable CC"
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A compiler and how it is called.
+
+    Args:
+        command: the compiler, and the words that CC may hold behind it.
+        flags: what it is given, without ``-shared -fPIC``.
+        predefined: the macros that it defines under these flags.
+    """
+
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    predefined: bytes
+
+
+def find_compiler() -> Compiler:
+    """The compiler that CC names, or the first that is installed, with the flags that it accepts.
+
+    Raises:
+        UserError: there is none, or it is no compiler like GCC.
+    """
+    command = _command()
+    words = ""
+    for flags in ((*FLAGS, THIS_PROCESSOR), FLAGS):
+        asked = [*command, *flags, "-E", "-dM", "-x", "c", "-"]
+        done = _run(asked, command)
+        if done.returncode == 0:
+            return Compiler(command, flags, done.stdout)
+        words = words or _words(done)
+    raise UserError(f"the C compiler does not work: {words}", shlex.join(command), _OTHER)
+
+
+def _command() -> tuple[str, ...]:
+    try:
+        named = tuple(shlex.split(os.environ.get("CC", "")))
+    except ValueError as error:
+        raise UserError(f"CC cannot be read: {error}", "environment variable CC", _OTHER) from error
+    if named and not shutil.which(named[0]):
+        raise UserError("CC names a compiler that is not there", named[0], _OTHER)
+    installed = [(name,) for name in COMPILERS if shutil.which(name)]
+    if not named and not installed:
+        raise UserError(f"there is no C compiler on PATH ({', '.join(COMPILERS)})", todo=_OTHER)
+    return named or installed[0]
+
+
+def _run(command: list[str], compiler: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError as error:
+        raise UserError(
+            f"the C compiler cannot be run: {error.strerror}", shlex.join(compiler), _OTHER
+        ) from error
+
+
+def _words(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What a compiler said, or how it ended if it said nothing."""
+    said = done.stderr.decode(errors="backslashreplace").strip()
+    return said or f"it ended with status {done.returncode} and said nothing"
+
+
+def source_files() -> tuple[Path, ...]:
+    """The generated C files, sorted, the header among them.
+
+    Raises:
+        UserError: they have not been generated.
+    """
+    folder = repo_file(SOURCES)
+    files = tuple(sorted([*folder.glob("*.c"), *folder.glob("*.h")]))
+    if not files:
+        raise UserError("the C kernels have not been generated", str(folder), "run `sonnx-clip generate`")
+    return files
+
+
+def cache_folder() -> Path:
+    """``$XDG_CACHE_HOME/sonnx-clip``, by default ``~/.cache/sonnx-clip``; UserError if there is no home."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # A relative path is to be ignored: XDG Base Directory Specification.
+    if Path(named).is_absolute():
+        return Path(named, "sonnx-clip")
+    try:
+        return Path.home() / ".cache" / "sonnx-clip"
+    except RuntimeError as error:
+        todo = "name a folder in the environment variable XDG_CACHE_HOME"
+        raise UserError("there is no home folder to keep the C kernels in", todo=todo) from error
+
+
+def built_library(compiler: Compiler) -> ctypes.CDLL:
+    """The kernels as a shared library, from the cache or compiled now.
+
+    Raises:
+        UserError: the sources are missing, the compiler refuses them, or the cache cannot be written.
+    """
+    folder, key = cache_folder(), _key(compiler, source_files())
+    for kept in sorted(folder.glob(f"{key}-*.so")):
+        if kept.name == _name(key, kept):
+            return ctypes.CDLL(str(kept))
+        with suppress(FileNotFoundError):  # another process has removed what is damaged
+            kept.unlink()
+    return ctypes.CDLL(str(_compiled(compiler, folder, key)))
+
+
+def _key(compiler: Compiler, files: tuple[Path, ...]) -> str:
+    digest = hashlib.sha256()
+    parts = [*(part.encode() for part in (*compiler.command, "", *compiler.flags, "")), compiler.predefined]
+    for part in [*parts, *(file.read_bytes() for file in files)]:
+        digest.update(b"%d:" % len(part) + part)
+    return digest.hexdigest()[:_KEY_DIGITS]
+
+
+def _name(key: str, library: Path) -> str:
+    """The name that a library must have; a damaged one has another."""
+    return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:_KEY_DIGITS]}.so"
+
+
+def _compiled(compiler: Compiler, folder: Path, key: str) -> Path:
+    """Compile beside the cache's files and rename, so that another process sees all of it or nothing."""
+    make_folder(folder)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as beside:
+            new = Path(beside, "sonnx_clip.so")
+            _compile(compiler, new)
+            return new.rename(folder / _name(key, new))
+    except OSError as error:
+        todo = "check the folder's permissions, or name another in the environment variable XDG_CACHE_HOME"
+        raise UserError(f"the C kernels cannot be kept: {error.strerror}", str(folder), todo) from error
+
+
+def _compile(compiler: Compiler, library: Path) -> None:
+    sources = [str(file) for file in source_files() if file.suffix == ".c"]
+    command = [*compiler.command, *compiler.flags, "-fPIC", "-shared", "-o", str(library), *sources]
+    done = _run(command, compiler.command)
+    if done.returncode != 0 or not library.is_file():
+        where = shlex.join([*compiler.command, *compiler.flags])
+        raise UserError(f"the C compiler refuses the kernels:\n{_words(done)}", where, _OTHER)

@@ -1,0 +1,165 @@
+"""The C kernels are built when needed and kept; what goes wrong is one message."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import c_build
+from sonnx_clip.oracle.c_build import built_library, find_compiler
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """A cache of its own; the folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CC", raising=False)
+    return tmp_path / "cache" / "sonnx-clip"
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """Sources that compile at once; the file."""
+    folder = tmp_path / "generated/c"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(c_build, "repo_file", lambda relative: tmp_path / relative)
+    (folder / "one.c").write_text("int one(void) { return 1; }\n")
+    return folder / "one.c"
+
+
+def script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_it_is_built_once_and_kept(sources, cache):
+    assert built_library(find_compiler()).one() == 1
+    (kept,) = cache.glob("*.so")
+    before = kept.stat().st_mtime_ns
+    assert built_library(find_compiler()).one() == 1
+    assert [*cache.iterdir()] == [kept]
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_other_sources_and_other_flags_are_another_library(sources, cache, monkeypatch):
+    built_library(find_compiler())
+    sources.write_text("int one(void) { return 2; }\n")
+    assert built_library(find_compiler()).one() == 2
+    monkeypatch.setenv("CC", f"{find_compiler().command[0]} -DOTHER")
+    built_library(find_compiler())
+    assert len([*cache.glob("*.so")]) == 3
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x7fELF no more", None])
+def test_a_damaged_library_is_built_anew(sources, cache, damage):
+    built_library(find_compiler())
+    (kept,) = cache.glob("*.so")
+    whole = kept.read_bytes()
+    kept.unlink()  # not overwritten: this process has it mapped
+    kept.write_bytes(whole[:-1] + b"?" if damage is None else damage)
+    assert built_library(find_compiler()).one() == 1
+    (again,) = cache.glob("*.so")
+    assert len(again.read_bytes()) == len(whole)
+
+
+def test_many_at_once_build_one_library(sources, cache):
+    compiler = find_compiler()
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda _: built_library(compiler).one(), range(16))]
+    assert found == [1] * 16
+    assert {path.suffix for path in cache.iterdir()} == {".so"}
+
+
+def test_without_a_compiler_it_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="no C compiler on PATH") as caught:
+        find_compiler()
+    assert "CC" in caught.value.todo
+
+
+def test_without_a_compiler_the_checker_ends_with_status_2(tmp_path):
+    environment = {**os.environ, "PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    command = [Path(sys.executable).with_name("sonnx-clip"), "check", "--runtime", "sonnx-c"]
+    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "there is no C compiler" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [("no-such-compiler -O1", "not there"), ("'open", "cannot be read"), ("false", "said nothing")],
+)
+def test_a_CC_that_is_no_compiler_is_refused(monkeypatch, named, words):
+    monkeypatch.setenv("CC", named)
+    with pytest.raises(UserError, match=words):
+        find_compiler()
+
+
+def test_a_file_that_cannot_be_run_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "cc").write_text("no program")
+    (tmp_path / "cc").chmod(0o755)
+    monkeypatch.setenv("CC", str(tmp_path / "cc"))
+    with pytest.raises(UserError, match="cannot be run"):
+        find_compiler()
+
+
+def test_a_compiler_without_march_is_asked_without(monkeypatch, tmp_path, sources):
+    real = find_compiler().command[0]
+    refusing = f'case "$*" in *-march=native*) echo no such option >&2; exit 1;; esac\nexec {real} "$@"'
+    monkeypatch.setenv("CC", script(tmp_path / "cc", refusing))
+    compiler = find_compiler()
+    assert "-march=native" not in compiler.flags
+    assert built_library(compiler).one() == 1
+
+
+def test_the_words_of_the_compiler_are_in_the_message(sources, cache):
+    sources.write_text('#error "kernels of another world"\n')
+    with pytest.raises(UserError, match="kernels of another world"):
+        built_library(find_compiler())
+    assert [*cache.iterdir()] == []
+
+
+@pytest.mark.parametrize("flag", ["-ffast-math", "-ffinite-math-only", "-Ofast"])
+def test_fast_math_is_refused_by_the_header(monkeypatch, flag):
+    monkeypatch.setenv("CC", f"{find_compiler().command[0]} {flag}")
+    compiler = find_compiler()
+    if flag == "-Ofast":  # -O3 of ours comes later and is the one that counts
+        compiler = c_build.Compiler(compiler.command, (*compiler.flags, flag), compiler.predefined)
+    with pytest.raises(UserError, match="compile without -ffast-math"):
+        built_library(compiler)
+
+
+def test_sources_that_are_not_generated_are_named(sources):
+    sources.unlink()
+    with pytest.raises(UserError, match="have not been generated"):
+        built_library(find_compiler())
+
+
+def test_a_cache_that_cannot_be_written_is_named(sources, cache, monkeypatch):
+    cache.parent.mkdir()
+    cache.write_text("a file")
+    with pytest.raises(UserError, match="cannot be made"):
+        built_library(find_compiler())
+    cache.unlink()
+    monkeypatch.setattr(c_build.tempfile, "TemporaryDirectory", refuse)
+    with pytest.raises(UserError, match="cannot be kept"):
+        built_library(find_compiler())
+
+
+def refuse(**_):
+    raise PermissionError(13, "Permission denied")
+
+
+def test_the_cache_is_in_the_home_folder_unless_named(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", "/somewhere")
+    assert c_build.cache_folder() == Path("/somewhere/.cache/sonnx-clip")
+    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
+    with pytest.raises(UserError, match="XDG_CACHE_HOME"):
+        c_build.cache_folder()
