@@ -52,14 +52,16 @@ def limit_from_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> No
 
 
 def limit_from_plus_zero_as_integers(x: Array, lower: Array, upper: Array, out: Array) -> None:
-    """The lower bound is +0, the upper one is not -0: float32, where integers are as fast as floats."""
+    """The lower bound is +0, the upper one is not -0; both are given by their bits, as signed integers.
+
+    For float32, where NumPy clips integers as fast as floats.
+    """
     form = FORMATS[x.dtype]
     if x.max() <= form.infinite:
         # There is no NaN. What has a plus sign is in order as an integer, and what has a minus sign is below.
-        keys, result = x.view(form.signed), out.view(form.signed)
-        keys.clip(lower.view(form.signed), upper.view(form.signed), out=result)
+        x.view(form.signed).clip(lower, upper, out=out.view(form.signed))
     else:
-        limit_from_plus_zero(x, lower, upper, out)
+        limit_from_plus_zero(x, lower.view(x.dtype), upper.view(x.dtype), out)
 
 
 def limit_by_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:

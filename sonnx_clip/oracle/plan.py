@@ -42,29 +42,33 @@ def plan_floats(lower: Array, upper: Array) -> Plan:
         upper = upper.dtype.type(np.inf)
     if upper < lower:
         return Plan(kernels.fill, lower, upper)
-    return Plan(_kernel_of_floats(lower, upper), lower, upper)
+    return _limit_floats(lower, upper)
 
 
-def _kernel_of_floats(lower: Array, upper: Array) -> Kernel:
-    """The kernel for bounds that are no NaN and not inverted."""
+def _limit_floats(lower: Array, upper: Array) -> Plan:
+    """The plan for bounds that are no NaN and not inverted."""
     form = FORMATS[lower.dtype]
     low, high = lower.view(form.unsigned), upper.view(form.unsigned)
     if low == form.plus_zero:
-        return kernels.limit_to_zeros if high == form.minus_zero else _FROM_PLUS_ZERO[lower.dtype]
+        if high == form.minus_zero:
+            return Plan(kernels.limit_to_zeros, lower, upper)
+        if lower.dtype in _CLIPPED_AS_INTEGERS:
+            kernel = kernels.limit_from_plus_zero_as_integers
+            return Plan(kernel, lower.view(form.signed), upper.view(form.signed))
+        return Plan(kernels.limit_from_plus_zero, lower, upper)
     if low == form.minus_zero:
-        return kernels.limit_to_zeros if high == form.plus_zero else kernels.limit_by_minus_zero
-    if high == form.plus_zero:
-        return kernels.limit_by_plus_zero
-    if high == form.minus_zero:
-        return kernels.limit_by_minus_zero
-    return kernels.limit
+        kernel = kernels.limit_to_zeros if high == form.plus_zero else kernels.limit_by_minus_zero
+    elif high == form.plus_zero:
+        kernel = kernels.limit_by_plus_zero
+    elif high == form.minus_zero:
+        kernel = kernels.limit_by_minus_zero
+    else:
+        kernel = kernels.limit
+    return Plan(kernel, lower, upper)
 
 
-# NumPy has no fast clip of 64-bit integers.
-_FROM_PLUS_ZERO: dict[np.dtype[Any], Kernel] = {
-    np.dtype(np.float32): kernels.limit_from_plus_zero_as_integers,
-    np.dtype(np.float64): kernels.limit_from_plus_zero,
-}
+# Not float64: NumPy has no fast clip of 64-bit integers.
+_CLIPPED_AS_INTEGERS = frozenset({np.dtype(np.float32)})
 
 
 def plan_floats_16(lower: Array, upper: Array) -> Plan:
