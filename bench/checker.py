@@ -1,10 +1,12 @@
 """What the checker costs: rows of the table of targets.
 
-Before anything is timed it must find a planted difference: no figure is that of a blind checker.
+Before anything is timed it must be right, and must find a planted difference: no figure is that of a blind
+checker.
 """
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,63 +16,89 @@ import sonnx_clip
 from bench.inputs import TYPES, Case, make_case
 from bench.targets import MIDDLE, Row
 from bench.timing import Call, interleave
-from sonnx_clip.conform.compare import compare
+from sonnx_clip.conform.compare import same_bits
 from sonnx_clip.conform.dtypes import Array, bits_type
+from sonnx_clip.conform.histogram import class_histogram
+from sonnx_clip.conform.triples import clip_under_every_max, compare_every_triple
 from sonnx_clip.errors import UserError
-from sonnx_clip.spec import load_spec
+from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Sequence
 
-COMPARISON_LIMIT = 1.3
+_COMPARISON = ("checker: comparison of bits, against the clip", 1.3)
+_HISTOGRAM = ("checker: classes of all entries, against the clip", 5)
+_TRIPLES = ("checker: all 16,777,216 triples of int8 by rows, against the oracle", 10)
+_TODO = "run `make test`"
 
 
-def rows(types: Iterable[str] = TYPES, budget: float = 0.1) -> list[Row]:
-    """The rows of the checker; `budget` is in seconds for each type."""
+def rows(types: Sequence[str] = TYPES, budget: float = 0.3) -> list[Row]:
+    """The rows of the checker; `budget` is in seconds for each type.
+
+    Raises:
+        UserError: the checker errs.
+    """
+    cases = [make_case(etype, "ordinary", MIDDLE) for etype in types]
     return [
-        _against_the_clip(
-            "checker: comparison of bits, against the clip", COMPARISON_LIMIT, comparison, types, budget
-        )
+        _against_the_clip(*_COMPARISON, [(case, comparison(case)) for case in cases], budget),
+        _against_the_clip(*_HISTOGRAM, [(case, histogram(case)) for case in cases], budget),
+        every_triple(budget),
     ]
 
 
-def comparison(case: Case, due: Array) -> Call:
-    """The checker's comparison of a result with what is due, where all is as it should be.
-
-    Raises:
-        UserError: it does not see one bit that differs.
-    """
-    bits = bits_type(case.etype)
-    etype = load_spec().element_type(case.etype)
-    got = due.view(bits)[np.newaxis].copy()
-    triples = (
-        case.x.view(bits)[np.newaxis],
-        case.lower.view(bits)[np.newaxis],
-        case.upper.view(bits)[np.newaxis],
-    )
-    call = partial(compare, etype, got, due.view(bits)[np.newaxis], triples, "default")
-    place = case.size // 2
-    got[0, place] ^= bits.type(1)
-    if (found := call().columns.tolist()) != [place]:
-        raise UserError(
-            f"the checker found a difference at {found} instead of {place}", case.etype, "run `make test`"
-        )
-    got[0, place] ^= bits.type(1)
+def comparison(case: Case) -> Call:
+    """The comparison of a result with what is due, where all is as it should be; UserError if it is blind."""
+    due = sonnx_clip.clip(case.x, case.lower, case.upper)
+    got = case.output()
+    got[...] = due
+    bits, call = got.view(bits_type(case.etype)), partial(same_bits, got, due)
+    bits[case.size // 2] ^= 1
+    seen = not call()
+    bits[case.size // 2] ^= 1
+    if not seen or not call():
+        raise UserError("same_bits sees no difference where one is, or one where none is", case.etype, _TODO)
     return call
 
 
-def _against_the_clip(
-    what: str, limit: float, make: Callable[[Case, Array], Call], types: Iterable[str], budget: float
-) -> Row:
-    ratios: Mapping[str, float] = {etype: _over_the_clip(etype, make, budget) for etype in types}
+def histogram(case: Case) -> Call:
+    """The number of entries in each class; UserError if the oracle's conditions say otherwise."""
+    oracle = load_oracle()
+    conditions = oracle.CLASSES[oracle.FAMILY_OF[case.etype]]
+    due = {id_: int(np.sum(holds(case.x, case.lower, case.upper))) for id_, holds in conditions.items()}
+    call = partial(class_histogram, case.x, case.lower, case.upper)
+    if (found := call()) != due:
+        raise UserError(f"class_histogram counts {found}, the oracle {due}", case.etype, _TODO)
+    return call
+
+
+def every_triple(budget: float) -> Row:
+    """All triples of int8 against the answers of the oracle; UserError if one deviates, or if it is blind."""
+    began = time.perf_counter()
+    found = compare_every_triple("int8")
+    first = time.perf_counter() - began
+    blind = compare_every_triple("int8", _spoilt).deviating != 1
+    if blind or found.deviating or found.compared != 1 << 24:
+        raise UserError(f"compare_every_triple found {found}", "int8", _TODO)
+    figures = interleave({"": partial(compare_every_triple, "int8")}, budget)
+    note = f"the oracle's answers are kept from the first call, which took {first:.1f} s"
+    what, limit = _TRIPLES
+    return Row(what, "at most", limit, "ms", 1e3 * figures[""].median, "", 1, note)
+
+
+def _spoilt(x: Array, lower: Array, upper: Array, out: Array) -> None:
+    """One wrong bit, of one triple."""
+    clip_under_every_max(x, lower, upper, out)
+    if lower == 3:
+        out[5, 7] ^= 1
+
+
+def _against_the_clip(what: str, limit: float, works: Sequence[tuple[Case, Call]], budget: float) -> Row:
+    ratios = {case.etype: _over_the_clip(case, work, budget) for case, work in works}
     worst = max(ratios, key=lambda etype: ratios[etype])
     return Row(what, "at most", limit, "×", ratios[worst], worst, len(ratios))
 
 
-def _over_the_clip(etype: str, make: Callable[[Case, Array], Call], budget: float) -> float:
-    case = make_case(etype, "ordinary", MIDDLE)
-    y = case.output()
-    clip = partial(sonnx_clip.clip, case.x, case.lower, case.upper, out=y)
-    clip()
-    figures = interleave({"clip": clip, "work": make(case, y.copy())}, budget)
+def _over_the_clip(case: Case, work: Call, budget: float) -> float:
+    clip = partial(sonnx_clip.clip, case.x, case.lower, case.upper, out=case.output())
+    figures = interleave({"clip": clip, "work": work}, budget)
     return figures["work"].median / figures["clip"].median

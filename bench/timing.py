@@ -17,8 +17,9 @@ from typing import TypeAlias
 Call: TypeAlias = Callable[[], object]
 Clock: TypeAlias = Callable[[], float]
 
-# One sample lasts at least this long, so that the clock's own cost (50 ns) does not count.
-SAMPLE_SECONDS = 50e-6
+# One sample lasts at least this long, so that the clock's own cost (50 ns) does not count, nor what the one
+# before has left in the caches.
+SAMPLE_SECONDS = 200e-6
 FEWEST_ROUNDS = 7
 MOST_ROUNDS = 400
 
