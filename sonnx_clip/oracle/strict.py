@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy import asarray, generic, may_share_memory, ndarray
 
 from sonnx_clip.errors import RestrictionError
 from sonnx_clip.oracle.plan import PLANNERS, READ_ONCE, Plan
@@ -33,7 +34,8 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
         min: array of shape () or NumPy scalar of the element type of `x`.
         max: array of shape () or NumPy scalar of the element type of `x`.
         out: where to write: an array of the shape and element type of `x`; it may be `x` itself or share
-            memory with any operand, and the result is as if all of them were read first.
+            memory with any operand, and the result is as if all of them were read first. Of its own entries
+            that share memory, one is kept.
 
     Returns:
         `out`, or a new array with the shape and the element type of `x`.
@@ -44,22 +46,23 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
             the profile; ``scalar_bounds`` for a bound that is not of shape (); C1 or C3 for `out`.
         ValueError: `out` is read-only.
     """
-    tensor = x if type(x) is np.ndarray else _tensor("x", x)
-    lower = min if type(min) is np.ndarray else _bound("min", "R1", min)
-    upper = max if type(max) is np.ndarray else _bound("max", "R2", max)
+    tensor = x if type(x) is ndarray else _tensor("x", x)
+    lower = asarray(min) if isinstance(min, generic) else _bound("min", "R1", min)
+    upper = asarray(max) if isinstance(max, generic) else _bound("max", "R2", max)
     dtype = tensor.dtype
     if not (lower.dtype is dtype is upper.dtype and lower.ndim == 0 == upper.ndim):
         _check_bounds(dtype, lower, upper)
     # The bits are read now, whatever is written to later. What equals as a number may differ in its bits.
-    plan = _plan(dtype, lower.tobytes(), upper.tobytes())
+    kernel, low, high = plan = _plan(dtype, lower.tobytes(), upper.tobytes())
     if out is None:
         result = np.empty_like(tensor)
     else:
         result = _checked_out(out, tensor)
-        if result is not tensor and np.may_share_memory(result, tensor):
+        # What reads once may overlap anyhow: NumPy promises of each function that it is as if it read first.
+        if result is not tensor and kernel not in READ_ONCE and may_share_memory(result, tensor):
             tensor = _readable(tensor, result)
     if result.ndim and 0 < result.size <= CHUNK and result.flags.c_contiguous:
-        plan.kernel(tensor, plan.lower, plan.upper, result)
+        kernel(tensor, low, high, result)
     elif result.size:
         _write(plan, tensor, result)
     return result if out is None else out
@@ -121,8 +124,8 @@ def _check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
 
 
 def _bound(name: str, tag: str, value: object) -> Array:
-    if isinstance(value, np.generic):
-        return np.asarray(value)
+    if type(value) is ndarray:
+        return value
     if value is None:
         raise RestrictionError(tag, f"{name} is None; input {'L' if name == 'min' else 'M'} must be set")
     return _tensor(name, value)
@@ -162,9 +165,11 @@ def _other_type(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> str:
 
 
 def _checked_out(out: object, x: Array) -> Array:
-    result = out if type(out) is np.ndarray else _tensor("out", out)
-    if not isinstance(out, np.ndarray):
-        raise RestrictionError("R5", "out is a scalar; pass an array")
+    result = out
+    if type(result) is not ndarray:
+        result = _tensor("out", out)
+        if not isinstance(out, np.ndarray):
+            raise RestrictionError("R5", "out is a scalar; pass an array")
     if result.dtype is not x.dtype and result.dtype != x.dtype:
         raise RestrictionError("C3", f"out has type {result.dtype}; it must have that of x, {x.dtype}")
     if result.shape != x.shape:
