@@ -1,10 +1,13 @@
 """Who is measured, who is left out, and whose answers are wrong."""
 
+import shutil
+
 import numpy as np
 import pytest
 
 from bench import measure as module
-from bench.contestants import C_COPY, CONTESTANTS, MINIMUM_MAXIMUM, NUMPY, NUMPY_COPY, OURS
+from bench import native
+from bench.contestants import C_COPY, CONTESTANTS, MINIMUM_MAXIMUM, NUMPY, NUMPY_COPY, OURS, OURS_C
 from bench.inputs import FLOATS, KINDS, PAGE, TYPES, kinds_of, make_case
 from bench.measure import TURNS, measure, measure_case, turns
 from bench.peers import NotThereError, torch_clamp, version
@@ -130,3 +133,47 @@ def test_input_and_output_lie_apart_within_a_page():
 def test_an_integer_has_no_nan():
     with pytest.raises(ValueError, match="no nan case of int8"):
         make_case("int8", "nan", 10)
+
+
+@pytest.fixture
+def fresh_native(monkeypatch):
+    """bench.native with nothing built yet, and without our kernels."""
+
+    def no_kernels():
+        raise NotThereError("there are no kernels")
+
+    monkeypatch.setattr(native, "_kernels", no_kernels)
+    native._copies.cache_clear()
+    yield native
+    native._copies.cache_clear()
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+def test_the_copy_is_measured_without_our_kernels(fresh_native):
+    cell = measure_case(CASE, 0, {name: CONTESTANTS[name] for name in (OURS_C, C_COPY)})
+    assert list(cell.figures) == [C_COPY]
+    assert cell.absent == {OURS_C: "there are no kernels"}
+    assert native.compiler().endswith(" -std=c99 -O3")
+
+
+def test_without_a_compiler_there_is_no_c(fresh_native, monkeypatch):
+    monkeypatch.setattr(native.shutil, "which", lambda _: None)
+    cell = measure_case(CASE, 0, {name: CONTESTANTS[name] for name in (OURS_C, C_COPY, NUMPY_COPY)})
+    assert list(cell.figures) == [NUMPY_COPY]
+    assert cell.absent[C_COPY] == "there is no C compiler"
+
+
+def test_a_compiler_that_fails_is_named_with_its_words(fresh_native, monkeypatch, tmp_path):
+    broken = tmp_path / "cc"
+    broken.write_text("#!/bin/sh\necho out of order >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(native, "compiler_and_flags", lambda: (str(broken), "-O3"))
+    with pytest.raises(NotThereError, match="cc cannot compile a copy: out of order"):
+        native.c_copy(CASE, CASE.output())
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
+@pytest.mark.parametrize("etype", TYPES)
+def test_the_c_kernels_take_part_in_every_case_and_are_right(etype):
+    for cell in measure([etype], {1000: 0}, {OURS_C: CONTESTANTS[OURS_C]}):
+        assert (list(cell.figures), cell.absent) == ([OURS_C], {})
