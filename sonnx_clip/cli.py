@@ -90,6 +90,18 @@ def prove(
     raise typer.Exit(status)
 
 
+@app.command("frama-c")
+def frama_c(
+    dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
+    build: Annotated[Path, typer.Option(help="Where the result goes.")] = Path("build"),
+) -> None:
+    """Prove the C kernels a second time: Frama-C, against contracts rendered from the YAML."""
+    from sonnx_clip.framac.command import frama_c as prove_c
+
+    raise typer.Exit(prove_c(types=dtype or [], as_json=json, build=build))
+
+
 class TextOrJson(StrEnum):
     """How a command prints its result."""
 
