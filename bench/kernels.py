@@ -68,7 +68,8 @@ def _run(folder: Path, *, quick: bool) -> None:
         plot.draw(cells, machine.sentence(), folder)
     except NotThereError as error:
         notes.append(f"no picture: {error}")
-    console.print(report.times_table(cells))
+    for size in dict.fromkeys(cell.size for cell in cells):
+        console.print(report.times_table(cells, size))
     console.print(report.targets_table(rows))
     for line in notes:
         console.print(line, markup=False)

@@ -14,12 +14,15 @@ from rich.table import Table
 import sonnx_clip
 from bench import native, peers
 from bench.contestants import CONTESTANTS
+from bench.inputs import TYPES
 from bench.targets import MIDDLE, Row, relative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from bench.measure import Cell
+
+_SOME_TYPES = ("int8", "float16", "bfloat16", "float32")
 
 
 @dataclass(frozen=True)
@@ -108,13 +111,8 @@ def times_table(cells: Iterable[Cell], size: int = MIDDLE, kind: str = "ordinary
 
 
 def markdown(rows: Sequence[Row], cells: Sequence[Cell], machine: Machine) -> str:
-    """Two tables for the README: the targets, and the times over a copy."""
+    """Tables for the README: the targets, and the times over a copy at each size."""
     targets = [f"{row.what} | {_figure(row)} | {_limit(row)} | {row.verdict} | {_worst(row)}" for row in rows]
-    times = [
-        f"{cell.etype} | {' | '.join(_ratio(cell, name) for name in CONTESTANTS)}"
-        for cell in cells
-        if (cell.size, cell.kind) == (MIDDLE, "ordinary")
-    ]
     lines = [
         f"| what, at {MIDDLE:,} elements | measured | target | | worst of |",
         "| --- | ---: | ---: | --- | --- |",
@@ -122,11 +120,21 @@ def markdown(rows: Sequence[Row], cells: Sequence[Cell], machine: Machine) -> st
         "",
         f"Time over that of the faster copy, {MIDDLE:,} ordinary values; ! marks wrong answers:",
         "",
+        *_ratios(cells, MIDDLE),
+    ]
+    for size in dict.fromkeys(cell.size for cell in cells if cell.size != MIDDLE):
+        lines += ["", f"The same at {size:,} elements:", "", *_ratios(cells, size, _SOME_TYPES)]
+    return "\n".join([*lines, "", f"{machine.sentence()}.", ""])
+
+
+def _ratios(cells: Iterable[Cell], size: int, types: Sequence[str] = TYPES) -> list[str]:
+    """A Markdown table of the times over a copy, one row a type."""
+    shown = [cell for cell in cells if (cell.size, cell.kind) == (size, "ordinary") and cell.etype in types]
+    return [
         f"| type | {' | '.join(CONTESTANTS)} |",
         f"| --- |{' ---: |' * len(CONTESTANTS)}",
-        *(f"| {line} |" for line in times),
+        *(f"| {cell.etype} | {' | '.join(_ratio(cell, name) for name in CONTESTANTS)} |" for cell in shown),
     ]
-    return "\n".join([*lines, "", f"{machine.sentence()}.", ""])
 
 
 def document(rows: Iterable[Row], cells: Iterable[Cell], machine: Machine, seconds: float) -> dict[str, Any]:
