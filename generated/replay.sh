@@ -28,7 +28,7 @@ ask() {
   done
 }
 
-ask 60 why3/clip.mlw ClipTheorems -a inline_all \
+ask 60 why3/clip.mlw ClipTheorems -a inline_all -a introduce_premises \
   -G "result_is_operand" \
   -G "nan_out" \
   -G "interval_of_numbers" \
@@ -40,7 +40,7 @@ ask 1 why3/clip.mlw ClipTheorems  \
   -G "smoke_clip"
 ask 1 why3/kernel.mlw UInt16  \
   -G "smoke_uint16"
-ask 60 why3/kernel.mlw Kernel -a inline_all \
+ask 60 why3/kernel.mlw Kernel -a inline_all -a introduce_premises \
   -G "clip_element'vc" \
   -G "clip_elements'vc" \
   -G "in_place'vc" \
@@ -53,16 +53,16 @@ ask 1 why3/memory.mlw Buffers  \
   -G "smoke_buffers"
 ask 1 why3/profile.mlw Restrictions  \
   -G "smoke_profile"
-ask 60 why3/tensor.mlw ShapeTheorems -a inline_all \
+ask 60 why3/tensor.mlw ShapeTheorems -a inline_all -a introduce_premises \
   -G "scalar_has_one_entry" \
   -G "zero_size_has_no_entry'vc"
 ask 1 why3/tensor.mlw ShapeTheorems  \
   -G "smoke_shape"
-ask 60 why3/tensor.mlw OneEntry -a inline_all \
+ask 60 why3/tensor.mlw OneEntry -a inline_all -a introduce_premises \
   -G "first_entry"
 ask 1 why3/tensor.mlw OneEntry  \
   -G "smoke_one_entry"
-ask 60 why3/tensor.mlw TensorTheorems -a inline_all \
+ask 60 why3/tensor.mlw TensorTheorems -a inline_all -a introduce_premises \
   -G "entry_of_clip" \
   -G "shape_consistency" \
   -G "type_consistency" \
@@ -72,8 +72,8 @@ ask 60 why3/tensor.mlw TensorTheorems -a inline_all \
   -G "interval_consistency_of_numbers"
 ask 1 why3/tensor.mlw TensorTheorems  \
   -G "smoke_tensor"
-ask 60 generated/why3/real.mlw Instance -a inline_all
-ask 60 generated/why3/real.mlw Meaning -a inline_all \
+ask 60 generated/why3/real.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/real.mlw Meaning -a inline_all -a introduce_premises \
   -G "cases_complete" \
   -G "cases_disjoint" \
   -G "cases_results" \
@@ -111,7 +111,7 @@ ask 60 generated/why3/real.mlw Meaning -a inline_all \
   -G "example_real_2"
 ask 1 generated/why3/real.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/real.mlw Constraints -a inline_all \
+ask 60 generated/why3/real.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -120,8 +120,8 @@ ask 60 generated/why3/real.mlw Constraints -a inline_all \
   -G "C2"
 ask 1 generated/why3/real.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int8.mlw Instance -a inline_all
-ask 60 generated/why3/int8.mlw Meaning -a inline_all \
+ask 60 generated/why3/int8.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int8.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -163,7 +163,7 @@ ask 60 generated/why3/int8.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int8.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int8.mlw Constraints -a inline_all \
+ask 60 generated/why3/int8.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -174,8 +174,8 @@ ask 60 generated/why3/int8.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int8.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int16.mlw Instance -a inline_all
-ask 60 generated/why3/int16.mlw Meaning -a inline_all \
+ask 60 generated/why3/int16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -217,7 +217,7 @@ ask 60 generated/why3/int16.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int16.mlw Constraints -a inline_all \
+ask 60 generated/why3/int16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -228,8 +228,8 @@ ask 60 generated/why3/int16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int32.mlw Instance -a inline_all
-ask 60 generated/why3/int32.mlw Meaning -a inline_all \
+ask 60 generated/why3/int32.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int32.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -271,7 +271,7 @@ ask 60 generated/why3/int32.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int32.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int32.mlw Constraints -a inline_all \
+ask 60 generated/why3/int32.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -282,8 +282,8 @@ ask 60 generated/why3/int32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int64.mlw Instance -a inline_all
-ask 60 generated/why3/int64.mlw Meaning -a inline_all \
+ask 60 generated/why3/int64.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int64.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -325,7 +325,7 @@ ask 60 generated/why3/int64.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int64.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int64.mlw Constraints -a inline_all \
+ask 60 generated/why3/int64.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -336,8 +336,8 @@ ask 60 generated/why3/int64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint8.mlw Instance -a inline_all
-ask 60 generated/why3/uint8.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint8.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint8.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -378,7 +378,7 @@ ask 60 generated/why3/uint8.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint8.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint8.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint8.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -389,8 +389,8 @@ ask 60 generated/why3/uint8.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint8.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint16.mlw Instance -a inline_all
-ask 60 generated/why3/uint16.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -431,7 +431,7 @@ ask 60 generated/why3/uint16.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint16.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -442,8 +442,8 @@ ask 60 generated/why3/uint16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint32.mlw Instance -a inline_all
-ask 60 generated/why3/uint32.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint32.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint32.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -484,7 +484,7 @@ ask 60 generated/why3/uint32.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint32.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint32.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint32.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -495,8 +495,8 @@ ask 60 generated/why3/uint32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint64.mlw Instance -a inline_all
-ask 60 generated/why3/uint64.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint64.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint64.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -537,7 +537,7 @@ ask 60 generated/why3/uint64.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint64.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint64.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint64.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -548,8 +548,8 @@ ask 60 generated/why3/uint64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float16.mlw Instance -a inline_all
-ask 60 generated/why3/float16.mlw Meaning -a inline_all \
+ask 60 generated/why3/float16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/float16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -637,7 +637,7 @@ ask 60 generated/why3/float16.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/float16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/float16.mlw Constraints -a inline_all \
+ask 60 generated/why3/float16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -648,13 +648,13 @@ ask 60 generated/why3/float16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/float16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float16.mlw Refutation -a inline_all \
+ask 60 generated/why3/float16.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/float16.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/bfloat16.mlw Instance -a inline_all
-ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all \
+ask 60 generated/why3/bfloat16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -742,7 +742,7 @@ ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/bfloat16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/bfloat16.mlw Constraints -a inline_all \
+ask 60 generated/why3/bfloat16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -753,13 +753,13 @@ ask 60 generated/why3/bfloat16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/bfloat16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/bfloat16.mlw Refutation -a inline_all \
+ask 60 generated/why3/bfloat16.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/bfloat16.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/float32.mlw Instance -a inline_all
-ask 60 generated/why3/float32.mlw Meaning -a inline_all \
+ask 60 generated/why3/float32.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/float32.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -847,7 +847,7 @@ ask 60 generated/why3/float32.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/float32.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/float32.mlw Constraints -a inline_all \
+ask 60 generated/why3/float32.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -858,13 +858,13 @@ ask 60 generated/why3/float32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/float32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float32.mlw Refutation -a inline_all \
+ask 60 generated/why3/float32.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/float32.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/float64.mlw Instance -a inline_all
-ask 60 generated/why3/float64.mlw Meaning -a inline_all \
+ask 60 generated/why3/float64.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/float64.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -952,7 +952,7 @@ ask 60 generated/why3/float64.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/float64.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/float64.mlw Constraints -a inline_all \
+ask 60 generated/why3/float64.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -963,12 +963,12 @@ ask 60 generated/why3/float64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/float64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float64.mlw Refutation -a inline_all \
+ask 60 generated/why3/float64.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/float64.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/restrictions.mlw Profile -a inline_all \
+ask 60 generated/why3/restrictions.mlw Profile -a inline_all -a introduce_premises \
   -G "R1_is_written" \
   -G "R2_is_written" \
   -G "R3_is_written" \
@@ -984,39 +984,39 @@ ask 60 generated/why3/restrictions.mlw Profile -a inline_all \
   -G "scalar_bounds_independent"
 ask 1 generated/why3/restrictions.mlw Profile  \
   -G "smoke_restrictions"
-ask 60 generated/why3/c_int8.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int8.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int8'vc"
 ask 1 generated/why3/c_int8.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_int16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int16.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int16'vc"
 ask 1 generated/why3/c_int16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_int32.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int32.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int32'vc"
 ask 1 generated/why3/c_int32.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_int64.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int64.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int64'vc"
 ask 1 generated/why3/c_int64.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint8.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint8.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint8'vc"
 ask 1 generated/why3/c_uint8.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint16.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint16'vc"
 ask 1 generated/why3/c_uint16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint32.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint32.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint32'vc"
 ask 1 generated/why3/c_uint32.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint64.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint64.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint64'vc"
 ask 1 generated/why3/c_uint64.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_float16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_float16.mlw Kernel -a inline_all -a introduce_premises \
   -G "rank'vc" \
   -G "less_equal'vc" \
   -G "less_equal'refn'vc" \
@@ -1025,7 +1025,7 @@ ask 60 generated/why3/c_float16.mlw Kernel -a inline_all \
   -G "sonnx_clip_float16'vc"
 ask 1 generated/why3/c_float16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_bfloat16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_bfloat16.mlw Kernel -a inline_all -a introduce_premises \
   -G "rank'vc" \
   -G "less_equal'vc" \
   -G "less_equal'refn'vc" \
@@ -1034,17 +1034,269 @@ ask 60 generated/why3/c_bfloat16.mlw Kernel -a inline_all \
   -G "sonnx_clip_bfloat16'vc"
 ask 1 generated/why3/c_bfloat16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_float32.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_float32.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_float32'vc"
 ask 1 generated/why3/c_float32.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_float64.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_float64.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_float64'vc"
 ask 1 generated/why3/c_float64.mlw Kernel  \
   -G "smoke_c"
+ask 60 generated/why3/numpy_int8.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int8.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int8.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int8.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_int16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_int32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int32.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int32.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int32.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_int64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int64.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int64.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int64.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint8.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint8.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint8.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint8.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint32.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint32.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint32.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint64.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint64.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint64.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_float16.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_float16.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_float16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_out_of_place" \
+  -G "numpy_limit_across_zero_out_of_place" \
+  -G "numpy_limit_between_minus_out_of_place" \
+  -G "numpy_limit_between_plus_out_of_place" \
+  -G "numpy_limit_from_minus_zero_out_of_place" \
+  -G "numpy_limit_to_zeros_16_out_of_place" \
+  -G "numpy_limit_up_to_plus_zero_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_float16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_float16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_in_place" \
+  -G "numpy_limit_across_zero_in_place" \
+  -G "numpy_limit_between_minus_in_place" \
+  -G "numpy_limit_between_plus_in_place" \
+  -G "numpy_limit_from_minus_zero_in_place" \
+  -G "numpy_limit_to_zeros_16_in_place" \
+  -G "numpy_limit_up_to_plus_zero_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_float16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_bfloat16.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_bfloat16.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_bfloat16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_out_of_place" \
+  -G "numpy_limit_across_zero_out_of_place" \
+  -G "numpy_limit_between_minus_out_of_place" \
+  -G "numpy_limit_between_plus_out_of_place" \
+  -G "numpy_limit_from_minus_zero_out_of_place" \
+  -G "numpy_limit_to_zeros_16_out_of_place" \
+  -G "numpy_limit_up_to_plus_zero_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_bfloat16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_bfloat16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_in_place" \
+  -G "numpy_limit_across_zero_in_place" \
+  -G "numpy_limit_between_minus_in_place" \
+  -G "numpy_limit_between_plus_in_place" \
+  -G "numpy_limit_from_minus_zero_in_place" \
+  -G "numpy_limit_to_zeros_16_in_place" \
+  -G "numpy_limit_up_to_plus_zero_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_bfloat16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_float32.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_float32.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_float32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_limit_by_minus_zero_out_of_place" \
+  -G "numpy_limit_by_plus_zero_out_of_place" \
+  -G "numpy_limit_from_plus_zero_as_integers_out_of_place" \
+  -G "numpy_limit_to_zeros_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_float32.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_float32.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_limit_by_minus_zero_in_place" \
+  -G "numpy_limit_by_plus_zero_in_place" \
+  -G "numpy_limit_from_plus_zero_as_integers_in_place" \
+  -G "numpy_limit_to_zeros_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_float32.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_float64.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_float64.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_float64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_limit_by_minus_zero_out_of_place" \
+  -G "numpy_limit_by_plus_zero_out_of_place" \
+  -G "numpy_limit_from_plus_zero_out_of_place" \
+  -G "numpy_limit_to_zeros_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_float64.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_float64.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_limit_by_minus_zero_in_place" \
+  -G "numpy_limit_by_plus_zero_in_place" \
+  -G "numpy_limit_from_plus_zero_in_place" \
+  -G "numpy_limit_to_zeros_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_float64.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
 mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
-echo "$valid of 1828 goals Valid (914 obligations, two provers); smoke: $false of $asked Valid, 104 asked"
-[ "$valid" -eq 1828 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 104 ]
+echo "$valid of 2164 goals Valid (1082 obligations, two provers); smoke: $false of $asked Valid, 160 asked"
+[ "$valid" -eq 2164 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 160 ]

@@ -74,7 +74,7 @@ def _model(why3: Why3, prover: Prover, obligation: Obligation) -> dict[str, int]
     with tempfile.TemporaryDirectory() as folder:
         asked = command(
             why3, prover, obligation.file, "-T", obligation.theory, "-G", obligation.goal,
-            *INLINE, "-a", "introduce_premises", "-o", folder,
+            *INLINE, "-o", folder,
         )  # fmt: skip
         try:
             subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, timeout=60, check=False)

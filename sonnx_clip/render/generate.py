@@ -13,6 +13,7 @@ from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
+from sonnx_clip.render.numpy_kernels import numpy_theories
 from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.render.replay import render_replay
 from sonnx_clip.render.vectors import render_vectors
@@ -58,7 +59,8 @@ def render_theories(spec: Spec) -> Generated:
     """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
     why3 = render_why3(spec)
     kernels, of_kernels = kernel_theories(spec)
-    rendered = (*why3.obligations, *of_kernels)
+    numpy, of_numpy = numpy_theories(spec)
+    rendered = (*why3.obligations, *of_kernels, *of_numpy)
     obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
@@ -67,7 +69,8 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
-    return Generated({**why3.files, **kernels, MANIFEST: _manifest(spec, rendered)}, obligations)
+    files = {**why3.files, **kernels, **numpy, MANIFEST: _manifest(spec, rendered)}
+    return Generated(files, obligations)
 
 
 def render_all(spec: Spec) -> Generated:

@@ -36,5 +36,5 @@ def _groups(obligations: list[Obligation]) -> Iterable[dict[str, object]]:
             "theory": theory,  # a cloned axiom has no name for Why3: its whole theory is asked
             "goals": [o.goal for o in group if o.kind != "instance"],
             "seconds": 1 if smoke else 60,
-            "options": "" if smoke else "-a inline_all",
+            "options": "" if smoke else "-a inline_all -a introduce_premises",
         }

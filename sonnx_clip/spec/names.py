@@ -19,8 +19,9 @@ VARIABLES = frozenset({"X", "L", "M", "Y", "X2", "A"})
 THEORY_NAMES = frozenset({
     "t", "le", "lt", "eq", "nan", "cases", "clip", "clip_tensor", "value", "entry", "element", "shape",
     "valid", "index", "tensor", "scalar", "empty", "origin", "magnitude", "negative", "nan_bits",
-    "le_bits", "ule", "ult", "sle", "slt", "bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub", "bw_ashr", "c1", "c2", "c3", "numbers", "abstract", "absurd",
-    "alias", "any", "as", "assert", "assume", "at", "axiom", "begin", "break", "by", "check", "clone",
+    "le_bits", "ule", "ult", "sle", "slt", "bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub", "bw_ashr",
+    "c1", "c2", "c3", "numbers", "abstract", "absurd", "alias", "any",
+    "as", "assert", "assume", "at", "axiom", "begin", "break", "by", "check", "clone",
     "coinductive", "constant", "continue", "diverges", "do", "done", "downto", "end", "ensures",
     "epsilon", "exception", "exists", "export", "false", "float", "for", "forall", "fun", "function",
     "ghost", "goal", "import", "in", "inductive", "invariant", "label", "lemma", "let", "match", "meta",

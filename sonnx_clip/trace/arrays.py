@@ -1,0 +1,212 @@
+"""Symbolic arrays: what NumPy hands them, by its protocols, becomes a step of the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import ml_dtypes
+import numpy as np
+
+from sonnx_clip.trace.run import Run, UntraceableError, Value
+from sonnx_clip.trace.table import CHOICES, PATH, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sonnx_clip.trace.evaluate import ReadingName
+
+_BOOL = np.dtype(np.bool_)
+_FLOATS = frozenset({*map(np.dtype, ("f2", "f4", "f8")), np.dtype(ml_dtypes.bfloat16)})
+_OF_MASKS = {
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "invert": "logical_not",
+}
+_READ = frozenset({"Order", "Reduce"})  # what depends on how patterns are ordered
+
+
+class Memory:
+    """What an array holds now, at the entry that the proof speaks of; its views share it."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+
+class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array of which nothing is known but its element type, or a scalar (then `ndim` is 0).
+
+    Whatever would let a value out of the symbolic world, or is not in the table, raises `UntraceableError`.
+    """
+
+    def __init__(self, run: Run, memory: Memory, dtype: np.dtype[Any], ndim: Literal[0, 1]) -> None:
+        self._run, self._memory, self._dtype, self._ndim = run, memory, dtype, ndim
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type: concrete."""
+        return self._dtype
+
+    @property
+    def ndim(self) -> Literal[0, 1]:
+        """0 for a scalar, 1 for an array, whatever its shape."""
+        return self._ndim
+
+    @property
+    def value(self) -> Value:
+        """What it holds now."""
+        return self._memory.value
+
+    @property
+    def __class__(self) -> Any:
+        """An array would not see that it is asked for its class, and answers loudly."""
+        _refuse("the class of an array (isinstance)")
+
+    @__class__.setter
+    def __class__(self, _: object) -> NoReturn:
+        _refuse("the class of an array")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy asks which protocols there are
+            raise AttributeError(name)
+        _refuse(f".{name}")
+
+    def __bool__(self) -> bool:
+        if self._ndim or self._dtype != _BOOL:
+            _refuse("the truth of what is no single comparison")
+        return self._run.branch(self.value)
+
+    def _leave(self, *_: object, **__: object) -> NoReturn:
+        _refuse("a Python object made from an entry")
+
+    __array__ = __float__ = __int__ = __index__ = __complex__ = __iter__ = __len__ = _leave
+    __getitem__ = __setitem__ = __contains__ = __str__ = __repr__ = __format__ = _leave
+    __hash__ = _leave
+
+    def write(self, value: Value) -> None:
+        """From now on the memory holds this."""
+        self._memory.value = value
+
+    def view(self, dtype: object) -> SymbolicArray:
+        """The same memory, read as another type of the same width."""
+        wanted = np.dtype(dtype)  # type: ignore[call-overload]
+        if wanted.itemsize != self._dtype.itemsize or wanted == _BOOL:
+            _refuse(f".view({wanted}) of {self._dtype}")
+        _reading(wanted)
+        return SymbolicArray(self._run, self._memory, wanted, self._ndim)
+
+    def copy(self) -> SymbolicArray:
+        """New memory that holds the same."""
+        return self._new(self.value)
+
+    def unwritten(self) -> SymbolicArray:
+        """New memory that nobody has written."""
+        return self._new(self._run.junk())
+
+    def clip(self, lower: object, upper: object, out: SymbolicArray | None = None) -> SymbolicArray:
+        """The method of arrays: np.clip."""
+        return self._operation("clip", [self, lower, upper], out)
+
+    def max(self) -> SymbolicArray:
+        """The greatest entry."""
+        return self._reduce("max")
+
+    def min(self) -> SymbolicArray:
+        """The least entry."""
+        return self._reduce("min")
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (None,), **options: Any
+    ) -> SymbolicArray:
+        """A ufunc: its name is looked up in the table."""
+        if method != "__call__" or options:
+            _refuse(f"np.{ufunc.__name__} with {method if method != '__call__' else ', '.join(options)}")
+        return self._operation(ufunc.__name__, inputs, out[0])
+
+    def __array_function__(
+        self, function: Callable[..., Any], _: object, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> Any:
+        """A function of NumPy that is no ufunc."""
+        known: dict[Callable[..., Any], Callable[..., Any]] = {
+            np.copyto: self._copyto,
+            np.empty_like: lambda like: like.unwritten(),
+            np.where: lambda c, a, b: self._operation("where", [c, a, b], None),
+            np.clip: lambda a, l, m, out=None: self._operation("clip", [a, l, m], out),
+        }
+        if function not in known:
+            _refuse(f"np.{function.__name__}")
+        return known[function](*arguments, **named)
+
+    def _copyto(self, target: SymbolicArray, source: object, *, where: Any = True) -> None:
+        masked = where is not True
+        operands = [target, source, where] if masked else [target, source]
+        self._operation("copyto_where" if masked else "copyto", operands, target)
+
+    def _reduce(self, name: str) -> SymbolicArray:
+        """One entry, joined with what the others come to: about which nothing is known."""
+        if not self._ndim:
+            _refuse(f".{name}() of a scalar")
+        others = self._run.any("rest", "element", self.value.samples[::-1])
+        return self._apply(name, [self.value, others], self._dtype, 0)
+
+    def _operation(self, name: str, operands: Sequence[Any], out: SymbolicArray | None) -> SymbolicArray:
+        elements = [o.dtype for o in operands if type(o) is SymbolicArray and o.dtype != _BOOL]
+        dtype = elements[0] if elements else _BOOL
+        values = [self._operand(o, dtype) for o in operands]
+        ndim: Literal[0, 1] = 1 if any(type(o) is SymbolicArray and o.ndim for o in operands) else 0
+        name = _OF_MASKS.get(name, name) if dtype == _BOOL else name
+        result = self._apply(name, values, dtype, ndim)
+        return result if out is None else _store(out, result)
+
+    def _operand(self, given: Any, dtype: np.dtype[Any]) -> Value:
+        if type(given) is SymbolicArray:
+            if given.dtype not in (dtype, _BOOL):
+                _refuse(f"{given.dtype} with {dtype} in one operation")
+            return given.value
+        if isinstance(given, np.ndarray) and given.ndim:
+            _refuse("an array of numbers")
+        if isinstance(given, (np.generic, np.ndarray)) and given.dtype != dtype:
+            _refuse(f"{given.dtype} with {dtype} in one operation")
+        if not isinstance(given, (np.generic, np.ndarray, int, float)) or dtype == _BOOL:
+            _refuse(f"an operand of type {type(given).__name__}")
+        number = np.asarray(given, dtype)
+        return self._run.literal(int(number.view(f"u{dtype.itemsize}")))
+
+    def _apply(
+        self, name: str, values: Sequence[Value], dtype: np.dtype[Any], ndim: Literal[0, 1]
+    ) -> SymbolicArray:
+        meaning = table().get(name)
+        wanted = [sort for name, sort in meaning.parameters if name not in CHOICES] if meaning else []
+        if meaning is None or not _fits(meaning.module, dtype) or wanted != [v.sort for v in values]:
+            _refuse(f"np.{name} of {dtype}")
+        how = _reading(dtype) if meaning.module in _READ else None
+        result = self._run.apply(name, values, how)
+        of = _BOOL if meaning.sort == "mask" else dtype
+        return SymbolicArray(self._run, Memory(result), of, ndim)
+
+    def _new(self, value: Value) -> SymbolicArray:
+        return SymbolicArray(self._run, Memory(value), self._dtype, self._ndim)
+
+
+def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
+    if type(out) is not SymbolicArray or not out.ndim or out.dtype != result.dtype:
+        _refuse("a result that is cast, or written into a scalar or a foreign array")
+    out.write(result.value)
+    return out
+
+
+def _fits(module: str, dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy has the operations of a module of the table for this element type."""
+    kinds = {"Bits": "iu", "SignedBits": "i", "Masks": "b"}
+    return dtype.kind in kinds[module] if module in kinds else dtype != _BOOL
+
+
+def _reading(dtype: np.dtype[Any]) -> ReadingName:
+    if dtype in _FLOATS:
+        return "Float"
+    if dtype.kind not in "iu" or not dtype.isnative:
+        _refuse(f"the type {dtype}")
+    return "Signed" if dtype.kind == "i" else "Unsigned"
+
+
+def _refuse(what: str) -> NoReturn:
+    raise UntraceableError(f"{what} has no meaning in {PATH}")

@@ -1,0 +1,144 @@
+"""Every path of a kernel: run again and again, each time the other way at one branch."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.trace.arrays import Memory, SymbolicArray
+from sonnx_clip.trace.run import Fork, Run, UntraceableError, Value
+from sonnx_clip.trace.samples import samples_of
+from sonnx_clip.trace.subject import dtype_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.trace.evaluate import ReadingName
+    from sonnx_clip.trace.reached import Reached
+    from sonnx_clip.trace.run import Step
+    from sonnx_clip.trace.samples import Samples
+    from sonnx_clip.trace.subject import Subject
+    from sonnx_clip.trace.table import Sort
+
+_MOST = 1000  # paths of one element type; more is a kernel that nobody can read
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way through planner and kernel.
+
+    Args:
+        kernel: the name of the kernel that the planner chose.
+        steps: what was computed and decided, in order.
+        result: what `out` holds in the end: a variable or a literal.
+        free: the variables about which nothing is known, with their sort.
+        witness: their values in a sample that takes this path.
+        samples: all samples that take it.
+        places: where the code went, for the comparison with a real run.
+    """
+
+    kernel: str
+    steps: tuple[Step, ...]
+    result: str
+    free: Mapping[str, Sort]
+    witness: Mapping[str, int]
+    samples: Samples
+    places: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """All paths of one element type, in place or not.
+
+    Args:
+        etype: the element type.
+        in_place: whether `out` is `x`.
+        paths: in the order in which they were found.
+        clones: the modules of why3/numpy.mlw that the steps use, each with the reading of the patterns.
+    """
+
+    etype: ElementType
+    in_place: bool
+    paths: tuple[Path, ...]
+    clones: frozenset[tuple[str, ReadingName | None]]
+
+
+def explore(what: Subject, etype: ElementType, reached: Reached, *, in_place: bool) -> Traced:
+    """Run planner and kernel until every branch that a sample takes has been followed.
+
+    Args:
+        what: the functions.
+        etype: the element type.
+        reached: notes which places of the code were reached.
+        in_place: whether `out` is `x`.
+
+    Raises:
+        UserError: the kernel does what has no meaning in the table, or raises, or has too many paths.
+    """
+    todo = [Fork((), samples_of(etype))]
+    paths: list[Path] = []
+    clones: set[tuple[str, ReadingName | None]] = set()
+    while todo:
+        fork = todo.pop()
+        run = Run(etype, fork.decisions, fork.samples)
+        paths.append(_follow(what, run, reached, in_place=in_place))
+        todo += run.forks
+        clones |= run.clones
+        if len(paths) > _MOST:
+            raise UserError(f"the kernels of {etype.id} have more than {_MOST} paths", _file(what), _SIMPLER)
+    return Traced(etype, in_place, tuple(paths), frozenset(clones))
+
+
+_SIMPLER = "branch less"
+_SEEN = "write it with operations of the table, or add the operation to why3/numpy.mlw"
+
+
+def _follow(what: Subject, run: Run, reached: Reached, *, in_place: bool) -> Path:
+    dtype, samples = dtype_of(run.etype), run.samples
+    x = run.input("x", samples.x)
+    lower, upper = (
+        SymbolicArray(run, Memory(run.input(name, np.stack([bits, bits]))), dtype, 0)
+        for name, bits in (("l", samples.lower), ("m", samples.upper))
+    )
+    memory = Memory(x)
+    entries = SymbolicArray(run, memory, dtype, 1)
+    out = SymbolicArray(run, memory if in_place else Memory(run.junk()), dtype, 1)
+    try:
+        with reached.watch(what.codes) as places:
+            kernel, low, high = what.planner(run.etype)(lower, upper)
+            kernel(entries, low, high, out)
+    except UntraceableError as error:
+        raise UserError(f"{run.etype.id}: {error}", _where(what, error), _SEEN) from error
+    except Exception as error:
+        said = f"{run.etype.id}: run on symbols, the kernel raises {type(error).__name__}: {error}"
+        raise UserError(said, _where(what, error), _SEEN) from error
+    used = {name: value.sort for name, value in run.free.items()}
+    return Path(
+        kernel.__name__,
+        tuple(run.steps),
+        out.value.text,
+        used,
+        _at(run.free, int(np.flatnonzero(run.live)[0])),
+        samples.choose(run.live),
+        tuple(places),
+    )
+
+
+def _at(values: Mapping[str, Value], column: int) -> dict[str, int]:
+    return {name: int(value.samples[0, column]) for name, value in values.items()}
+
+
+def _where(what: Subject, error: BaseException) -> str:
+    """The innermost line of the traced modules."""
+    files = {str(file) for file in what.files}
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else _file(what)
+
+
+def _file(what: Subject) -> str:
+    return str(what.files[0])

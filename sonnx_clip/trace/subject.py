@@ -1,0 +1,71 @@
+"""What is run on symbols: the planners and kernels that `sonnx_clip.clip` runs."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import formats, kernels, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import CodeType, FunctionType, ModuleType
+
+    from sonnx_clip.spec.types import ElementType
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The modules that are traced, every function of them, and where a run begins.
+
+    Args:
+        modules: where planners and kernels are defined.
+        constants: where the constants are defined that they use.
+        planners: the planner of each element type: ``planner(min, max) -> (kernel, lower, upper)``.
+    """
+
+    modules: tuple[ModuleType, ...]
+    constants: tuple[ModuleType, ...]
+    planners: Mapping[np.dtype[Any], Callable[[Any, Any], Any]]
+
+    @cached_property
+    def functions(self) -> tuple[FunctionType, ...]:
+        """The functions that the modules define."""
+        found = (f for module in self.modules for f in vars(module).values() if inspect.isfunction(f))
+        names = {module.__name__ for module in self.modules}
+        return tuple(f for f in dict.fromkeys(found) if f.__module__ in names)
+
+    @cached_property
+    def codes(self) -> frozenset[CodeType]:
+        """Their code."""
+        return frozenset(f.__code__ for f in self.functions)
+
+    @cached_property
+    def files(self) -> tuple[Path, ...]:
+        """The source files."""
+        return tuple(Path(module.__file__ or "") for module in self.modules)
+
+    def planner(self, etype: ElementType) -> Callable[[Any, Any], Any]:
+        """The planner of an element type; UserError if it has none."""
+        found = self.planners.get(dtype_of(etype))
+        if found is None:
+            what = f"{etype.id} has no NumPy kernel: it cannot be proved"
+            raise UserError(what, str(self.files[-1]), "add a planner for it to PLANNERS")
+        return found
+
+
+def subject() -> Subject:
+    """What `sonnx_clip.clip` runs."""
+    return Subject((kernels, plan), (formats,), plan.PLANNERS)
+
+
+def dtype_of(etype: ElementType) -> np.dtype[Any]:
+    """The NumPy type of a machine type."""
+    return np.dtype(ml_dtypes.bfloat16) if etype.numpy == "bfloat16" else np.dtype(etype.numpy)

@@ -1,0 +1,41 @@
+"""All kernels traced, with what guards the tracing: once a process, since nothing changes meanwhile."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.trace.explore import Traced, explore
+from sonnx_clip.trace.reached import Reached, unreached
+from sonnx_clip.trace.subject import Subject, subject
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.spec import ElementType
+
+
+def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...]:
+    """Trace every machine type, out of place and in place.
+
+    Raises:
+        UserError: the kernels hold what tracing cannot see, or what no input reaches.
+    """
+    reached = Reached()
+    found = tuple(
+        explore(what, etype, reached, in_place=in_place)
+        for etype in etypes
+        if etype.width is not None
+        for in_place in (False, True)
+    )
+    if missed := unreached(what, reached):
+        place, _, said = missed[0].partition(": ")
+        raise UserError(f"{said}: it is not proved", place, "remove it, or add samples that reach it")
+    return found
+
+
+@cache
+def traced_kernels(etypes: tuple[ElementType, ...]) -> tuple[Traced, ...]:
+    """What `sonnx_clip.clip` runs, traced for all machine types; UserError as above."""
+    return trace_all(etypes, subject())
