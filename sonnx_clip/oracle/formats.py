@@ -33,6 +33,8 @@ class Format:
         shift: how far the sign is from the lowest bit, signed, shape ().
         signed_zero: the bits of +0, signed, shape ().
         least: the bits of -0, signed, shape (): the least signed integer.
+        sign: the bits of -0, an unsigned scalar.
+        lowest: the bits of -0, a signed scalar.
         signed_infinity: the bits of infinity, a signed scalar.
         minus_infinity: the bits of minus infinity, an unsigned scalar.
         infinite: infinity itself, a scalar of the format.
@@ -50,6 +52,8 @@ class Format:
     shift: Array
     signed_zero: Array
     least: Array
+    sign: Any
+    lowest: Any
     signed_infinity: Any
     minus_infinity: Any
     infinite: Any
@@ -72,6 +76,8 @@ def _format(dtype: np.dtype[Any], infinity: int) -> Format:
         shift=_constant(width - 1, signed),
         signed_zero=_constant(0, signed),
         least=_constant(-sign, signed),
+        sign=unsigned.type(sign),
+        lowest=signed.type(-sign),
         signed_infinity=signed.type(infinity),
         minus_infinity=unsigned.type(sign + infinity),
         infinite=unsigned.type(infinity).view(dtype),

@@ -45,10 +45,10 @@ def limit_from_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> No
     bits = out.view(form.unsigned)
     # No number below zero is left. The greatest pattern tells of -0, and of a NaN with a minus sign.
     greatest = bits.max()
-    if greatest == form.minus_zero:
-        np.bitwise_and(bits, form.magnitude, out=bits)
-    elif greatest > form.minus_zero:
+    if greatest > form.sign:
         _make_zeros_plus(x, bits)
+    elif greatest == form.sign:
+        np.bitwise_and(bits, form.magnitude, out=bits)
 
 
 def limit_from_plus_zero_as_integers(x: Array, lower: Array, upper: Array, out: Array) -> None:
@@ -88,7 +88,7 @@ def _make_zeros_plus(x: Array, bits: Array) -> None:
     """Make each -0 a +0 among the bits of results of the type of `x`; all else stays."""
     form = FORMATS[x.dtype]
     # As a signed integer -0 is the least. One pass tells whether it is there.
-    if bits.view(form.signed).min() == form.least:
+    if bits.view(form.signed).min() == form.lowest:
         # What has the uppermost bit keeps it when 1 is subtracted, but for -0.
         below = np.subtract(bits, form.one)
         np.bitwise_or(below, form.magnitude, out=below)
@@ -98,7 +98,7 @@ def _make_zeros_plus(x: Array, bits: Array) -> None:
 def _make_zeros_minus(x: Array, bits: Array) -> None:
     """Make each +0 a -0 among the bits of results of the type of `x`; all else stays."""
     form = FORMATS[x.dtype]
-    if bits.min() == form.plus_zero:
+    if bits.min() == 0:
         # Of what lacks the uppermost bit, only +0 gains it when 1 is subtracted.
         below = np.subtract(bits, form.one)
         np.bitwise_and(below, form.minus_zero, out=below)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy import asarray, generic, may_share_memory, ndarray
 
 from sonnx_clip.errors import RestrictionError
-from sonnx_clip.oracle.plan import PLANNERS, READ_ONCE, Plan
+from sonnx_clip.oracle.plan import ONE_PASS, PLANNERS, READ_ONCE, Plan
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -58,8 +58,7 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
         result = np.empty_like(tensor)
     else:
         result = _checked_out(out, tensor)
-        # What reads once may overlap anyhow: NumPy promises of each function that it is as if it read first.
-        if result is not tensor and kernel not in READ_ONCE and may_share_memory(result, tensor):
+        if result is not tensor and kernel not in READ_ONCE:
             tensor = _readable(tensor, result)
     if result.ndim and 0 < result.size <= CHUNK and result.flags.c_contiguous:
         kernel(tensor, low, high, result)
@@ -87,8 +86,9 @@ def _write(plan: Plan, x: Array, out: Array) -> None:
         buffer = np.empty(out.shape, out.dtype)
         _write(plan, x, buffer)
         np.copyto(out, buffer)
-    elif out.ndim == 0 or (plan.kernel not in READ_ONCE and x.flags.c_contiguous and out.flags.c_contiguous):
+    elif out.ndim == 0 or (plan.kernel not in ONE_PASS and x.flags.c_contiguous and out.flags.c_contiguous):
         # Piece by piece, so that what a kernel reads again is still in the cache.
+        x = _readable(x, out)
         x, out = x.reshape(-1), out.reshape(-1)
         for start in range(0, out.size, CHUNK):
             part = slice(start, start + CHUNK)
@@ -108,7 +108,9 @@ def _may_overlap_itself(out: Array) -> bool:
 
 
 def _readable(x: Array, out: Array) -> Array:
-    """`x` if it is the same memory as `out` entry for entry; else a copy, since the two overlap."""
+    """`x` if it is the same memory as `out` entry for entry, or none of it; else a copy."""
+    if not may_share_memory(x, out):
+        return x
     same = x.strides == out.strides and x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
     return x if same else x.copy()
 

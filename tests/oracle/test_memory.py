@@ -93,8 +93,10 @@ def test_x_that_repeats_its_entries_and_shapes_without_entries(name):
         assert_due(place, alone, *bounds)
 
 
+@pytest.mark.parametrize("chunk", [strict.CHUNK, 7])
 @pytest.mark.parametrize("name", TYPES)
-def test_every_shift_of_out_against_x(name):
+def test_every_shift_of_out_against_x(name, chunk, monkeypatch):
+    monkeypatch.setattr(strict, "CHUNK", chunk)
     for bounds, shift in product(some_bounds(name), range(-20, 21)):
         memory = values_of(name, 60)
         x = memory[20:40]
