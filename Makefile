@@ -69,6 +69,10 @@ test-exhaustive: setup-python setup-provers ## the long, complete sweeps
 test-browser: setup-python setup-provers setup-browser ## the evidence page in headless Chromium
 	$(PYTEST) -m browser
 
+.PHONY: cross
+cross: setup-python setup-cross ## the C kernels on other machines, by cross compilers and emulators
+	$(BIN)/python -m tests.c
+
 .PHONY: bench
 bench: setup-python setup-provers setup-bench ## benchmarks, as ratios
 	.venv-bench/bin/python -m bench.kernels $(BENCH_ARGS)
@@ -77,6 +81,10 @@ bench: setup-python setup-provers setup-bench ## benchmarks, as ratios
 .PHONY: replay
 replay: setup-provers ## prove everything with `why3 prove` alone, without our Python
 	sh generated/replay.sh
+
+.PHONY: frama-c
+frama-c: setup-python setup-provers setup-frama-c ## prove the C kernels a second time, by Frama-C
+	$(BIN)/sonnx-clip frama-c
 
 # --- Upkeep ----------------------------------------------------------------------------------
 
@@ -92,7 +100,7 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: setup-python setup-provers setup-browser setup-bench setup-c
+.PHONY: setup-python setup-provers setup-browser setup-bench setup-c setup-cross setup-frama-c
 setup-python:
 	@tools/setup.sh python
 
@@ -104,6 +112,12 @@ setup-browser:
 
 setup-c:
 	@tools/setup.sh c
+
+setup-cross:
+	@tools/setup.sh cross
+
+setup-frama-c:
+	@tools/setup.sh frama-c
 
 setup-bench:
 	@tools/setup.sh bench

@@ -4,7 +4,9 @@
 #   tools/setup.sh python    .venv with the packages of requirements.lock and this project
 #   tools/setup.sh provers   Why3, Z3 and cvc5
 #   tools/setup.sh browser   Chromium, for the tests of the evidence page
+#   tools/setup.sh frama-c   Frama-C
 #   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
+#   tools/setup.sh cross     compilers and emulators of other machines, for the C kernels
 #   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
 #
 # Exit status: 0 all is there, 2 something is missing and cannot be installed here.
@@ -14,7 +16,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 venv=.venv
 # The versions with which every obligation is known to be proved.
-declare -A known_version=([why3]=1.5.1 [z3]=4.8.12 [cvc5]=1.0.3)
+declare -A known_version=([why3]=1.5.1 [z3]=4.8.12 [cvc5]=1.0.3 [frama-c]=25.0)
 
 say() { printf 'setup: %s\n' "$*"; }
 
@@ -96,6 +98,45 @@ setup_c() {
         ! command -v "$name" >/dev/null || return 0
     done
     install_debian "no C compiler found" gcc libc6-dev
+}
+
+# need_package COMMAND PACKAGE...: adds the packages to `packages` if the command is missing.
+need_package() {
+    local command=$1
+    shift
+    command -v "$command" >/dev/null || packages+=("$@")
+}
+
+setup_cross() {
+    local packages=() version
+    # The sanitizers of clang are in a package of its version.
+    version=$(apt-cache show clang 2>/dev/null | sed -n 's/^Depends:.*clang-\([0-9]*\).*/\1/p' | head -n 1) || true
+    need_package gcc gcc libc6-dev
+    need_package clang clang ${version:+"libclang-rt-$version-dev"}
+    need_package aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    need_package arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
+    need_package riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
+    need_package s390x-linux-gnu-gcc gcc-s390x-linux-gnu libc6-dev-s390x-cross
+    need_package arm-none-eabi-gcc gcc-arm-none-eabi
+    need_package qemu-s390x qemu-user
+    [[ ${#packages[@]} -eq 0 ]] || install_debian "compilers or emulators are missing" "${packages[@]}"
+}
+
+# --- Frama-C -------------------------------------------------------------------------------
+
+setup_frama_c() {
+    local found
+    # Debian's frama-c-base and frama-c-nox both bring the command; the first depends on a compiler.
+    if ! command -v frama-c >/dev/null; then
+        install_debian "frama-c not found" frama-c-base
+        command -v frama-c >/dev/null ||
+            fail "apt-get installed frama-c-base, but no command frama-c is on PATH ($PATH)"
+    fi
+    found=$(frama-c -version 2>/dev/null | grep -Eo '[0-9]+\.[0-9]+' | head -n 1) || true
+    [[ -n $found ]] ||
+        fail "$(command -v frama-c) does not run: 'frama-c -version' tells no version. Install frama-c-base anew"
+    [[ $found == "${known_version[frama-c]}" ]] ||
+        say "warning: found frama-c $found instead of ${known_version[frama-c]}; some proofs may come out otherwise" >&2
 }
 
 # --- Python --------------------------------------------------------------------------------
@@ -186,7 +227,9 @@ case ${1:-} in
     python) setup_python ;;
     provers) setup_provers ;;
     browser) need_commands chromium ;;
+    frama-c) setup_frama_c ;;
     c) setup_c ;;
+    cross) setup_cross ;;
     bench) setup_bench ;;
-    *) fail "usage: tools/setup.sh python|provers|browser|c|bench" ;;
+    *) fail "usage: tools/setup.sh python|provers|browser|frama-c|c|cross|bench" ;;
 esac

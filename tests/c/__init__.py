@@ -1,0 +1,1 @@
+"""The generated C on other compilers and other machines."""
