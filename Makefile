@@ -74,7 +74,7 @@ cross: setup-python setup-cross ## the C kernels on other machines, by cross com
 	$(BIN)/python -m tests.c
 
 .PHONY: bench
-bench: setup-python setup-provers setup-bench ## benchmarks, as ratios
+bench: setup-python setup-provers setup-c setup-bench ## benchmarks, as ratios
 	.venv-bench/bin/python -m bench.kernels $(BENCH_ARGS)
 	$(BIN)/python -m bench.prove
 

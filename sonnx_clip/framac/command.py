@@ -144,5 +144,5 @@ def summary(spec: Spec, found: Sequence[OfType], seconds: float) -> str:
     counts = f"{states.count('proved')} proved{single}, {states.count('not proved')} not proved"
     return (
         f"{len(states)} C kernels: {counts}; {shown} of {total} goals: {simplified} by WP itself, of the"
-        f" other {total - simplified} {by}; {sum(smoke)} of {len(smoke)} smoke tests held ({seconds:.0f} s)"
+        f" other {total - simplified}: {by}; {sum(smoke)} of {len(smoke)} smoke tests held ({seconds:.0f} s)"
     )
