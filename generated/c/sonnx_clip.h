@@ -24,9 +24,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Comparisons with NaN and the sign of zero are lost where the compiler may assume that they do not matter. */
+/* Comparisons with NaN and the sign of zero are lost where the compiler may assume that they do not matter.
+   GCC tells so since version 12; before, __GCC_IEC_559 of 0 may also mean a processor without exceptions. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) \
-  || (defined(__GCC_IEC_559) && __GCC_IEC_559 < 1)
+  || defined(__NO_SIGNED_ZEROS__) || (defined(__GCC_IEC_559) && __GCC_IEC_559 < 1 && __GNUC__ < 12)
 #error "sonnx_clip needs IEEE 754 arithmetic: compile without -ffast-math and its parts"
 #endif
 #if FLT_RADIX != 2 || FLT_MANT_DIG != 24 || FLT_MAX_EXP != 128 || DBL_MANT_DIG != 53 || DBL_MAX_EXP != 1024

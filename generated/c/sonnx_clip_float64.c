@@ -3,6 +3,10 @@
    SHA-256 of the source: b1efc935cd40b841421c8b4e097e0edef6e1adc9492ef5ae62cde85cda569b4e
    Extracted by Why3 from generated/why3/c_float64.mlw, which is proved. */
 
+#if defined(__clang__) && (defined(__x86_64__) || defined(__i386__))
+#pragma float_control(precise, on)
+#endif
+
 #include "sonnx_clip.h"
 
 

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 THEORIES = "generated/why3"
 FOLDER = "generated/c"
+_COMPARED_AS_FLOATS = ("float", "double")
+# Clang says by no macro that the sign of zero may be lost, so the header cannot refuse it. But for x86
+# it ignores this pragma, and -fno-signed-zeros stays unseen (docs/trusted-base.md).
+_PRECISE = """\
+#if defined(__clang__) && (defined(__x86_64__) || defined(__i386__))
+#pragma float_control(precise, on)
+#endif
+
+"""
 HEADER = f"{FOLDER}/sonnx_clip.h"
 
 
@@ -28,7 +37,7 @@ def machine_types(spec: Spec) -> tuple[ElementType, ...]:
 
 
 def kernel_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
-    """The kernels in WhyML and the drivers of their extraction, by path in the repository; their obligations."""
+    """The kernels in WhyML and the drivers of their extraction, by their path; and their obligations."""
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
     for etype in machine_types(spec):
@@ -62,7 +71,7 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
         [*header_lines(spec), "Extracted by Why3 from generated/why3/c_{}.mlw, which is proved."]
     )
     for etype in types:
-        head = f"/* {about.format(etype.id)} */\n\n"
+        head = f"/* {about.format(etype.id)} */\n\n{_PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
         files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + extracted[etype.id]
     return files
 
