@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from sonnx_clip.render.integer_route import INTEGER_ROUTE
+from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
+from sonnx_clip.trace.tracing import traced_kernels
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -44,6 +48,19 @@ def _wanted(spec: Spec) -> Iterator[Wanted]:
     for etype in spec.element_types:
         for goal, shown, kind in (*_of_meaning(spec, etype), *_of_statements(spec, etype)):
             yield f"{etype.id}.{goal}", shown, kind
+    yield from _of_numpy(spec)
+
+
+def _of_numpy(spec: Spec) -> Iterator[Wanted]:
+    """Each kernel that a planner of NumPy chooses, that no way is forgotten, and that none is dead."""
+    for traced in traced_kernels(tuple(spec.element_types)):
+        etype = traced.etype
+        for what in (*kernels_of(traced), "ways_complete", "ways_inhabited"):
+            for shown in (etype.id, *(case.id for case in spec.cases)):
+                yield f"{etype.id}.{goal_name(traced, what)}", shown, "refinement"
+    for etype in spec.types_of("float"):
+        for name in INTEGER_ROUTE:
+            yield f"{etype.id}.integer_route_{name}", etype.id, "theorem"
 
 
 def _of_meaning(spec: Spec, etype: ElementType) -> Iterator[Wanted]:

@@ -9,10 +9,13 @@ import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.written import modules, theory_files
+from sonnx_clip.trace.table import PATH as NUMPY
+from sonnx_clip.trace.table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,7 +85,7 @@ class Trusted:
 def trusted(obligations: Iterable[Obligation]) -> tuple[Trusted, ...]:
     """Everything that the theories and the driver take for granted."""
     known = tuple(obligations)
-    return (*_of_theories(known), *_of_drivers(known), *_of_generated_drivers())
+    return (*_of_theories(known), *_of_drivers(known), *_of_generated_drivers(), *_of_numpy())
 
 
 def surprises(found: Iterable[Trusted]) -> list[str]:
@@ -169,6 +172,19 @@ def _of_generated_drivers() -> Iterator[Trusted]:
                 types.setdefault((f"{module}.{match['name']}", text), []).append(path.stem)
     for (name, text), of in types.items():
         yield Trusted("symbol", name, C_DRIVERS, f"{text} [{', '.join(of)}]", _PRINTED, ())
+
+
+def _of_numpy() -> Iterator[Trusted]:
+    """What the operations of NumPy mean: one entry an operation."""
+    for meaning in table().values():
+        yield Trusted(
+            "assumption",
+            f"{Path(NUMPY).stem}.{meaning.module}.{meaning.name}",
+            NUMPY,
+            f"{meaning.head} = {meaning.text}",
+            f"{meaning.about}; compared with the installed NumPy",
+            (),
+        )
 
 
 def _comment_before(text: str, declaration: str) -> str:

@@ -85,3 +85,6 @@ _GOALS = (
         "forall a b: t. minus a /\\ plus b /\\ not nan a /\\ not nan b -> ult (bw_sub a {n}) (bw_sub b {n})",
     ),
 )
+
+INTEGER_ROUTE = tuple(name for name, _, _ in _GOALS)
+"""The names of the lemmas."""

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from sonnx_clip.trace.run import Run, UntraceableError, Value
-from sonnx_clip.trace.table import CHOICES, PATH, table
+from sonnx_clip.trace.table import CHOICES, PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 _BOOL = np.dtype(np.bool_)
 _FLOATS = frozenset({*map(np.dtype, ("f2", "f4", "f8")), np.dtype(ml_dtypes.bfloat16)})
-_OF_MASKS = {
-    "bitwise_and": "logical_and",
-    "bitwise_or": "logical_or",
-    "invert": "logical_not",
-}
+_OF_MASKS = {"bitwise_and": "logical_and"}
 _READ = frozenset({"Order", "Reduce"})  # what depends on how patterns are ordered
 
 
@@ -94,13 +90,9 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         _reading(wanted)
         return SymbolicArray(self._run, self._memory, wanted, self._ndim)
 
-    def copy(self) -> SymbolicArray:
-        """New memory that holds the same."""
-        return self._new(self.value)
-
     def unwritten(self) -> SymbolicArray:
         """New memory that nobody has written."""
-        return self._new(self._run.junk())
+        return self._operation("empty_like", [self], None)
 
     def clip(self, lower: object, upper: object, out: SymbolicArray | None = None) -> SymbolicArray:
         """The method of arrays: np.clip."""
@@ -129,7 +121,6 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         known: dict[Callable[..., Any], Callable[..., Any]] = {
             np.copyto: self._copyto,
             np.empty_like: lambda like: like.unwritten(),
-            np.where: lambda c, a, b: self._operation("where", [c, a, b], None),
             np.clip: lambda a, l, m, out=None: self._operation("clip", [a, l, m], out),
         }
         if function not in known:
@@ -174,7 +165,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def _apply(
         self, name: str, values: Sequence[Value], dtype: np.dtype[Any], ndim: Literal[0, 1]
     ) -> SymbolicArray:
-        meaning = table().get(name)
+        meaning = self._run.table.get(name)
         wanted = [sort for name, sort in meaning.parameters if name not in CHOICES] if meaning else []
         if meaning is None or not _fits(meaning.module, dtype) or wanted != [v.sort for v in values]:
             _refuse(f"np.{name} of {dtype}")
@@ -182,9 +173,6 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         result = self._run.apply(name, values, how)
         of = _BOOL if meaning.sort == "mask" else dtype
         return SymbolicArray(self._run, Memory(result), of, ndim)
-
-    def _new(self, value: Value) -> SymbolicArray:
-        return SymbolicArray(self._run, Memory(value), self._dtype, self._ndim)
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:

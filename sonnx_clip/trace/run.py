@@ -76,6 +76,7 @@ class Run:
 
     def __init__(self, etype: ElementType, decisions: Sequence[bool], samples: Samples) -> None:
         self.etype, self.decisions, self.samples = etype, tuple(decisions), samples
+        self.table = table()
         self.live = np.ones(samples.index.shape, np.bool_)
         self.steps: list[Step] = []
         self.taken: list[bool] = []
@@ -104,7 +105,7 @@ class Run:
 
     def apply(self, name: str, arguments: Sequence[Value], how: ReadingName | None) -> Value:
         """The result of an operation of the table, as a new step; its choices are free variables."""
-        meaning = table()[name]
+        meaning = self.table[name]
         given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]
         order = reading(how or "Unsigned", self.etype)
         samples = evaluate(meaning, tuple(value.samples for value in given), order)
@@ -134,7 +135,7 @@ class Run:
 
     def _choice(self, name: str, how: ReadingName | None) -> Value:
         if name == "free":
-            return self.junk() if how == "Float" else self.literal(0)
+            return self.literal(0) if how in ("Signed", "Unsigned") else self.junk()
         if how != "Float":  # what is equal is identical, and nothing is a NaN: it does not matter
             return Value("true", "mask", np.ones(self.samples.x.shape, np.bool_))
         one, other = (self.samples.noise(1000 + 2 * len(self.free) + i) for i in (0, 1))

@@ -70,10 +70,13 @@ CHOICES = frozenset({"tie", "low", "high", "free"})
 """What a parameter is called that NumPy leaves open."""
 
 
-@cache
 def table() -> dict[str, Meaning]:
     """All meanings by name; UserError if a definition is outside the small language."""
-    text = repo_file(PATH).read_text(encoding="utf-8")
+    return _read(repo_file(PATH).read_text(encoding="utf-8"))
+
+
+@cache
+def _read(text: str) -> dict[str, Meaning]:
     found: dict[str, Meaning] = {}
     for module, body in modules(text):
         for meaning in _of_module(module, body, text):
