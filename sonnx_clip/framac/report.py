@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.framac.record import PROVERS, Goal, Property, Smoke
@@ -24,10 +25,9 @@ class UnreadableError(Exception):
 
 def trouble(output: str) -> tuple[str, ...]:
     """The lines in which Frama-C says that something is not as it should be: an ignored annotation is one."""
-    lines = output.splitlines()
     told = [
         f"{line.strip()} {after.strip()}".strip()
-        for line, after in zip(lines, [*lines[1:], ""], strict=True)
+        for line, after in pairwise([*output.splitlines(), ""])
         if _TROUBLE.search(line)
     ]
     return tuple(told[:_LINES])

@@ -1,0 +1,90 @@
+"""A Frama-C of our own: a script first on the PATH, which leaves the reports that a test gives it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.render.acsl import due, functions
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+INT8 = load_spec().element_type("int8")
+
+_SCRIPT = """#!/bin/sh
+[ "$1" = -version ] && {{ echo "{version}"; exit 0; }}
+run=proof
+while [ $# -gt 0 ]; do
+    case $1 in
+        -wp-report-json) goals=$2 ;;
+        -report-csv) properties=$2 ;;
+        -wp-prop) run=smoke ;;
+    esac
+    shift
+done
+cat {folder}/words
+[ -e {folder}/$run.json ] && cp {folder}/$run.json "$goals"
+[ -e {folder}/properties.csv ] && cp {folder}/properties.csv "$properties"
+exit {status}
+"""
+
+Counts = dict[str, dict[str, int]]
+
+
+def proved(simplified: int = 0) -> Counts:
+    """What WP reports of a property with two goals that are proved."""
+    by = {"total": 2 - simplified, "valid": 2 - simplified}
+    counts = {"Z3:4.8.12": by, "cvc5:1.0.3": by, "wp:main": {"total": 2, "valid": 2}}
+    if simplified:
+        counts["qed"] = {"total": simplified, "valid": simplified}
+    return counts
+
+
+def smoke_held() -> Counts:
+    """What WP reports of a claim that both provers failed to show."""
+    failed = {"total": 1, "failed": 1}
+    return {"Z3:4.8.12": failed, "cvc5:1.0.3": failed, "wp:main": failed}
+
+
+@dataclass
+class FakeFramaC:
+    """What the script leaves behind; a test changes it, and then calls `install`."""
+
+    folder: Path
+    goals: dict[str, Counts] = field(default_factory=lambda: {name: proved() for name in due(INT8)})
+    smoke: dict[str, Counts] = field(
+        default_factory=lambda: {f"{name}_ensures_smoke": smoke_held() for name in functions(INT8)}
+    )
+    rows: list[tuple[str, str, str]] = field(
+        default_factory=lambda: [(name, "termination clause", "Valid") for name in functions(INT8)]
+    )
+    words: str = "[kernel] Parsing unit.c (with preprocessing)\n"
+    version: str = "25.0-beta (Manganese)"
+    status: int = 0
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Put the script first on the PATH."""
+        self.folder.mkdir(exist_ok=True)
+        for name, goals in (("proof", self.goals), ("smoke", self.smoke)):
+            (self.folder / f"{name}.json").write_text(json.dumps(self._report(goals)))
+        lines = ["directory\tfile\tline\tfunction\tproperty kind\tstatus\tproperty"]
+        lines += [f".\tunit.c\t1\t{function}\t{kind}\t{status}\ttext" for function, kind, status in self.rows]
+        (self.folder / "properties.csv").write_text("\n".join(lines) + "\n")
+        (self.folder / "words").write_text(self.words)
+        script = self.folder / "frama-c"
+        script.write_text(_SCRIPT.format(folder=self.folder, version=self.version, status=self.status))
+        script.chmod(0o755)
+        monkeypatch.setenv("PATH", str(self.folder), prepend=os.pathsep)
+
+    def _report(self, goals: dict[str, Counts]) -> dict[str, Any]:
+        by_function: dict[str, Any] = {}
+        for name, counts in goals.items():
+            function = max((f for f in functions(INT8) if name.startswith(f)), key=len)
+            by_function.setdefault(function, {"wp:section": {}})[name] = counts
+        return {"wp:global": {}, "wp:functions": by_function}
