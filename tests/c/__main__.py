@@ -44,9 +44,11 @@ def main() -> int:
     bad = [cell for cell in cells if not fine(cell)]
     built = sum(len(cells) for _, cells in rows)
     good = built - sum(not fine(cell) for _, cells in rows for cell in cells)
+    bare = sum(cell == LINKS for _, cells in rows for cell in cells)
     passed = len(cells) - built - (len(bad) - (built - good))
     print(
-        f"{good} of {built} builds for {len(rows)} targets are right, {count():,} vectors each; "
+        f"{good} of {built} builds for {len(rows)} targets are right, with {count():,} vectors each "
+        f"but for {bare} that are only linked; "
         f"{passed} of {len(cells) - built} other checks passed"
     )
     return 1 if bad or not built else 0

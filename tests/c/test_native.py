@@ -125,7 +125,7 @@ def test_cells_and_the_closing_line(first, monkeypatch, capsys):
     monkeypatch.setattr("tests.c.__main__.NATIVE", ())
     monkeypatch.setattr("tests.c.__main__.OTHERS", (first,))
     assert main() == 0
-    assert f"3 of 3 builds for 1 targets are right, {count():,} vectors each" in capsys.readouterr().out
+    assert f"3 of 3 builds for 1 targets are right, with {count():,} vectors each" in capsys.readouterr().out
     assert not fine(cell(first, "-no-such-flag"))
     monkeypatch.setattr("tests.c.__main__.OTHERS", ())
     assert main() == 1
