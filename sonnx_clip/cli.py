@@ -69,7 +69,10 @@ def prove(
     dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
     prover: Annotated[list[str] | None, typer.Option(help="Only this prover: z3 or cvc5.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only these obligations; * fits any text.")
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="Only these obligations, or those of this requirement; * fits any text."
+        ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,

@@ -22,6 +22,7 @@ from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.render.generate import differences, render_theories
 from sonnx_clip.spec import Spec, load_spec
+from sonnx_clip.spec.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ def prove(
         family: only the element types of this family.
         types: only these element types.
         provers: only these provers; then nothing counts as proved by two.
-        only: only obligations with these ids, ``*`` stands for any text.
+        only: only obligations with these ids, or that show what has such an id; ``*`` stands for any text.
         jobs: how many processes run at once; all cores by default.
         as_json: print the document instead of the table.
         build: where the ledger, the configuration and the document go.
@@ -107,14 +108,28 @@ def _select(
     chosen = obligations
     if wanted:
         chosen = tuple(o for o in chosen if o.subject in wanted)
+    for pattern in only:
+        if not any(_speaks_of(o, pattern) for o in obligations):
+            known = [
+                *dict.fromkeys(id_ for o in obligations for id_ in o.shows),
+                *(o.id for o in obligations),
+            ]
+            near = nearest(pattern, known)
+            todo = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else "generated/why3/obligations.json lists the ids"
+            )
+            raise UserError(f"no obligation is called `{pattern}` or shows it", "--only", todo)
     if only:
-        chosen = tuple(o for o in chosen if any(fnmatchcase(o.id, pattern) for pattern in only))
+        chosen = tuple(o for o in chosen if any(_speaks_of(o, pattern) for pattern in only))
     if not chosen:
-        raise UserError(
-            "no obligation is asked for",
-            todo="the ids are in generated/why3/obligations.json, e.g. float32.interval*",
-        )
+        raise UserError("no obligation is both of this family or type and among --only", todo="ask for less")
     return chosen
+
+
+def _speaks_of(obligation: Obligation, pattern: str) -> bool:
+    return any(fnmatchcase(id_, pattern) for id_ in (obligation.id, *obligation.shows))
 
 
 def _run(
