@@ -13,6 +13,7 @@ BIN := .venv/bin
 PYTEST_ARGS ?= -n auto
 COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 PROVE_ARGS ?=
+SWEEP_ARGS ?=
 BENCH_ARGS ?=
 # Our own implementations, in NumPy and in C, decide the exit status; a deviation of the others is a finding.
 OURS := sonnx sonnx-c
@@ -68,6 +69,10 @@ test-exhaustive: setup-python setup-provers ## the long, complete sweeps
 .PHONY: test-browser
 test-browser: setup-python setup-provers setup-browser ## the evidence page in headless Chromium
 	$(PYTEST) -m browser
+
+.PHONY: sweep
+sweep: setup-python setup-c ## every triple of 8 bits, every pair of 16 bits, by C and by NumPy; resumable
+	$(BIN)/sonnx-clip sweep $(SWEEP_ARGS)
 
 .PHONY: cross
 cross: setup-python setup-cross ## the C kernels on other machines, by cross compilers and emulators

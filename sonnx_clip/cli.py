@@ -71,7 +71,7 @@ def prove(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ID", help="Only these obligations, or those of this requirement; * fits any text."
+            metavar="ID", help="Only these obligations, or those of a requirement; * fits any text."
         ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")] = None,
@@ -110,6 +110,23 @@ class TextOrJson(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+@app.command()
+def sweep(
+    dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
+    implementation: Annotated[
+        list[str] | None, typer.Option(help="c, numpy, or module:function; by default c and numpy.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
+    build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = Path("build"),
+) -> None:
+    """Compare every triple of 8 bits and every pair of 16 bits with what is due; goes on where it stopped."""
+    from sonnx_clip.sweep.command import run
+
+    status = run(names=implementation or [], types=dtype or [], jobs=jobs, as_json=json, build=build)
+    raise typer.Exit(status)
 
 
 @app.command()

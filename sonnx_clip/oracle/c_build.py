@@ -117,18 +117,23 @@ def cache_folder() -> Path:
 
 
 def built_library(compiler: Compiler) -> ctypes.CDLL:
-    """The kernels as a shared library, from the cache or compiled now.
+    """The kernels as a shared library, from the cache or compiled now; UserError as `built_file`."""
+    return ctypes.CDLL(str(built_file(compiler, source_files())))
+
+
+def built_file(compiler: Compiler, files: tuple[Path, ...]) -> Path:
+    """A shared library of C files and their headers, from the cache or compiled now.
 
     Raises:
-        UserError: the sources are missing, the compiler refuses them, or the cache cannot be written.
+        UserError: the compiler refuses them, or the cache cannot be written.
     """
-    folder, key = cache_folder(), _key(compiler, source_files())
+    folder, key = cache_folder(), _key(compiler, files)
     for kept in sorted(folder.glob(f"{key}-*.so")):
         if kept.name == _name(key, kept):
-            return ctypes.CDLL(str(kept))
+            return kept
         with suppress(FileNotFoundError):  # another process has removed what is damaged
             kept.unlink()
-    return ctypes.CDLL(str(_compiled(compiler, folder, key)))
+    return _compiled(compiler, files, folder, key)
 
 
 def _key(compiler: Compiler, files: tuple[Path, ...]) -> str:
@@ -144,23 +149,23 @@ def _name(key: str, library: Path) -> str:
     return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:_KEY_DIGITS]}.so"
 
 
-def _compiled(compiler: Compiler, folder: Path, key: str) -> Path:
+def _compiled(compiler: Compiler, files: tuple[Path, ...], folder: Path, key: str) -> Path:
     """Compile beside the cache's files and rename, so that another process sees all of it or nothing."""
     make_folder(folder)
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as beside:
             new = Path(beside, "sonnx_clip.so")
-            _compile(compiler, new)
+            _compile(compiler, files, new)
             return new.rename(folder / _name(key, new))
     except OSError as error:
         todo = "check the folder's permissions, or name another in the environment variable XDG_CACHE_HOME"
         raise UserError(f"the C kernels cannot be kept: {error.strerror}", str(folder), todo) from error
 
 
-def _compile(compiler: Compiler, library: Path) -> None:
-    sources = [str(file) for file in source_files() if file.suffix == ".c"]
+def _compile(compiler: Compiler, files: tuple[Path, ...], library: Path) -> None:
+    sources = [str(file) for file in files if file.suffix == ".c"]
     command = [*compiler.command, *compiler.flags, "-fPIC", "-shared", "-o", str(library), *sources]
     done = _run(command, compiler.command)
     if done.returncode != 0 or not library.is_file():
         where = shlex.join([*compiler.command, *compiler.flags])
-        raise UserError(f"the C compiler refuses the kernels:\n{_words(done)}", where, _OTHER)
+        raise UserError(f"the C compiler refuses this code:\n{_words(done)}", where, _OTHER)
