@@ -110,16 +110,9 @@ def _select(
         chosen = tuple(o for o in chosen if o.subject in wanted)
     for pattern in only:
         if not any(_speaks_of(o, pattern) for o in obligations):
-            known = [
-                *dict.fromkeys(id_ for o in obligations for id_ in o.shows),
-                *(o.id for o in obligations),
-            ]
-            near = nearest(pattern, known)
-            todo = (
-                f"did you mean {' or '.join(near)}?"
-                if near
-                else "generated/why3/obligations.json lists the ids"
-            )
+            near = nearest(pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id)))
+            listed = "generated/why3/obligations.json lists the ids"
+            todo = f"did you mean {' or '.join(near)}?" if near else listed
             raise UserError(f"no obligation is called `{pattern}` or shows it", "--only", todo)
     if only:
         chosen = tuple(o for o in chosen if any(_speaks_of(o, pattern) for pattern in only))

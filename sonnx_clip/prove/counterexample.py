@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.paths import repo_root
+from sonnx_clip.prove.in_numpy import in_numpy
 from sonnx_clip.prove.provers import GRACE, Running, run_limited
 from sonnx_clip.prove.tasks import INLINE, Why3, clean, command
+from sonnx_clip.render.numpy_kernels import THEORIES as NUMPY
 from sonnx_clip.spec import ElementType, Spec, evaluator, show, show_bits
 from sonnx_clip.special import special_patterns
 
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Property
 
 _SECONDS = 10
-_VARIABLES = ("x", "x2", "l", "m", "a", "b")
+_VARIABLES = ("x", "x2", "l", "m", "a", "b", *(f"rest{i}" for i in range(1, 9)))
 _SHOWN = {"l": "min", "m": "max"}
-_THEORIES = ("Meaning", "Kernel")
+_THEORIES = ("Meaning", "Kernel", "IntegerRoute", *NUMPY)
 _VALUE = re.compile(r"\(\s*(?P<name>\w+)\s+#(?P<base>[xb])(?P<digits>[0-9a-fA-F]+)\s*\)")
 
 Numbers = Mapping[str, int]
@@ -44,7 +46,8 @@ def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligatio
         numbers = _model(why3, prover, obligation)
         if numbers:
             said = _confirm(spec, etype, obligation, numbers)
-            return _lines(spec, etype, numbers, f"a counterexample by {prover.name}{said}")
+            found = _lines(spec, etype, numbers, f"a counterexample by {prover.name}{said}")
+            return [*found, *in_numpy(spec, etype, obligation, numbers)]
     for special in _special(spec, etype, obligation):
         return _lines(spec, etype, special, "a counterexample among the special values, by evaluation")
     return []

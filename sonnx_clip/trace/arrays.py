@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 _BOOL = np.dtype(np.bool_)
 _FLOATS = frozenset({*map(np.dtype, ("f2", "f4", "f8")), np.dtype(ml_dtypes.bfloat16)})
-_OF_MASKS = {"bitwise_and": "logical_and"}
+OF_MASKS = {"bitwise_and": "logical_and"}
+"""What NumPy's operations on bits are called in the table where they combine masks."""
+
+METHODS = frozenset({"view", "clip", "max", "min"})
+"""The methods of arrays that have a meaning."""
+
 _READ = frozenset({"Order", "Reduce"})  # what depends on how patterns are ordered
 
 
@@ -144,7 +149,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         dtype = elements[0] if elements else _BOOL
         values = [self._operand(o, dtype) for o in operands]
         ndim: Literal[0, 1] = 1 if any(type(o) is SymbolicArray and o.ndim for o in operands) else 0
-        name = _OF_MASKS.get(name, name) if dtype == _BOOL else name
+        name = OF_MASKS.get(name, name) if dtype == _BOOL else name
         result = self._apply(name, values, dtype, ndim)
         return result if out is None else _store(out, result)
 

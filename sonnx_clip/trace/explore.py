@@ -109,7 +109,7 @@ def _follow(what: Subject, run: Run, reached: Reached, *, in_place: bool) -> Pat
     entries = SymbolicArray(run, memory, dtype, 1)
     out = SymbolicArray(run, memory if in_place else Memory(run.junk()), dtype, 1)
     try:
-        with reached.watch(what.codes) as places:
+        with np.errstate(all="ignore"), reached.watch(what.codes) as places:
             kernel, low, high = what.planner(run.etype)(lower, upper)
             kernel(entries, low, high, out)
     except UntraceableError as error:

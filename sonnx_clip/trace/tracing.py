@@ -6,14 +6,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.trace import subject
 from sonnx_clip.trace.explore import Traced, explore
+from sonnx_clip.trace.lint import hidden
 from sonnx_clip.trace.reached import Reached, unreached
-from sonnx_clip.trace.subject import Subject, subject
+from sonnx_clip.trace.real import strays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.spec import ElementType
+    from sonnx_clip.trace.subject import Subject
 
 
 def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...]:
@@ -22,6 +25,9 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     Raises:
         UserError: the kernels hold what tracing cannot see, or what no input reaches.
     """
+    if unseen := hidden(what):
+        place, _, said = unseen[0].partition(": ")
+        raise UserError(f"the kernel cannot be proved: {said}", place, "write it without")
     reached = Reached()
     found = tuple(
         explore(what, etype, reached, in_place=in_place)
@@ -32,10 +38,13 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     if missed := unreached(what, reached):
         place, _, said = missed[0].partition(": ")
         raise UserError(f"{said}: it is not proved", place, "remove it, or add samples that reach it")
+    for one in found:
+        if other := strays(what, one):
+            raise UserError(other[0], str(what.files[0]), "the run on symbols missed something: report it")
     return found
 
 
 @cache
 def traced_kernels(etypes: tuple[ElementType, ...]) -> tuple[Traced, ...]:
     """What `sonnx_clip.clip` runs, traced for all machine types; UserError as above."""
-    return trace_all(etypes, subject())
+    return trace_all(etypes, subject.subject())

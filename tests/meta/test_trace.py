@@ -1,0 +1,269 @@
+"""Mistakes in NumPy kernels are refuted by name, with numbers that fail in NumPy; guards catch the rest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.prove import coverage
+from sonnx_clip.render import numpy_kernels
+from sonnx_clip.spec import load_spec
+from sonnx_clip.trace import real
+from sonnx_clip.trace.explore import Traced, explore
+from sonnx_clip.trace.reached import Reached
+from sonnx_clip.trace.subject import Subject, subject
+from sonnx_clip.trace.tracing import trace_all, traced_kernels
+from tests.meta.numpy_bugs import BUGS, Bug
+from tests.trace.planted import in_use, planted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.prove.workbench import Workbench
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_wrong_kernel_is_refuted_and_fails_in_numpy(bug: Bug, bench: Workbench, tmp_path: Path) -> None:
+    wrong = planted(tmp_path, bench.monkeypatch, {bug.module: (bug.old, bug.new)})
+    with in_use(wrong, bench.monkeypatch):
+        bench.generate()
+        ended = bench.prove(*(part for id_ in (*bug.caught_by, *bug.holds) for part in ("--only", id_)))
+    assert ended.status == 1
+    failed = re.findall(r"^not proved (\S+):", ended.out, re.MULTILINE)
+    assert sorted(failed) == sorted(bug.caught_by)
+    assert ended.out.count("a counterexample by") == len(bug.caught_by)
+    assert ended.out.count("and so in NumPy") == len(bug.caught_by), ended.out
+
+
+LIMIT = "    x.clip(lower, upper, out=out)\n\n\n# ---"
+PLANNED = "    if upper < lower:\n        return Plan(kernels.fill, lower, upper)\n    return _limit"
+PLUS = "        return Plan(kernels.limit_between_plus, low.view(INT16), high.view(INT16))\n"
+DEAD = f"        if low > high:\n            return Plan(kernels.fill_16, low, high)\n{PLUS}"
+
+# What is planted in a module, and what is said of it.
+GUARDED = {
+    "an operation that has no meaning": (
+        "kernels",
+        "np.copyto(out, upper)",
+        "np.put(out, 0, upper)",
+        "np.put, which has no m",
+    ),
+    "a method that has no meaning": (
+        "kernels",
+        "np.copyto(out, upper)",
+        "out.fill(upper)",
+        ".fill(), which has no m",
+    ),
+    "a cast": (
+        "kernels",
+        LIMIT,
+        f"    x.clip(lower, upper).astype(x.dtype)\n{LIMIT}",
+        ".astype(), which has no m",
+    ),
+    "the identity of arrays": (
+        "kernels",
+        LIMIT,
+        f"    if x is out:\n        np.copyto(out, x)\n{LIMIT}",
+        "a comparison other",
+    ),
+    "the type of an array": (
+        "kernels",
+        LIMIT,
+        f"    if isinstance(x, out):\n        np.copyto(out, x)\n{LIMIT}",
+        "a call of isinstance",
+    ),
+    "a number of Python": (
+        "kernels",
+        "form.sign:\n        _make",
+        "int(form.sign):\n        _make",
+        "a call of int",
+    ),
+    "a function of Python": ("kernels", LIMIT, f"    size = len\n{LIMIT}", "len of Python"),
+    "a loop": ("kernels", LIMIT, f"    for _ in ():\n        np.copyto(out, x)\n{LIMIT}", "for, which"),
+    "an exception that is swallowed": (
+        "kernels",
+        LIMIT,
+        f"    try:\n        x.sort()\n    except TypeError:\n        np.copyto(out, x)\n{LIMIT}",
+        "try, which",
+    ),
+    "a text made from a value": ("kernels", LIMIT, f"    name = f'{{x}}'\n{LIMIT}", "an f-string, which"),
+    "a global that changes": (
+        "kernels",
+        LIMIT,
+        f"    global FORMATS\n    FORMATS = {{}}\n{LIMIT}",
+        "global, which",
+    ),
+    "a function that is not traced": (
+        "kernels",
+        LIMIT,
+        f"    Array(x)\n{LIMIT}",
+        "a call of Array, which is not traced",
+    ),
+    "an entry": ("kernels", LIMIT, f"    first = x[0]\n{LIMIT}", "an entry of x"),
+    "a store into an entry": (
+        "kernels",
+        LIMIT,
+        f"    out[...] = x\n{LIMIT}",
+        "an assignment to what is no local",
+    ),
+    "an option of an operation": (
+        "kernels",
+        "np.copyto(out, upper)",
+        "np.copyto(out, upper, casting='no')",
+        "the argument casting",
+    ),
+    "a decorator": ("kernels", "def limit(x", "@staticmethod\ndef limit(x", "limit is decorated"),
+    "a parameter with a default": (
+        "kernels",
+        'lower: Array, upper: Array, out: Array) -> None:\n    """Integers',
+        'lower: Array, upper: Array, out: Array = None) -> None:\n    """Integers',
+        "need not be given",
+    ),
+    "a constant that can be written": (
+        "formats",
+        "    constant.flags.writeable = False\n",
+        "",
+        "FORMATS holds an array that can be written",
+    ),
+    "a kernel that is never planned": (
+        "plan",
+        PLANNED,
+        PLANNED.replace("<", "<="),
+        "limit_to_zeros is never called",
+    ),
+    "a branch that no input takes": ("plan", PLUS, DEAD, "no input reaches this line"),
+}
+
+
+@pytest.mark.parametrize("planted_in", GUARDED.values(), ids=GUARDED)
+def test_what_cannot_be_proved_is_named(
+    planted_in: tuple[str, str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, old, new, said = planted_in
+    what = planted(tmp_path, monkeypatch, {module: (old, new)})
+    with pytest.raises(UserError, match=re.escape(said)) as stop:
+        trace_all(SPEC.element_types, what)
+    assert stop.value.where is not None
+    assert stop.value.where.startswith(str(tmp_path))
+    assert stop.value.todo
+
+
+SPEC = load_spec()
+FLOAT16 = SPEC.element_type("float16")
+
+# What the lint lets pass, and a run on symbols does not.
+UNTRACEABLE = {
+    "two types in one operation": (
+        "keys.clip(upper, lower, out=out.view(UINT16))",
+        "keys.clip(upper, lower.view(INT16), out=out.view(UINT16))",
+        "int16 with uint16",
+    ),
+    "a result that is cast": (
+        "np.copyto(out.view(UINT16), upper)",
+        "np.copyto(out, upper)",
+        "uint16 with float16",
+    ),
+    "the truth of an array": (
+        "    if greatest > form.sign:",
+        "    if np.greater(bits, form.sign):",
+        "the truth of what is",
+    ),
+    "an operation on another type": (
+        "np.copyto(out.view(UINT16), upper)",
+        "np.right_shift(out.view(UINT16), upper, out=out.view(UINT16))",
+        "np.right_shift of uint16",
+    ),
+    "an attribute": (
+        "np.copyto(out.view(UINT16), upper)",
+        "np.copyto(out.view(UINT16), upper.real)",
+        ".real has no meaning",
+    ),
+    "a view of another width": (
+        "np.copyto(out.view(UINT16), upper)",
+        "np.copyto(out.view(np.uint8), upper)",
+        ".view(uint8) of float16",
+    ),
+    "an exception": (
+        "np.copyto(out.view(UINT16), upper)",
+        "np.copyto(out.view(UINT16), 70000)",
+        "raises OverflowError",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNTRACEABLE.values(), ids=UNTRACEABLE)
+def test_what_a_run_on_symbols_meets_is_named(
+    case: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new, said = case
+    what = planted(tmp_path, monkeypatch, {"kernels": (old, new)})
+    with pytest.raises(UserError, match=re.escape(said)) as stop:
+        trace_all(SPEC.element_types, what)
+    assert re.match(rf"{re.escape(str(tmp_path))}/\w+\.py:\d+$", stop.value.where or "")
+
+
+def _with_paths(bench: Workbench, change: Callable[[Traced], Traced]) -> None:
+    """Let the obligations be rendered from other paths than those that were followed."""
+    right = traced_kernels(tuple(SPEC.element_types))
+    wrong = tuple(change(t) for t in right)
+    for module in (numpy_kernels, coverage):
+        bench.monkeypatch.setattr(module, "traced_kernels", lambda _: wrong)
+    bench.generate()
+
+
+def test_a_forgotten_way_is_caught(bench: Workbench) -> None:
+    _with_paths(bench, lambda t: replace(t, paths=t.paths[:-1]) if t.etype == FLOAT16 else t)
+    ended = bench.prove(
+        "--only", "float16.numpy_ways_complete_in_place", "--only", "int8.numpy_ways_complete_in_place"
+    )
+    assert "not proved float16.numpy_ways_complete_in_place" in ended.out
+    assert "not proved int8" not in ended.out
+    assert "a counterexample by Z3: x = " in ended.out
+
+
+def test_a_way_that_no_input_takes_is_caught(bench: Workbench) -> None:
+    """The witness of one way is given to another, as if nothing took it."""
+
+    def swap(t: Traced) -> Traced:
+        first, second, *rest = t.paths
+        return replace(t, paths=(first, replace(second, witness=first.witness), *rest))
+
+    _with_paths(bench, lambda t: swap(t) if t.etype == FLOAT16 else t)
+    ended = bench.prove("--only", "float16.numpy_ways_*", "--only", "int8.numpy_ways_inhabited_in_place")
+    assert sorted(re.findall(r"^not proved (\S+):", ended.out, re.MULTILINE)) == [
+        "float16.numpy_ways_inhabited_in_place",
+        "float16.numpy_ways_inhabited_out_of_place",
+    ]
+
+
+def test_a_run_on_symbols_that_goes_where_numpy_does_not_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    what = subject()
+    traced = explore(what, FLOAT16, Reached(), in_place=True)
+    assert real.strays(what, traced) == []
+    first, *rest = traced.paths
+    wrong = replace(traced, paths=(replace(first, places=first.places[:-1]), *rest))
+    assert real.strays(what, wrong) == [f"float16: no run of NumPy takes way 1 through {first.kernel}"]
+
+
+def test_an_element_type_without_kernel_is_named() -> None:
+    what = subject()
+    fewer = Subject(what.modules, what.constants, {})
+    with pytest.raises(UserError, match="float16 has no NumPy kernel"):
+        explore(fewer, FLOAT16, Reached(), in_place=False)
+
+
+def test_what_stops_the_tracing_stops_generate_and_prove(bench: Workbench, tmp_path: Path) -> None:
+    wrong = planted(
+        tmp_path, bench.monkeypatch, {"kernels": ("np.copyto(out, upper)", "np.put(out, 0, upper)")}
+    )
+    with in_use(wrong, bench.monkeypatch):
+        for command in (("generate",), ("prove", "--build", str(bench.build))):
+            ended = bench.command(*command)
+            assert ended.status == 2
+            assert "np.put, which has no meaning in why3/numpy.mlw" in ended.err
+            assert "Traceback" not in ended.err
