@@ -51,9 +51,10 @@ def test_what_is_asked(arguments: tuple[str, ...], expected: set[str], real_benc
         (("--dtype", "int9"), "there is no `int9` among the element types of spec/clip.yaml"),
         (("--dtype", "int9"), "`int8`"),
         (("--prover", "vampire"), "there is no prover called vampire"),
-        (("--only", "float32.nothing"), "no obligation is asked for"),
-        (("--only", "FLOAT32.monotone"), "no obligation is asked for"),
-        (("--dtype", "int8", "--only", "float32.*"), "no obligation is asked for"),
+        (("--only", "float32.nothing"), "no obligation is called `float32.nothing` or shows it"),
+        (("--only", "FLOAT32.monotone"), "did you mean float32.monotone"),
+        (("--only", "intervall"), "did you mean interval"),
+        (("--dtype", "int8", "--only", "float32.*"), "no obligation is both of this family or type"),
         (("--jobs", "0"), "Invalid value for '--jobs'"),
         (("--jobs", "many"), "Invalid value for '--jobs'"),
     ],
@@ -95,9 +96,11 @@ def test_json(real_bench: Workbench) -> None:
 
 
 def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
-    types = ("real", "int8", "uint8", "float16", "bfloat16")
-    goals = ("idempotent_bitwise", "idempotent_bitwise_refuted", "idempotent_bitwise_repaired")
-    ids = [part for t in types for goal in goals for part in ("--only", f"{t}.{goal}")]
+    exact = [f"{t}.idempotent_bitwise" for t in ("real", "int8", "uint8")]
+    floats = [
+        f"{t}.idempotent_bitwise_re{end}" for t in ("float16", "bfloat16") for end in ("futed", "paired")
+    ]
+    ids = [part for id_ in (*exact, *floats) for part in ("--only", id_)]
     ended = real_bench.prove(*ids, "--only", "int8.smoke_meaning", "--only", "int8.total")
     assert ended.status == 0
     table = ended.out.partition("refuted as it stands")[0]
@@ -146,12 +149,14 @@ def test_an_edit_of_an_element_type_concerns_that_alone(bench: Workbench) -> Non
     assert bench.prove(*ask).status == 0
     bench.plant(
         "spec/clip.yaml",
-        "why3: Int8, width: 8, bits: {signed: true}",
-        "why3: Int16, width: 16, bits: {signed: true}",
+        "numpy: int8, c: int8_t, why3: Int8, width: 8, bits: {signed: true}",
+        "numpy: int16, c: int16_t, why3: Int16, width: 16, bits: {signed: true}",
     )
     bench.generate()
     ended = bench.prove(*ask)
-    assert "elements.Bits16.t: int8_t [int8]" in ended.err  # its C kernel is trusted for another thing
+    assert (
+        "elements.Bits16.t: int16_t [int16, int8]" in ended.err
+    )  # its C kernel is trusted for another thing
     for outcome in ended.outcomes.values():
         assert outcome["status"] == "proved"
         known = outcome["subject"] == "uint8"
@@ -272,3 +277,9 @@ def test_obligations_with_one_task_are_asked_once(real_bench: Workbench) -> None
     assert tasks["int8.formula_agrees"] == tasks["int8.formula_agrees_bitwise"]
     assert ended.document["run"]["asked"] == 4
     assert {o["status"] for o in ended.outcomes.values()} == {"proved"}
+
+
+def test_the_obligations_of_a_requirement(bench: Workbench) -> None:
+    ended = bench.prove("--only", "C3", "--dtype", "int8", "--json")
+    assert ended.outcomes
+    assert all("C3" in outcome["shows"] for outcome in ended.outcomes.values())
