@@ -273,7 +273,7 @@ def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch)
 
     fake.install(monkeypatch)
     monkeypatch.setattr(run.subprocess, "run", refuse)
-    with pytest.raises(UserError, match="frama-c does not run: .*Permission denied"):
+    with pytest.raises(UserError, match=r"frama-c does not run: .*Permission denied"):
         run.find_frama_c(Why3("1.5.1", tmp_path / "why3.conf", ""), (), tmp_path, 1)
 
 
