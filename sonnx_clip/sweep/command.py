@@ -131,6 +131,6 @@ def _teller(bar: Progress, console: Console) -> Callable[[int, int], None]:
         bar.update(task, completed=count, total=total)
         if not console.is_terminal and count * 10 >= said[0] * total:
             beside.print(f"sweeping: {count} of {total} slices", highlight=False)
-            said[0] = count * 10 // total + 1
+            said[0] = count * 10 // max(total, 1) + 1
 
     return tell
