@@ -47,7 +47,7 @@ prove: setup-python setup-provers setup-c ## generate, prove, judge the runtimes
 	exit $$status
 
 .PHONY: test
-test: setup-python setup-provers ## the test suite, with coverage
+test: setup-python setup-provers setup-c ## the test suite, with coverage
 	$(PYTEST) $(COV_ARGS) -m "not exhaustive and not browser"
 
 .PHONY: lint
@@ -57,7 +57,7 @@ lint: setup-python ## ruff and mypy --strict
 	$(BIN)/mypy
 
 .PHONY: fresh
-fresh: setup-python ## fail if generated/ is not what spec/clip.yaml says
+fresh: setup-python setup-provers ## fail if generated/ is not what spec/clip.yaml says
 	$(BIN)/sonnx-clip generate --check
 
 # --- More tests and measurements -------------------------------------------------------------
