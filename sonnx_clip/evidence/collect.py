@@ -9,6 +9,7 @@ import sonnx_clip
 from sonnx_clip.conform.report import FAILING, Report
 from sonnx_clip.evidence.entries import Materials, entries_of
 from sonnx_clip.evidence.findings import findings_of
+from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
 from sonnx_clip.evidence.proofs import Proofs, read_proofs
 from sonnx_clip.evidence.read import digest_of
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.evidence.model import ObligationEvidence, RuntimeEvidence
+    from sonnx_clip.evidence.model import CKernelEvidence, ObligationEvidence, RuntimeEvidence
+    from sonnx_clip.framac.record import Record
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
 
@@ -39,6 +41,7 @@ class Inputs:
         proofs: what the provers found.
         reports: what the checker found, by runtime.
         vectors: the test vectors, by element type.
+        frama_c: what Frama-C found of the C kernels; None if it was not run.
     """
 
     spec: Spec
@@ -46,6 +49,7 @@ class Inputs:
     proofs: Proofs
     reports: Mapping[str, Report]
     vectors: Vectors
+    frama_c: Record | None
 
 
 def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path) -> Inputs:
@@ -55,7 +59,8 @@ def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generat
         UserError: something is missing, damaged, stale, or states what it does not bear out.
     """
     proofs = read_proofs(build, spec, wanted)
-    return Inputs(spec, wanted, proofs, read_reports(build, spec), read_vectors(generated, spec))
+    reports, vectors = read_reports(build, spec), read_vectors(generated, spec)
+    return Inputs(spec, wanted, proofs, reports, vectors, read_frama_c(build))
 
 
 def gather(found: Inputs) -> Evidence:
@@ -66,21 +71,29 @@ def gather(found: Inputs) -> Evidence:
     trace = Trace(obligations, spec.element_types)
     entries = tuple(entries_of(Materials(spec, trace, found.vectors, runtimes)))
     findings = tuple(findings_of(spec, {(e.section, e.id): e for e in entries}))
+    c_kernels = c_kernels_of(spec, found.frama_c)
     strays = (*proofs.strays, *(f"trusted base: {line}" for line in _surprises(proofs)))
     return Evidence(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
         operator=spec.operator,
         spec_sha256=spec.digest,
-        totals=_totals(found, obligations, entries, runtimes, strays=len(strays), findings=len(findings)),
+        totals=_totals(
+            found, obligations, entries, runtimes, c_kernels, strays=len(strays), findings=len(findings)
+        ),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
         obligations=obligations,
         strays=strays,
         findings=findings,
         runtimes=runtimes,
+        c_kernels=c_kernels,
         vectors=shown_vectors(spec, found.vectors),
         trusted=proofs.trusted,
-        tools={"sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "), **proofs.tools},
+        tools={
+            "sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "),
+            **proofs.tools,
+            **_frama_c(found),
+        },
         limits={
             name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
         },
@@ -94,6 +107,10 @@ def gather(found: Inputs) -> Evidence:
     )
 
 
+def _frama_c(found: Inputs) -> dict[str, str]:
+    return {"Frama-C": found.frama_c.tools.get("Frama-C", "")} if found.frama_c else {}
+
+
 def _surprises(proofs: Proofs) -> list[str]:
     """Where what is taken for granted differs from the list that a person keeps."""
     return surprises(Taken(**t.model_dump()) for t in proofs.trusted)
@@ -101,7 +118,7 @@ def _surprises(proofs: Proofs) -> list[str]:
 
 def _totals(
     found: Inputs, obligations: Sequence[ObligationEvidence], entries: Sequence[Entry],
-    runtimes: Sequence[RuntimeEvidence], *, strays: int, findings: int,
+    runtimes: Sequence[RuntimeEvidence], c_kernels: Sequence[CKernelEvidence], *, strays: int, findings: int,
 ) -> Totals:  # fmt: skip
     status = [o.status for o in obligations if o.kind != "smoke"]
     smoke = [o.status for o in obligations if o.kind == "smoke"]
@@ -116,7 +133,8 @@ def _totals(
     sonnx_open = tuple(
         words for name in OURS for words in not_judged(found.spec, name, found.reports.get(name))
     )
-    bad = not_proved + gaps + unjustified + strays + ours + len(sonnx_open)
+    c_not_proved = sum(kernel.status == "not proved" for kernel in c_kernels)
+    bad = not_proved + gaps + unjustified + strays + ours + len(sonnx_open) + c_not_proved
     return Totals(
         obligations=len(obligations),
         smoke=len(smoke),
@@ -133,6 +151,7 @@ def _totals(
         complete=found.proofs.complete,
         violated_by_sonnx=ours,
         sonnx_open=sonnx_open,
+        c_not_proved=c_not_proved,
         fine=bad == 0 and found.proofs.complete,
     )
 

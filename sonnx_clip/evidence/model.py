@@ -173,6 +173,25 @@ class VectorEvidence(Stored):
     acceptable: tuple[str, ...]
 
 
+class CKernelEvidence(Stored):
+    """What Frama-C shows of the C of an element type: `shown` of `goals`, of which `simplified` by WP itself.
+
+    `by` counts the other goals by prover, `by_one` names what one prover alone shows, `open` what is missing
+    or not proved, `taken` the axioms. ``stale`` says that the files have changed since.
+    """
+
+    type: str
+    status: Literal[Status, "stale", "not run"]
+    goals: int = 0
+    shown: int = 0
+    simplified: int = 0
+    by: dict[str, int] = {}
+    by_one: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    files: dict[str, str] = {}
+
+
 class FileDigest(Stored):
     """A file of the repository and its SHA-256."""
 
@@ -185,7 +204,8 @@ class Totals(Stored):
 
     `smoke` counts the obligations from whose context false must not follow, `smoke_held` those from which it
     does not. `sonnx_open` says in words what is missing for a judgement of our own Clip in every machine
-    type. `fine` is the answer in one word: all is shown, and our own Clip was judged and violates nothing.
+    type. `c_not_proved` counts the C kernels that Frama-C was asked about and did not prove. `fine` is the
+    answer in one word: all is shown, and our own Clip was judged and violates nothing.
     """
 
     obligations: int
@@ -203,6 +223,7 @@ class Totals(Stored):
     complete: bool
     violated_by_sonnx: int
     sonnx_open: tuple[str, ...]
+    c_not_proved: int
     fine: bool
 
 
@@ -220,6 +241,7 @@ class Evidence(Stored):
     strays: tuple[str, ...]
     findings: tuple[Finding, ...]
     runtimes: tuple[RuntimeEvidence, ...]
+    c_kernels: tuple[CKernelEvidence, ...]
     vectors: dict[str, dict[str, tuple[VectorEvidence, ...]]]
     trusted: tuple[Trusted, ...]
     tools: dict[str, str]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.model import ALL_TYPES
 from sonnx_clip.evidence.runtimes import FORMS, worst_shown
+from sonnx_clip.framac.record import PROVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,6 +180,18 @@ class View:
             every = [v for of_type in runtime.verdicts.values() for v in of_type.values()]
             counts = Counter(every)
             yield RuntimeLine(runtime, worst_shown(every), tuple((v, counts[v]) for v in _ORDER if counts[v]))
+
+    def frama_c_provers(self) -> tuple[str, ...]:
+        """The provers that Frama-C asks."""
+        return PROVERS
+
+    def frama_c_in_words(self) -> str:
+        """How many C kernels have which status, and how many goals are shown."""
+        kernels = self.evidence.c_kernels
+        counts = Counter(kernel.status for kernel in kernels)
+        words = ", ".join(f"{count} of {len(kernels)} {status}" for status, count in counts.items())
+        goals, shown = sum(k.goals for k in kernels), sum(k.shown for k in kernels)
+        return f"{words}; {shown} of {goals} goals" if goals else words
 
     def vectors_of(self, type_id: str) -> Iterator[tuple[str, tuple[VectorEvidence, ...]]]:
         """The vectors of an element type, by class."""

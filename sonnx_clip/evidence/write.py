@@ -59,6 +59,8 @@ class EvidenceSummary:
         if t.violated_by_sonnx:
             parts.append(f"{t.violated_by_sonnx} violated by sonnx")
         parts.extend(t.sonnx_open)
+        if t.c_not_proved:
+            parts.append(f"{t.c_not_proved} C kernels not proved by Frama-C")
         if t.unjustified + t.strays:
             parts.append(f"{t.unjustified + t.strays} unaccounted for")
         if others := [name for name in self.not_run if name not in OURS]:
