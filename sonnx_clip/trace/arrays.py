@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-import ml_dtypes
 import numpy as np
 
 from sonnx_clip.trace.run import Run, UntraceableError, Value
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.evaluate import ReadingName
 
 _BOOL = np.dtype(np.bool_)
-_FLOATS = frozenset({*map(np.dtype, ("f2", "f4", "f8")), np.dtype(ml_dtypes.bfloat16)})
+_FLOATS = frozenset(map(np.dtype, ("f2", "f4", "f8")))  # bfloat16 is not NumPy's own: kernels use its bits
 OF_MASKS = {"bitwise_and": "logical_and"}
 """What NumPy's operations on bits are called in the table where they combine masks."""
 

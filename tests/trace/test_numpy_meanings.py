@@ -1,0 +1,175 @@
+"""NumPy does what why3/numpy.mlw says: every operation, on every type, bit for bit."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sonnx_clip.special import special_patterns
+from sonnx_clip.trace.evaluate import Reading
+from sonnx_clip.trace.table import table
+from tests.trace.numpy_table import (
+    REAL,
+    TYPES,
+    Array,
+    cases,
+    compare,
+    layouts,
+    patterns_of,
+    readings,
+    wrong,
+)  # fmt: skip
+
+LENGTHS = (1, 2, 3, 7, 8, 17, 31, 33, 65, 130)
+
+
+def _all(dtype: str) -> Array:
+    width = 8 * np.dtype(dtype).itemsize
+    return np.arange(1 << width, dtype=f"u{width // 8}").view(dtype)
+
+
+def _special(dtype: str) -> Array:
+    return np.array(special_patterns(TYPES[dtype]), f"u{np.dtype(dtype).itemsize}").view(dtype)
+
+
+def _operands(name: str, dtype: str, first: Array, others: Array) -> tuple[Array, ...]:
+    """A column against rows; what the operation takes beyond two is mixed in between."""
+    count = sum(1 for p, _ in table()[name].parameters if p not in table()[name].choices)
+    if count == 1:
+        return (first,)
+    if name == "clip":
+        return first[:, None], others[None, :], np.roll(others, 7)[None, :]
+    if name == "copyto_where":
+        a, b = np.broadcast_arrays(first[:, None], others[None, :])
+        return a, b, np.arange(a.size).reshape(a.shape) % 3 == 0
+    a, b = np.broadcast_arrays(first[:, None], others[None, :])
+    return a, b
+
+
+def test_every_operation_is_compared() -> None:
+    assert set(REAL) == set(table())
+    assert {name for name, _ in cases()} | {"logical_and"} == set(table())
+
+
+@pytest.mark.parametrize(("name", "dtype"), cases())
+def test_all_patterns_of_small_types_and_special_values(name: str, dtype: str) -> None:
+    special, small = _special(dtype), np.dtype(dtype).itemsize <= 2
+    first = _all(dtype) if small else special
+    others = _all(dtype) if np.dtype(dtype).itemsize == 1 else special
+    compared = compare(name, dtype, _operands(name, dtype, first, others))
+    assert compared >= len(first)
+    if small and name != "clip":
+        compare(name, dtype, _operands(name, dtype, special, first))
+
+
+@pytest.mark.parametrize(("name", "dtype"), cases())
+def test_every_length_and_layout(name: str, dtype: str) -> None:
+    special = _special(dtype)
+    for length, shift in product(LENGTHS, (0, 5)):
+        x = np.resize(np.roll(special, shift), length)
+        rows = _operands(name, dtype, x, special[shift : shift + 1])
+        flat = tuple(np.ascontiguousarray(np.broadcast_to(o, rows[0].shape)).reshape(-1) for o in rows)
+        others = tuple(np.roll(o, 3) for o in flat[1:])
+        for first in layouts(flat[0]):
+            assert compare(name, dtype, (first, *others)) == length
+            assert compare(name, dtype, (first, *(next(reversed([*layouts(o)])) for o in others))) == length
+        if others and name not in ("copyto_where", "max", "min"):
+            scalars = tuple(o[:1].reshape(()) for o in others)
+            assert compare(name, dtype, (flat[0], *scalars)) == length
+
+
+@pytest.mark.parametrize("dtype", [d for n, d in cases() if n == "max"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_reductions_join_each_entry_with_the_rest(name: str, dtype: str) -> None:
+    meaning, how, special = table()[name], readings(dtype), _special(dtype)
+    for length, shift in product(LENGTHS, range(0, len(special), 4)):
+        x = np.resize(np.roll(special, shift), length)
+        for laid in layouts(x):
+            with np.errstate(all="ignore"):
+                got = patterns_of(np.asarray(getattr(laid, name)()).reshape(1))
+                rests = [np.asarray(getattr(np.delete(x, i), name)()) for i in range(length) if length > 1]
+            rest = patterns_of(np.array(rests, x.dtype)) if rests else patterns_of(x)
+            assert wrong(meaning, how, (patterns_of(x), rest), np.broadcast_to(got, x.shape)) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [(n, d) for n, d in cases() if n in ("clip", "bitwise_and", "add")]
+)
+def test_in_place_is_as_out_of_place(name: str, dtype: str) -> None:
+    special, meaning = _special(dtype), table()[name]
+    for length, shift in product(LENGTHS, range(0, len(special), 5)):
+        x = np.resize(special, length)
+        others = tuple(np.roll(special, shift + i)[0] for i in range(len(meaning.parameters) - 1))
+        others = others[: 2 if name == "clip" else 1]
+        for laid in layouts(x.copy()):
+            with np.errstate(all="ignore"):
+                REAL[name](laid, *others, out=laid)
+            given = (x, *(np.resize(o, length) for o in others))
+            assert wrong(meaning, readings(dtype), tuple(map(patterns_of, given)), _dense(laid)) == 0
+            laid[...] = x
+
+
+def _dense(array: Array) -> Array:
+    return patterns_of(np.ascontiguousarray(array))
+
+
+def test_masks() -> None:
+    for length in LENGTHS:
+        a, b = np.resize([True, True, False, False], length), np.resize([True, False], length)
+        for first in layouts(a):
+            both = np.bitwise_and(first, b), np.logical_and(first, b)
+            for got in both:
+                assert wrong(table()["logical_and"], readings("int8"), (a, b), got) == 0
+
+
+def test_a_wrong_meaning_is_caught() -> None:
+    """The comparison can fail: NumPy's maximum is not what is said of minimum, nor signed order unsigned."""
+    a, b = _operands("maximum", "int8", _all("int8"), _all("int8"))
+    got = patterns_of(np.maximum(a, b))
+    given = patterns_of(a), patterns_of(b)
+    assert wrong(table()["maximum"], readings("int8"), given, got) == 0
+    assert wrong(table()["minimum"], readings("int8"), given, got) == 256 * 255
+    assert wrong(table()["maximum"], readings("uint8"), given, got) == 2 * 128 * 128
+
+
+class _Ranked(Reading):
+    """The order of 16-bit patterns, looked up in a table of ranks that `Reading` itself gives."""
+
+    def __init__(self, how: Reading) -> None:
+        super().__init__(how.name, how.width, how.top)
+        every = np.arange(1 << 16, dtype=np.uint64)
+        high, low = how._keys(every)
+        object.__setattr__(self, "ranks", (high * (1 << 32) + low).astype(np.int32))
+        object.__setattr__(self, "nans", how.nan(every))
+
+    def nan(self, a: Array) -> Array:
+        return self.nans[a]
+
+    def lt(self, a: Array, b: Array) -> Array:
+        return (self.ranks[a] < self.ranks[b]) & ~self.nans[a] & ~self.nans[b]
+
+    def eq(self, a: Array, b: Array) -> Array:
+        return (self.ranks[a] == self.ranks[b]) & ~self.nans[a] & ~self.nans[b]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        (n, d)
+        for n, d in cases()
+        if np.dtype(d).itemsize == 2 and n not in ("clip", "isnan", "view", "empty_like")
+    ],
+)
+def test_all_pairs_of_16_bits(name: str, dtype: str) -> None:
+    every, meaning, how = _all(dtype), table()[name], _Ranked(readings(dtype))
+    compared = 0
+    for start in range(0, 1 << 16, 32):
+        a, b, *mask = _operands(name, dtype, every[start : start + 32], every)
+        with np.errstate(all="ignore"):
+            got = patterns_of(REAL[name](a, b, *mask))
+        assert wrong(meaning, how, (patterns_of(a), patterns_of(b), *mask), got) == 0
+        compared += got.size
+    assert compared == 1 << 32
