@@ -75,7 +75,7 @@ def wrong(meaning: Meaning, how: Reading, operands: tuple[Array, ...], got: Arra
     allowed = np.zeros(found.shape, np.bool_)
     free = [name for name in meaning.choices if name != "free"]
     for taken in product((True, False), repeat=len(free)):
-        choices = dict(zip(free, (np.full(found.shape, t) for t in taken), strict=True))
+        choices = dict(zip(free, map(np.bool_, taken), strict=True))
         more = tuple(choices.get(name, found) for name in meaning.choices)
         allowed |= evaluate(meaning, (*given, *more), how) == found
     return int(np.count_nonzero(~allowed))
