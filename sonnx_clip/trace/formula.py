@@ -72,7 +72,7 @@ class _Reader:
     def expression(self) -> Node:
         if self.next == "let":
             self.take()
-            name = self.take()
+            name = self.word()
             self.take("=")
             value = self.expression()
             self.take("in")
