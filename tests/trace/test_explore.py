@@ -1,0 +1,78 @@
+"""Every path is followed, the same way each time; what symbols cannot do is refused by name."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from sonnx_clip.spec import load_spec
+from sonnx_clip.trace.arrays import Memory, SymbolicArray
+from sonnx_clip.trace.explore import explore
+from sonnx_clip.trace.reached import Reached
+from sonnx_clip.trace.run import Run, UntraceableError
+from sonnx_clip.trace.samples import samples_of
+from sonnx_clip.trace.subject import subject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType
+
+SPEC = load_spec()
+TYPES = [e for e in SPEC.element_types if e.width is not None]
+
+
+class _Blind(Reached):
+    """Watches nothing, so that whoever measures the tests sees the run."""
+
+    @contextmanager
+    def watch(self, codes: frozenset[CodeType]) -> Iterator[list[tuple[str, int]]]:
+        yield []
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda e: e.id)
+@pytest.mark.parametrize("in_place", [False, True])
+def test_paths_are_found_the_same_way_each_time(etype: object, in_place: bool) -> None:
+    first, second = (explore(subject(), etype, _Blind(), in_place=in_place) for _ in range(2))
+    assert [p.steps for p in first.paths] == [p.steps for p in second.paths]
+    assert [p.witness for p in first.paths] == [p.witness for p in second.paths]
+    assert len({p.steps for p in first.paths}) == len(first.paths) >= 2
+    taken = np.concatenate([p.samples.index for p in first.paths])
+    assert sorted(taken.tolist()) == samples_of(etype).index.tolist()  # each sample takes one path
+
+
+def _array(name: str, ndim: int = 1) -> SymbolicArray:
+    etype = SPEC.element_type("float32")
+    run = Run(etype, (), samples_of(etype))
+    return SymbolicArray(run, Memory(run.input("x", run.samples.x)), np.dtype(name), ndim)
+
+
+REFUSED: dict[str, Callable[[], object]] = {
+    "the class of an array": lambda: isinstance(_array("f4"), np.ndarray),
+    "a Python object made from an entry": lambda: float(_array("f4", 0)),
+    ".shape": lambda: _array("f4").shape,
+    "the truth of what is no single comparison": lambda: bool(_array("f4") < _array("f4")),
+    ".view(uint8) of float32": lambda: _array("f4").view(np.uint8),
+    ".max() of a scalar": lambda: _array("f4", 0).max(),
+    "np.sum": lambda: np.sum(_array("f4")),
+    "np.add with reduce": lambda: np.add.reduce(_array("i4")),
+    "np.add with where": lambda: np.add(_array("i4"), 1, where=True),
+    "np.add of float32": lambda: _array("f4") + _array("f4"),
+    "np.sqrt of float32": lambda: np.sqrt(_array("f4")),
+    "np.right_shift of uint32": lambda: _array("u4") >> 1,
+    "int32 with float32": lambda: _array("f4") < _array("i4"),
+    "int64 with float32": lambda: _array("f4") < np.int64(1),
+    "an array of numbers": lambda: _array("f4") < np.zeros(3, np.float32),
+    "an operand of type str": lambda: np.less(_array("f4"), "a"),
+    "a result that is cast": lambda: np.less(_array("f4"), 1, out=_array("f4")),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_has_no_meaning_is_refused_by_name(said: str) -> None:
+    with pytest.raises(UntraceableError) as stop:
+        REFUSED[said]()
+    assert said in str(stop.value)
+    assert not isinstance(stop.value, Exception)  # no kernel swallows it
