@@ -17,6 +17,7 @@ from sonnx_clip.files import write_whole
 from sonnx_clip.spec import load_spec, show, show_bits
 from sonnx_clip.sweep.record import judge_digest
 from sonnx_clip.sweep.run import Done, chosen_types, sweep
+from sonnx_clip.sweep.slices import TABLE
 from sonnx_clip.sweep.subjects import NAMES, find_subject
 
 if TYPE_CHECKING:
@@ -102,11 +103,16 @@ def wrong_text(done: Done) -> str | None:
 
 def closing(done: Sequence[Done], seconds: float) -> str:
     """The last line: what agrees, of how many."""
-    compared = sum(d.swept.compared for d in done)
-    agree = compared - sum(d.swept.wrong for d in done)
+    results = [d.swept for d in done if d.sweep != TABLE]
+    tables = {d.etype: d.swept for d in done if d.sweep == TABLE}.values()  # of one type the same for all
+    compared = sum(swept.compared for swept in results)
+    agree = compared - sum(swept.wrong for swept in results)
+    checked = sum(swept.compared for swept in tables)
+    right = checked - sum(swept.wrong for swept in tables)
     kinds = f"{len({d.etype for d in done})} types, {', '.join(dict.fromkeys(d.subject for d in done))}"
     nothing = "; a sweep that compared nothing proves nothing" if not compared else ""
-    return f"{agree:,} of {compared:,} results agree ({kinds}; {seconds:.0f} s){nothing}"
+    judge = f"; the table agrees with the oracle on {right:,} of {checked:,}" if checked else ""
+    return f"{agree:,} of {compared:,} results agree ({kinds}; {seconds:.0f} s){judge}{nothing}"
 
 
 def _print(console: Console, done: Sequence[Done]) -> None:
