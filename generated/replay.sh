@@ -1077,112 +1077,112 @@ ask 60 generated/why3/numpy_int8.mlw NumpyOutOfPlace -a inline_all -a introduce_
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_int8.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_int8.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_int8.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_int16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_out_of_place" \
   -G "numpy_limit_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_int16.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_int16.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_int16.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_int32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_out_of_place" \
   -G "numpy_limit_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_int32.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_int32.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_int32.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_int64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_out_of_place" \
   -G "numpy_limit_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_int64.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_int64.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_int64.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_uint8.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_out_of_place" \
   -G "numpy_limit_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_uint8.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_uint8.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_uint8.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_uint16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_out_of_place" \
   -G "numpy_limit_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_uint16.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_uint16.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_uint16.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_uint32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_out_of_place" \
   -G "numpy_limit_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_uint32.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_uint32.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_uint32.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_uint64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_out_of_place" \
   -G "numpy_limit_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_uint64.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_uint64.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_uint64.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_float16.mlw IntegerRoute -a inline_all -a introduce_premises \
   -G "integer_route_nan" \
   -G "integer_route_plus" \
@@ -1206,7 +1206,7 @@ ask 60 generated/why3/numpy_float16.mlw NumpyOutOfPlace -a inline_all -a introdu
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_float16.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_float16.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_16_in_place" \
   -G "numpy_limit_across_zero_in_place" \
@@ -1218,7 +1218,7 @@ ask 60 generated/why3/numpy_float16.mlw NumpyInPlace -a inline_all -a introduce_
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_float16.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_bfloat16.mlw IntegerRoute -a inline_all -a introduce_premises \
   -G "integer_route_nan" \
   -G "integer_route_plus" \
@@ -1242,7 +1242,7 @@ ask 60 generated/why3/numpy_bfloat16.mlw NumpyOutOfPlace -a inline_all -a introd
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_bfloat16.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_bfloat16.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_16_in_place" \
   -G "numpy_limit_across_zero_in_place" \
@@ -1254,7 +1254,7 @@ ask 60 generated/why3/numpy_bfloat16.mlw NumpyInPlace -a inline_all -a introduce
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_bfloat16.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_float32.mlw IntegerRoute -a inline_all -a introduce_premises \
   -G "integer_route_nan" \
   -G "integer_route_plus" \
@@ -1277,7 +1277,7 @@ ask 60 generated/why3/numpy_float32.mlw NumpyOutOfPlace -a inline_all -a introdu
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_float32.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_float32.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
@@ -1288,7 +1288,7 @@ ask 60 generated/why3/numpy_float32.mlw NumpyInPlace -a inline_all -a introduce_
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_float32.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 ask 60 generated/why3/numpy_float64.mlw IntegerRoute -a inline_all -a introduce_premises \
   -G "integer_route_nan" \
   -G "integer_route_plus" \
@@ -1311,7 +1311,7 @@ ask 60 generated/why3/numpy_float64.mlw NumpyOutOfPlace -a inline_all -a introdu
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_float64.mlw NumpyOutOfPlace  \
-  -G "numpy_smoke_out_of_place"
+  -G "smoke_numpy_kernels_out_of_place"
 ask 60 generated/why3/numpy_float64.mlw NumpyInPlace -a inline_all -a introduce_premises \
   -G "numpy_fill_in_place" \
   -G "numpy_limit_in_place" \
@@ -1322,7 +1322,7 @@ ask 60 generated/why3/numpy_float64.mlw NumpyInPlace -a inline_all -a introduce_
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_float64.mlw NumpyInPlace  \
-  -G "numpy_smoke_in_place"
+  -G "smoke_numpy_kernels_in_place"
 mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)

@@ -85,7 +85,7 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
     for traced in both:
         name = THEORIES[traced.in_place]
         goals = tuple(_goals(traced, shows))
-        end = smoke(goal_name(traced, "smoke"))
+        end = smoke(f"smoke_{goal_name(traced, 'kernels')}")
         modules.append(_module(traced, name, goals, end.name))
         found += obligations_of(etype.id, path, name, [*(g.goal for g in goals), end])
     route = integer_route(etype)

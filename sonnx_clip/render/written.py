@@ -108,6 +108,9 @@ def _obligation(
         raise UserError(
             f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id"
         )
+    if name.startswith("smoke_") != (shown == ("smoke",)):
+        what = "a smoke goal, and no other, has a name that begins with smoke_"
+        raise UserError(what, where, "rename the goal, or correct what it shows")
     goal = f"{name}'vc" if match["form"].startswith("let") else name
     statement = " ".join(
         body[match.end() :].split("\n\n", maxsplit=1)[0].removeprefix(" ").removeprefix(":").split()

@@ -59,7 +59,7 @@ LOST = {
 }
 SMOKES = {
     "clip.smoke_clip": "why3/clip.mlw ClipTheorems: no smoke test",
-    "float16.numpy_smoke_in_place": "generated/why3/numpy_float16.mlw NumpyInPlace: no smoke test",
+    "float16.smoke_numpy_kernels_in_place": "generated/why3/numpy_float16.mlw NumpyInPlace: no smoke test",
     "float32.smoke_refutation": "generated/why3/float32.mlw Refutation: no smoke test",
 }
 

@@ -75,6 +75,11 @@ def test_all_goals_of_the_hand_written_theories() -> None:
             "goal nan_out [@shows:monotone] :",
             "why3/clip.mlw: two goals are called nan_out\n  give each goal of a file its own name",
         ),
+        (
+            "goal monotone [@shows:smoke] :",
+            f"{WHERE}: a smoke goal, and no other, has a name that begins with smoke_\n"
+            "  rename the goal, or correct what it shows",
+        ),
     ],
 )
 def test_a_goal_that_is_not_in_order(new: str, message: str, bench: Workbench) -> None:
