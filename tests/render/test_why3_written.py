@@ -77,8 +77,10 @@ def test_all_goals_of_the_hand_written_theories() -> None:
         ),
         (
             "goal monotone [@shows:smoke] :",
-            f"{WHERE}: a smoke goal, and no other, has a name that begins with smoke_\n"
-            "  rename the goal, or correct what it shows",
+            (
+                f"{WHERE}: a smoke goal, and no other, has a name that begins with smoke_\n"
+                "  rename the goal, or correct what it shows"
+            ),
         ),
     ],
 )
