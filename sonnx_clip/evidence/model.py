@@ -16,7 +16,15 @@ from sonnx_clip.prove.outcome import Status
 from sonnx_clip.render.obligation import Kind
 
 Section: TypeAlias = Literal[
-    "restrictions", "constraints", "cases", "properties", "examples", "classes", "latitude", "element_types"
+    "restrictions",
+    "constraints",
+    "cases",
+    "properties",
+    "examples",
+    "classes",
+    "latitude",
+    "readings",
+    "element_types",
 ]
 CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
 """The weakest status of the obligations of a cell; ``gap`` says that there is none although one is due."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import ElementType, Spec
-    from sonnx_clip.spec.entries import Reading, Witness
+    from sonnx_clip.spec.entries import Conditions, Reading, Witness
     from sonnx_clip.spec.values import Value
 
 THEORIES = "generated/why3"
@@ -83,11 +83,11 @@ class ReadingGoals:
         yield Goal(
             f"{r.word}_answers", "theorem", shows, f"{r.id} allows an answer for every input", f"{ALL} {some}"
         )
-        region = self._region(r.agrees)
+        region, same = self._region(r.agrees), "same_value y (cases x l m)"
         yield Goal(
-            f"{r.word}_agrees", "theorem", shows, f"{r.id} has the value of the cases exactly in its region",
+            f"{r.word}_agrees", "theorem", shows, f"{r.id} has the value of the cases exactly there",
             f"{EVERY} {name} x l m y -> "
-            + ("same_value y (cases x l m)" if region is None else f"(same_value y (cases x l m) <-> {region})"),
+            + (same if region is None else f"({same} <-> {region})"),
         )  # fmt: skip
         if region is not None:
             yield self._differs(
@@ -109,13 +109,13 @@ class ReadingGoals:
             witness = r.differs_bitwise_at[self.etype.family]
             yield self._differs(r, f"{r.word}_differs_bitwise", witness, region, "{} = c")
 
-    def _region(self, regions: Mapping[str, object]) -> str | None:
+    def _region(self, regions: Conditions) -> str | None:
         """Where a reading agrees, in parentheses; None for everywhere."""
         region = regions.get(self.etype.family)
         if region is None:
             return None
         printer = Printer(self.etype, {"X": "x", "L": "l", "M": "m", "Y": "(cases x l m)"})
-        return f"({printer.show(region)})"  # type: ignore[arg-type]
+        return f"({printer.show(region)})"
 
     def _candidates(self) -> tuple[str, ...]:
         """All answers that readings allow, but for payloads of NaNs."""

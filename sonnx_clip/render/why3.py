@@ -16,8 +16,8 @@ from sonnx_clip.render.tensor_goals import TensorGoals, tensor_printer
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
 from sonnx_clip.render.whyml import AND, Printer
 from sonnx_clip.spec.scope import kind_of
-from sonnx_clip.spec.tree import Kind as Sort
 from sonnx_clip.spec.tree import Expr, Use
+from sonnx_clip.spec.tree import Kind as Sort
 from sonnx_clip.spec.values import float_bits, infinity, sign_bit
 from sonnx_clip.spec.walk import subtrees
 
@@ -152,6 +152,7 @@ def result_of_cases(spec: Spec) -> str:
 
 
 def definition(d: Definition, etype: ElementType) -> dict[str, str]:
+    """A definition as the templates declare it; false where the family has none."""
     parameters = d.parameters or ("X", "L", "M")
     variables = {name: name.lower() for name in parameters}
     names = " ".join(variables.values())
@@ -177,7 +178,7 @@ def reading_trees(spec: Spec) -> list[Expr]:
 
 def _other_trees(spec: Spec) -> list[Expr]:
     """Every condition on elements but those of the readings."""
-    trees = [c.when for c in (*spec.cases, *spec.classes)]
+    trees = [case.when for case in spec.cases] + [klass.when for klass in spec.classes]
     trees += [tree for p in spec.properties for tree in (p.claim, *p.repaired.values())]
     return trees + [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
 

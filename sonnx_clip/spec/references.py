@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Constraint, Property
+    from sonnx_clip.spec.entries import Constraint, Property, Reading
     from sonnx_clip.spec.model import Spec
 
 _ENTRIES = (
@@ -209,17 +209,21 @@ def _readings(spec: Spec) -> Iterator[Finding]:
                 else "it does not say where it is from"
             )
             yield Finding((*way, "id"), what, "give one of `source` and `reference`")
-        for regions, witnesses in (("agrees", "differs_at"), ("agrees_bitwise", "differs_bitwise_at")):
-            where, numbers = getattr(reading, regions), getattr(reading, witnesses)
-            for family in where:
-                if family not in numbers:
-                    todo = f"add to `{witnesses}`: {{{family}: …}}"
-                    yield Finding((*way, regions, family), "no numbers show that it differs elsewhere", todo)
-            for family in numbers:
-                if family not in where:
-                    what = f"it agrees everywhere in {family}, so it differs nowhere"
-                    yield Finding((*way, witnesses, family), what, f"say in `{regions}` where it agrees")
-        for family in reading.agrees:
-            if family not in reading.agrees_bitwise:
-                what = f"it does not agree everywhere in {family} by value, so it does not bit for bit"
-                yield Finding((*way, "agrees", family), what, "add it to `agrees_bitwise`")
+        yield from _regions(way, reading)
+
+
+def _regions(way: Way, reading: Reading) -> Iterator[Finding]:
+    for regions, witnesses in (("agrees", "differs_at"), ("agrees_bitwise", "differs_bitwise_at")):
+        where, numbers = getattr(reading, regions), getattr(reading, witnesses)
+        for family in where:
+            if family not in numbers:
+                todo = f"add to `{witnesses}`: {{{family}: …}}"
+                yield Finding((*way, regions, family), "no numbers show that it differs elsewhere", todo)
+        for family in numbers:
+            if family not in where:
+                what = f"it agrees everywhere in {family}, so it differs nowhere"
+                yield Finding((*way, witnesses, family), what, f"say in `{regions}` where it agrees")
+    for family in reading.agrees:
+        if family not in reading.agrees_bitwise:
+            what = f"it does not agree everywhere in {family} by value, so it does not bit for bit"
+            yield Finding((*way, "agrees", family), what, "add it to `agrees_bitwise`")
