@@ -1053,6 +1053,13 @@ ask 60 generated/why3/readings_real.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_real.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_real.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_real.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_int8.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1122,6 +1129,13 @@ ask 60 generated/why3/readings_int8.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int8.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_int8.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_int8.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_int16.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1191,6 +1205,13 @@ ask 60 generated/why3/readings_int16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int16.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_int16.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_int16.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_int32.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1260,6 +1281,13 @@ ask 60 generated/why3/readings_int32.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int32.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_int32.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_int32.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_int64.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1329,6 +1357,13 @@ ask 60 generated/why3/readings_int64.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int64.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_int64.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_int64.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_uint8.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1398,6 +1433,13 @@ ask 60 generated/why3/readings_uint8.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint8.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_uint8.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_uint8.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_uint16.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1467,6 +1509,13 @@ ask 60 generated/why3/readings_uint16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint16.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_uint16.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_uint16.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_uint32.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1536,6 +1585,13 @@ ask 60 generated/why3/readings_uint32.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint32.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_uint32.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_uint32.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_uint64.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1605,6 +1661,13 @@ ask 60 generated/why3/readings_uint64.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint64.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_uint64.mlw ReadingClasses -a inline_all \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_uint64.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_float16.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1689,6 +1752,33 @@ ask 60 generated/why3/readings_float16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_float16.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_float16.mlw ReadingClasses -a inline_all \
+  -G "onnx_body_same_values_in_classes" \
+  -G "onnx_body_other_values_in_classes" \
+  -G "onnx_body_same_bits_in_classes" \
+  -G "onnx_body_other_bits_in_classes" \
+  -G "formula_c_same_values_in_classes" \
+  -G "formula_c_other_values_in_classes" \
+  -G "formula_c_same_bits_in_classes" \
+  -G "formula_c_other_bits_in_classes" \
+  -G "formula_2008_same_values_in_classes" \
+  -G "formula_2008_other_values_in_classes" \
+  -G "formula_2008_same_bits_in_classes" \
+  -G "formula_2008_other_bits_in_classes" \
+  -G "formula_2019_same_values_in_classes" \
+  -G "formula_2019_other_values_in_classes" \
+  -G "formula_2019_same_bits_in_classes" \
+  -G "formula_2019_other_bits_in_classes" \
+  -G "numpy_same_values_in_classes" \
+  -G "numpy_other_values_in_classes" \
+  -G "numpy_same_bits_in_classes" \
+  -G "numpy_other_bits_in_classes" \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_float16.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_bfloat16.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1773,6 +1863,33 @@ ask 60 generated/why3/readings_bfloat16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_bfloat16.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_bfloat16.mlw ReadingClasses -a inline_all \
+  -G "onnx_body_same_values_in_classes" \
+  -G "onnx_body_other_values_in_classes" \
+  -G "onnx_body_same_bits_in_classes" \
+  -G "onnx_body_other_bits_in_classes" \
+  -G "formula_c_same_values_in_classes" \
+  -G "formula_c_other_values_in_classes" \
+  -G "formula_c_same_bits_in_classes" \
+  -G "formula_c_other_bits_in_classes" \
+  -G "formula_2008_same_values_in_classes" \
+  -G "formula_2008_other_values_in_classes" \
+  -G "formula_2008_same_bits_in_classes" \
+  -G "formula_2008_other_bits_in_classes" \
+  -G "formula_2019_same_values_in_classes" \
+  -G "formula_2019_other_values_in_classes" \
+  -G "formula_2019_same_bits_in_classes" \
+  -G "formula_2019_other_bits_in_classes" \
+  -G "numpy_same_values_in_classes" \
+  -G "numpy_other_values_in_classes" \
+  -G "numpy_same_bits_in_classes" \
+  -G "numpy_other_bits_in_classes" \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_bfloat16.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_float32.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1857,6 +1974,33 @@ ask 60 generated/why3/readings_float32.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_float32.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_float32.mlw ReadingClasses -a inline_all \
+  -G "onnx_body_same_values_in_classes" \
+  -G "onnx_body_other_values_in_classes" \
+  -G "onnx_body_same_bits_in_classes" \
+  -G "onnx_body_other_bits_in_classes" \
+  -G "formula_c_same_values_in_classes" \
+  -G "formula_c_other_values_in_classes" \
+  -G "formula_c_same_bits_in_classes" \
+  -G "formula_c_other_bits_in_classes" \
+  -G "formula_2008_same_values_in_classes" \
+  -G "formula_2008_other_values_in_classes" \
+  -G "formula_2008_same_bits_in_classes" \
+  -G "formula_2008_other_bits_in_classes" \
+  -G "formula_2019_same_values_in_classes" \
+  -G "formula_2019_other_values_in_classes" \
+  -G "formula_2019_same_bits_in_classes" \
+  -G "formula_2019_other_bits_in_classes" \
+  -G "numpy_same_values_in_classes" \
+  -G "numpy_other_values_in_classes" \
+  -G "numpy_same_bits_in_classes" \
+  -G "numpy_other_bits_in_classes" \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_float32.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/readings_float64.mlw Readings -a inline_all \
   -G "cases_answers" \
   -G "cases_agrees" \
@@ -1941,6 +2085,33 @@ ask 60 generated/why3/readings_float64.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_float64.mlw Readings  \
   -G "smoke_readings"
+ask 60 generated/why3/readings_float64.mlw ReadingClasses -a inline_all \
+  -G "onnx_body_same_values_in_classes" \
+  -G "onnx_body_other_values_in_classes" \
+  -G "onnx_body_same_bits_in_classes" \
+  -G "onnx_body_other_bits_in_classes" \
+  -G "formula_c_same_values_in_classes" \
+  -G "formula_c_other_values_in_classes" \
+  -G "formula_c_same_bits_in_classes" \
+  -G "formula_c_other_bits_in_classes" \
+  -G "formula_2008_same_values_in_classes" \
+  -G "formula_2008_other_values_in_classes" \
+  -G "formula_2008_same_bits_in_classes" \
+  -G "formula_2008_other_bits_in_classes" \
+  -G "formula_2019_same_values_in_classes" \
+  -G "formula_2019_other_values_in_classes" \
+  -G "formula_2019_same_bits_in_classes" \
+  -G "formula_2019_other_bits_in_classes" \
+  -G "numpy_same_values_in_classes" \
+  -G "numpy_other_values_in_classes" \
+  -G "numpy_same_bits_in_classes" \
+  -G "numpy_other_bits_in_classes" \
+  -G "directml_same_values_in_classes" \
+  -G "directml_other_values_in_classes" \
+  -G "directml_same_bits_in_classes" \
+  -G "directml_other_bits_in_classes"
+ask 1 generated/why3/readings_float64.mlw ReadingClasses  \
+  -G "smoke_reading_classes"
 ask 60 generated/why3/c_int8.mlw Kernel -a inline_all \
   -G "sonnx_clip_int8'vc"
 ask 1 generated/why3/c_int8.mlw Kernel  \
@@ -2003,5 +2174,5 @@ mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
-echo "$valid of 3664 goals Valid (1832 obligations, two provers); smoke: $false of $asked Valid, 130 asked"
-[ "$valid" -eq 3664 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 130 ]
+echo "$valid of 3928 goals Valid (1964 obligations, two provers); smoke: $false of $asked Valid, 156 asked"
+[ "$valid" -eq 3928 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 156 ]

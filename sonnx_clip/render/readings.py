@@ -7,10 +7,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.goal import Goal
+from sonnx_clip.render.reading_classes import ClassGoals
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
 from sonnx_clip.render.why3 import (
     declared_cases,
+    declared_classes,
     definition,
     definitions_used,
     reading_trees,
@@ -37,9 +39,11 @@ def reading_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
     used = definitions_used(spec, reading_trees(spec))
+    of_classes = definitions_used(spec, [klass.when for klass in spec.classes])
     for etype in spec.element_types:
         path = f"{THEORIES}/readings_{etype.id}.mlw"
         goals = list(ReadingGoals(spec, etype).all())
+        class_goals = list(ClassGoals(spec, etype).all())
         printer = Printer(etype, {"X": "x", "L": "l", "M": "m", "Y": "y"})
         files[path] = template("readings.mlw.j2").render(
             header=header(spec),
@@ -52,8 +56,13 @@ def reading_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
                 for r in spec.readings
             ],
             goals=goals,
+            class_definitions=[definition(d, etype) for d in of_classes if d not in used],
+            classes=declared_classes(spec, etype),
+            class_goals=class_goals,
         )
         obligations += obligations_of(etype.id, path, "Readings", [*goals, smoke("smoke_readings")])
+        class_goals.append(smoke("smoke_reading_classes"))
+        obligations += obligations_of(etype.id, path, "ReadingClasses", class_goals)
     return files, tuple(obligations)
 
 

@@ -107,10 +107,7 @@ def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
     """What the template declares before the goals."""
     etype, printer = goals.etype, goals.printer()
     cases = declared_cases(spec, printer)
-    classes = [
-        declare(c.id, "x l m", "t", f"{c.case} x l m /\\ {printer.operand(c.when, AND)}")
-        for c in spec.classes_of(etype.family)
-    ]
+    classes = declared_classes(spec, goals.etype)
     result = result_of_cases(spec)
     constraints = [
         {
@@ -143,6 +140,15 @@ def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
 def declared_cases(spec: Spec, printer: Printer) -> list[dict[str, str]]:
     """The cases as predicates."""
     return [declare(c.id, "x l m", "t", printer.show(c.when), c.title) for c in spec.cases]
+
+
+def declared_classes(spec: Spec, etype: ElementType) -> list[dict[str, str]]:
+    """The classes of an element type as predicates, each with its case."""
+    printer = Printer(etype, {"X": "x", "L": "l", "M": "m"})
+    return [
+        declare(c.id, "x l m", "t", f"{c.case} x l m /\\ {printer.operand(c.when, AND)}")
+        for c in spec.classes_of(etype.family)
+    ]
 
 
 def result_of_cases(spec: Spec) -> str:
