@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from sonnx_clip.render.integer_route import INTEGER_ROUTE
 from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
 from sonnx_clip.trace.tracing import traced_kernels
+from sonnx_clip.render.reading_classes import class_goal
+from sonnx_clip.spec.reading_classes import reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -124,7 +126,7 @@ def _pairs(spec: Spec, there: set[Wanted]) -> Iterator[str]:
 
 
 def _of_readings(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
-    """Each reading answers, and agrees with the cases where it says; each two are compared."""
+    """Each reading answers, agrees with the cases where it says, and does or does not in each class."""
     for r in spec.readings:
         for goal in ("answers", "agrees", "agrees_bitwise"):
             yield f"{r.word}_{goal}", r.id, "theorem"
@@ -133,3 +135,7 @@ def _of_readings(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
         if etype.family in r.agrees_bitwise:
             yield f"{r.word}_agrees_bitwise_nowhere_else", r.id, "theorem"
             yield f"{r.word}_differs_bitwise", r.id, "theorem"
+    named = {r.id: r for r in spec.readings}
+    for found in reading_classes(spec, etype.family):
+        for bitwise in (False, True):
+            yield class_goal(named[found.reading], etype.family, found, bitwise=bitwise), found.reading, "theorem"

@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.types import FamilyId
 
 
-def class_goal(spec: Spec, family: FamilyId, found: ReadingInClass, *, bitwise: bool) -> str:
+def class_goal(reading: Reading, family: FamilyId, found: ReadingInClass, *, bitwise: bool) -> str:
     """The goal that shows whether a reading agrees with the cases in a class.
 
     A reading that agrees in all of its family has one goal for everything.
     """
-    reading = next(r for r in spec.readings if r.id == found.reading)
     regions = reading.agrees_bitwise if bitwise else reading.agrees
     if family not in regions:
         return f"{reading.word}_agrees{'_bitwise' if bitwise else ''}"
