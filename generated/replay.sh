@@ -1011,42 +1011,57 @@ ask 60 generated/why3/readings_real.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1087,42 +1102,57 @@ ask 60 generated/why3/readings_int8.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1163,42 +1193,57 @@ ask 60 generated/why3/readings_int16.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1239,42 +1284,57 @@ ask 60 generated/why3/readings_int32.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1315,42 +1375,57 @@ ask 60 generated/why3/readings_int64.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1391,42 +1466,57 @@ ask 60 generated/why3/readings_uint8.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1467,42 +1557,57 @@ ask 60 generated/why3/readings_uint16.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1543,42 +1648,57 @@ ask 60 generated/why3/readings_uint32.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -1619,42 +1739,57 @@ ask 60 generated/why3/readings_uint64.mlw Readings -a inline_all \
   -G "directml_differs_bitwise" \
   -G "cases_and_onnx_body_same_values" \
   -G "cases_and_onnx_body_same_bits" \
+  -G "cases_and_onnx_body_same_bits_back" \
   -G "cases_and_formula_c_same_values" \
   -G "cases_and_formula_c_same_bits" \
+  -G "cases_and_formula_c_same_bits_back" \
   -G "cases_and_formula_2008_same_values" \
   -G "cases_and_formula_2008_same_bits" \
+  -G "cases_and_formula_2008_same_bits_back" \
   -G "cases_and_formula_2019_same_values" \
   -G "cases_and_formula_2019_same_bits" \
+  -G "cases_and_formula_2019_same_bits_back" \
   -G "cases_and_numpy_same_values" \
   -G "cases_and_numpy_same_bits" \
+  -G "cases_and_numpy_same_bits_back" \
   -G "cases_and_directml_other_values" \
   -G "cases_and_directml_other_bits" \
   -G "onnx_body_and_formula_c_same_values" \
   -G "onnx_body_and_formula_c_same_bits" \
+  -G "onnx_body_and_formula_c_same_bits_back" \
   -G "onnx_body_and_formula_2008_same_values" \
   -G "onnx_body_and_formula_2008_same_bits" \
+  -G "onnx_body_and_formula_2008_same_bits_back" \
   -G "onnx_body_and_formula_2019_same_values" \
   -G "onnx_body_and_formula_2019_same_bits" \
+  -G "onnx_body_and_formula_2019_same_bits_back" \
   -G "onnx_body_and_numpy_same_values" \
   -G "onnx_body_and_numpy_same_bits" \
+  -G "onnx_body_and_numpy_same_bits_back" \
   -G "onnx_body_and_directml_other_values" \
   -G "onnx_body_and_directml_other_bits" \
   -G "formula_c_and_formula_2008_same_values" \
   -G "formula_c_and_formula_2008_same_bits" \
+  -G "formula_c_and_formula_2008_same_bits_back" \
   -G "formula_c_and_formula_2019_same_values" \
   -G "formula_c_and_formula_2019_same_bits" \
+  -G "formula_c_and_formula_2019_same_bits_back" \
   -G "formula_c_and_numpy_same_values" \
   -G "formula_c_and_numpy_same_bits" \
+  -G "formula_c_and_numpy_same_bits_back" \
   -G "formula_c_and_directml_other_values" \
   -G "formula_c_and_directml_other_bits" \
   -G "formula_2008_and_formula_2019_same_values" \
   -G "formula_2008_and_formula_2019_same_bits" \
+  -G "formula_2008_and_formula_2019_same_bits_back" \
   -G "formula_2008_and_numpy_same_values" \
   -G "formula_2008_and_numpy_same_bits" \
+  -G "formula_2008_and_numpy_same_bits_back" \
   -G "formula_2008_and_directml_other_values" \
   -G "formula_2008_and_directml_other_bits" \
   -G "formula_2019_and_numpy_same_values" \
   -G "formula_2019_and_numpy_same_bits" \
+  -G "formula_2019_and_numpy_same_bits_back" \
   -G "formula_2019_and_directml_other_values" \
   -G "formula_2019_and_directml_other_bits" \
   -G "numpy_and_directml_other_values" \
@@ -2174,5 +2309,5 @@ mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
-echo "$valid of 3928 goals Valid (1964 obligations, two provers); smoke: $false of $asked Valid, 156 asked"
-[ "$valid" -eq 3928 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 156 ]
+echo "$valid of 4198 goals Valid (2099 obligations, two provers); smoke: $false of $asked Valid, 156 asked"
+[ "$valid" -eq 4198 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 156 ]

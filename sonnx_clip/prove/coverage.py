@@ -121,7 +121,8 @@ def _pairs(spec: Spec, there: set[Wanted]) -> Iterator[str]:
                 name = f"{etype.id}.{one.word}_and_{other.word}"
                 same: Wanted = (f"{name}_same_{kind}", one.id, "equivalence")
                 differ: Wanted = (f"{name}_other_{kind}", one.id, "theorem")
-                if not {same, differ} & there:
+                back: Wanted = (f"{name}_same_bits_back", one.id, "equivalence")
+                if not {same, differ} & there or (kind == "bits" and same in there and back not in there):
                     yield f"{name}: whether they allow the same {kind} is not said"
 
 

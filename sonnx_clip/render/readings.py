@@ -85,6 +85,8 @@ class ReadingGoals:
         for one, other in combinations(self.spec.readings, 2):
             yield self._pair(one, other, bitwise=False)
             yield self._pair(one, other, bitwise=True)
+            if differing(self.spec, self.etype, one, other, bitwise=True) is None:
+                yield self._back(one, other)
 
     def _of(self, r: Reading) -> Iterator[Goal]:
         name, shows = returns(r), (r.id,)
@@ -153,17 +155,13 @@ class ReadingGoals:
         found = differing(self.spec, self.etype, one, other, bitwise=bitwise)
         name = f"{one.word}_and_{other.word}_{'same' if found is None else 'other'}_{kind}"
         if found is None:
-            same = f"({a} x l m y <-> {b} x l m y)"
-            if not bitwise:
+            if bitwise:
+                title, same = f"what {one.id} allows {other.id} allows too", f"{a} x l m y -> {b} x l m y"
+            else:
+                title = f"{one.id} and {other.id} allow the same values"
                 same = f"{a} x l m y -> {b} x l m z -> same_value y z"
             every = EVERY if bitwise else "forall x l m y z: t."
-            return Goal(
-                name,
-                "equivalence",
-                shows,
-                f"{one.id} and {other.id} allow the same {kind}",
-                f"{every} {same}",
-            )
+            return Goal(name, "equivalence", shows, title, f"{every} {same}")
         numbers, answer = found
         lets = self._lets(dict(zip("xlmy", (*numbers, answer), strict=True)))
         if bitwise:
@@ -178,6 +176,14 @@ class ReadingGoals:
             f"{one.id} and {other.id} do not allow the same {kind}",
             f"{lets} {claim}",
         )
+
+    def _back(self, one: Reading, other: Reading) -> Goal:
+        """The other direction of the same bits: apart, each is easy for both provers, and together not."""
+        return Goal(
+            f"{one.word}_and_{other.word}_same_bits_back", "equivalence", (one.id, other.id),
+            f"what {other.id} allows {one.id} allows too",
+            f"{EVERY} {returns(other)} x l m y -> {returns(one)} x l m y",
+        )  # fmt: skip
 
     def _lets(self, numbers: Mapping[str, Value]) -> str:
         value = Printer(self.etype, {}).value
