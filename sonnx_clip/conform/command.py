@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.text import print_report, summary
+from sonnx_clip.conform.text import behaviour, print_report, summary
 from sonnx_clip.files import make_folder, write_whole
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def check_runtime(
         write_whole(output, text)
     if as_json:
         sys.stdout.write(text)
-        print(summary(report), file=sys.stderr)
+        print("\n".join([summary(report), *behaviour(report)]), file=sys.stderr)
     elif brief:
-        print(summary(report))
+        print("\n".join([summary(report), *behaviour(report)]))
     else:
         print_report(report, Console())
     return 1 if report.failed else 0

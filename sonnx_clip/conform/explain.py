@@ -15,7 +15,6 @@ from sonnx_clip.spec import (
     class_of,
     clip_value,
     encode,
-    evaluator,
     hex_float,
     latitudes_of,
     load_spec,
@@ -23,7 +22,7 @@ from sonnx_clip.spec import (
     show_bits,
     unparse,
 )
-from sonnx_clip.spec.readings import answers, same_value
+from sonnx_clip.spec.readings import answers, answers_told, same_value
 from sonnx_clip.spec.values import identical, is_nan
 from sonnx_clip.special import special_patterns
 
@@ -173,16 +172,12 @@ def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, d
         agreement: Literal["bit for bit", "by value", "differs"] = "bit for bit"
     else:
         agreement = "by value" if all(same_value(y, due, etype) for y in allowed) else "differs"
-    ask, environment = evaluator(spec, etype), dict(zip("XLM", triple, strict=True))
-    nans = [y for y in special_patterns(etype) if is_nan(y, etype)] if etype.family == "float" else []
-    any_nan = bool(nans) and all(ask(reading.returns, environment | {"Y": y}) for y in nans)
-    told: list[Number | None] = [
-        _number(y, etype) for y in allowed if not (any_nan and is_nan(y, etype))
-    ]  # fmt: skip
+    numbers, any_nan = answers_told(spec, etype, reading, triple)
+    told = tuple(_number(y, etype) for y in numbers)
     return ReadingTold(
         id=reading.id,
         title=reading.title,
-        answers=(*told, None) if any_nan else tuple(told),
+        answers=(*told, None) if any_nan else told,
         agreement=agreement,
     )
 

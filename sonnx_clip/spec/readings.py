@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.special import special_patterns
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.show import show
@@ -44,6 +45,19 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
             y for y in dict.fromkeys((*triple, *nans)) if ask(reading.returns, environment | {"Y": y})
         )
     return known[reading.id, triple]
+
+
+def answers_told(
+    spec: Spec, etype: ElementType, reading: Reading, triple: Triple
+) -> tuple[tuple[Value, ...], bool]:
+    """The answers of a reading that are told one by one, and whether it allows any NaN besides."""
+    allowed = answers(spec, etype, reading, triple)
+    if etype.family != "float":
+        return allowed, False
+    ask, environment = evaluator(spec, etype), dict(zip("XLM", triple, strict=True))
+    nans = [y for y in special_patterns(etype) if is_nan(y, etype)]
+    any_nan = all(ask(reading.returns, environment | {"Y": y}) for y in nans)
+    return tuple(y for y in allowed if not (any_nan and is_nan(y, etype))), any_nan
 
 
 def same_value(a: Value, b: Value, etype: ElementType) -> bool:
