@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.text import behaviour, print_report, summary
+from sonnx_clip.conform.text import print_report, summary
 from sonnx_clip.files import make_folder, write_whole
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.report import ReadingMatch
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.special import special_patterns
 from sonnx_clip.spec.values import encode
+from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.calls import Request
@@ -81,9 +81,7 @@ class Observed:
         exactly = tuple(
             id_
             for id_ in allows_all
-            if not any(
-                np.any(readings[id_](x, l, m, y) & (y.view(bits[3].dtype) != bits[3])) for y in others
-            )
+            if not any(np.any(readings[id_](x, l, m, y) & (y.view(bits[3].dtype) != bits[3])) for y in others)
         )
         nearest = max(allowed, key=lambda id_: int(allowed[id_].sum()))
         left = ~allowed[nearest]

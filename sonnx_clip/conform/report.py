@@ -62,8 +62,8 @@ class ReadingMatch(_Stored):
     """What the readings of Clip say to different answers of a runtime in one element type.
 
     `allowed_by` are the readings that allow every answer, `exactly` those that allow no other for the same
-    inputs. Where no reading does, `nearest` is the one that allows the most; it does not allow `left` answers,
-    which lie in the classes `left_in`.
+    inputs. Where no reading does, `nearest` is the one that allows the most; it does not allow `left` of
+    them, which lie in the classes `left_in`.
     """
 
     answers: int

@@ -156,7 +156,7 @@ class DeviationEvidence(Stored):
 
 
 class RuntimeEvidence(Stored):
-    """A runtime: its verdict for each element type and class (or C1, C3)."""
+    """A runtime: its verdict for each element type and class (or C1, C3), and as which reading it behaves."""
 
     name: str
     run: bool
@@ -166,6 +166,7 @@ class RuntimeEvidence(Stored):
     compared: int = 0
     verdicts: dict[str, dict[str, Shown]]
     words: dict[str, str] = {}
+    behaviour: tuple[str, ...] = ()
     deviations: tuple[DeviationEvidence, ...] = ()
 
 

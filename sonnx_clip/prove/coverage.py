@@ -139,4 +139,8 @@ def _of_readings(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
     named = {r.id: r for r in spec.readings}
     for found in reading_classes(spec, etype.family):
         for bitwise in (False, True):
-            yield class_goal(named[found.reading], etype.family, found, bitwise=bitwise), found.reading, "theorem"
+            yield (
+                class_goal(named[found.reading], etype.family, found, bitwise=bitwise),
+                found.reading,
+                "theorem",
+            )

@@ -92,9 +92,7 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
     return Matrix(type=etype.id, titles=titles, rows=tuple(rows))
 
 
-def _cell(
-    spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, found: ReadingInClass
-) -> Cell:
+def _cell(spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, found: ReadingInClass) -> Cell:
     x, l, m = (encode(text, etype) for text in inhabitant(klass))
     numbers, any_nan = answers_told(spec, etype, reading, (x, l, m))
     told = tuple(show(y, etype) for y in numbers)

@@ -83,6 +83,8 @@ def render_all(spec: Spec) -> Generated:
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
         **render_markdown(spec), **render_c(spec, theories.files),
         **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
+        **render_markdown(spec), **render_c(spec, theories.files),
+        **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)
 

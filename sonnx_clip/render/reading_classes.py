@@ -1,4 +1,4 @@
-"""Renders readings by class: in which classes each has the bits or the values of the cases, and in which not."""
+"""Renders readings by class: where each has the bits or the values of the cases, and where not."""
 
 from __future__ import annotations
 

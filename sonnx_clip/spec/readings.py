@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.special import special_patterns
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.show import show
 from sonnx_clip.spec.values import Value, encode, equal, identical, is_nan
+from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
