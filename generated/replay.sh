@@ -28,7 +28,7 @@ ask() {
   done
 }
 
-ask 60 why3/clip.mlw ClipTheorems -a inline_all \
+ask 60 why3/clip.mlw ClipTheorems -a inline_all -a introduce_premises \
   -G "result_is_operand" \
   -G "nan_out" \
   -G "interval_of_numbers" \
@@ -38,9 +38,38 @@ ask 60 why3/clip.mlw ClipTheorems -a inline_all \
   -G "idempotent"
 ask 1 why3/clip.mlw ClipTheorems  \
   -G "smoke_clip"
+ask 60 why3/composition.mlw OpenBounds -a inline_all -a introduce_premises \
+  -G "inverted_is_not_seen_by_open_bounds" \
+  -G "nan_is_an_open_bound" \
+  -G "nan_passes_open_bounds" \
+  -G "lower_then_upper" \
+  -G "lower_or_else_upper"
+ask 1 why3/composition.mlw OpenBounds  \
+  -G "smoke_open_bounds"
+ask 60 why3/composition.mlw Composition -a inline_all -a introduce_premises \
+  -G "sweeps_cover_every_triple" \
+  -G "right_comparisons_pass"
+ask 1 why3/composition.mlw Composition  \
+  -G "smoke_composition"
+ask 60 why3/composition.mlw Int16Ends -a inline_all -a introduce_premises \
+  -G "int16_ends"
+ask 1 why3/composition.mlw Int16Ends  \
+  -G "smoke_int16_ends"
+ask 60 why3/composition.mlw UInt16Ends -a inline_all -a introduce_premises \
+  -G "uint16_ends"
+ask 1 why3/composition.mlw UInt16Ends  \
+  -G "smoke_uint16_ends"
+ask 60 why3/composition.mlw Float16Ends -a inline_all -a introduce_premises \
+  -G "float16_ends"
+ask 1 why3/composition.mlw Float16Ends  \
+  -G "smoke_float16_ends"
+ask 60 why3/composition.mlw BFloat16Ends -a inline_all -a introduce_premises \
+  -G "bfloat16_ends"
+ask 1 why3/composition.mlw BFloat16Ends  \
+  -G "smoke_bfloat16_ends"
 ask 1 why3/kernel.mlw UInt16  \
   -G "smoke_uint16"
-ask 60 why3/kernel.mlw Kernel -a inline_all \
+ask 60 why3/kernel.mlw Kernel -a inline_all -a introduce_premises \
   -G "clip_element'vc" \
   -G "clip_elements'vc" \
   -G "in_place'vc" \
@@ -53,16 +82,16 @@ ask 1 why3/memory.mlw Buffers  \
   -G "smoke_buffers"
 ask 1 why3/profile.mlw Restrictions  \
   -G "smoke_profile"
-ask 60 why3/tensor.mlw ShapeTheorems -a inline_all \
+ask 60 why3/tensor.mlw ShapeTheorems -a inline_all -a introduce_premises \
   -G "scalar_has_one_entry" \
   -G "zero_size_has_no_entry'vc"
 ask 1 why3/tensor.mlw ShapeTheorems  \
   -G "smoke_shape"
-ask 60 why3/tensor.mlw OneEntry -a inline_all \
+ask 60 why3/tensor.mlw OneEntry -a inline_all -a introduce_premises \
   -G "first_entry"
 ask 1 why3/tensor.mlw OneEntry  \
   -G "smoke_one_entry"
-ask 60 why3/tensor.mlw TensorTheorems -a inline_all \
+ask 60 why3/tensor.mlw TensorTheorems -a inline_all -a introduce_premises \
   -G "entry_of_clip" \
   -G "shape_consistency" \
   -G "type_consistency" \
@@ -72,8 +101,8 @@ ask 60 why3/tensor.mlw TensorTheorems -a inline_all \
   -G "interval_consistency_of_numbers"
 ask 1 why3/tensor.mlw TensorTheorems  \
   -G "smoke_tensor"
-ask 60 generated/why3/real.mlw Instance -a inline_all
-ask 60 generated/why3/real.mlw Meaning -a inline_all \
+ask 60 generated/why3/real.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/real.mlw Meaning -a inline_all -a introduce_premises \
   -G "cases_complete" \
   -G "cases_disjoint" \
   -G "cases_results" \
@@ -111,7 +140,7 @@ ask 60 generated/why3/real.mlw Meaning -a inline_all \
   -G "example_real_2"
 ask 1 generated/why3/real.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/real.mlw Constraints -a inline_all \
+ask 60 generated/why3/real.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -120,8 +149,8 @@ ask 60 generated/why3/real.mlw Constraints -a inline_all \
   -G "C2"
 ask 1 generated/why3/real.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int8.mlw Instance -a inline_all
-ask 60 generated/why3/int8.mlw Meaning -a inline_all \
+ask 60 generated/why3/int8.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int8.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -163,7 +192,7 @@ ask 60 generated/why3/int8.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int8.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int8.mlw Constraints -a inline_all \
+ask 60 generated/why3/int8.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -174,8 +203,8 @@ ask 60 generated/why3/int8.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int8.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int16.mlw Instance -a inline_all
-ask 60 generated/why3/int16.mlw Meaning -a inline_all \
+ask 60 generated/why3/int16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -217,7 +246,7 @@ ask 60 generated/why3/int16.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int16.mlw Constraints -a inline_all \
+ask 60 generated/why3/int16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -228,8 +257,8 @@ ask 60 generated/why3/int16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int32.mlw Instance -a inline_all
-ask 60 generated/why3/int32.mlw Meaning -a inline_all \
+ask 60 generated/why3/int32.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int32.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -271,7 +300,7 @@ ask 60 generated/why3/int32.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int32.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int32.mlw Constraints -a inline_all \
+ask 60 generated/why3/int32.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -282,8 +311,8 @@ ask 60 generated/why3/int32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/int64.mlw Instance -a inline_all
-ask 60 generated/why3/int64.mlw Meaning -a inline_all \
+ask 60 generated/why3/int64.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/int64.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -325,7 +354,7 @@ ask 60 generated/why3/int64.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/int64.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/int64.mlw Constraints -a inline_all \
+ask 60 generated/why3/int64.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -336,8 +365,8 @@ ask 60 generated/why3/int64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/int64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint8.mlw Instance -a inline_all
-ask 60 generated/why3/uint8.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint8.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint8.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -378,7 +407,7 @@ ask 60 generated/why3/uint8.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint8.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint8.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint8.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -389,8 +418,8 @@ ask 60 generated/why3/uint8.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint8.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint16.mlw Instance -a inline_all
-ask 60 generated/why3/uint16.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -431,7 +460,7 @@ ask 60 generated/why3/uint16.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint16.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -442,8 +471,8 @@ ask 60 generated/why3/uint16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint32.mlw Instance -a inline_all
-ask 60 generated/why3/uint32.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint32.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint32.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -484,7 +513,7 @@ ask 60 generated/why3/uint32.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint32.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint32.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint32.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -495,8 +524,8 @@ ask 60 generated/why3/uint32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/uint64.mlw Instance -a inline_all
-ask 60 generated/why3/uint64.mlw Meaning -a inline_all \
+ask 60 generated/why3/uint64.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/uint64.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "cases_complete" \
   -G "cases_disjoint" \
@@ -537,7 +566,7 @@ ask 60 generated/why3/uint64.mlw Meaning -a inline_all \
   -G "example_int_2"
 ask 1 generated/why3/uint64.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/uint64.mlw Constraints -a inline_all \
+ask 60 generated/why3/uint64.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -548,8 +577,8 @@ ask 60 generated/why3/uint64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/uint64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float16.mlw Instance -a inline_all
-ask 60 generated/why3/float16.mlw Meaning -a inline_all \
+ask 60 generated/why3/float16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/float16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -637,7 +666,7 @@ ask 60 generated/why3/float16.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/float16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/float16.mlw Constraints -a inline_all \
+ask 60 generated/why3/float16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -648,13 +677,13 @@ ask 60 generated/why3/float16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/float16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float16.mlw Refutation -a inline_all \
+ask 60 generated/why3/float16.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/float16.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/bfloat16.mlw Instance -a inline_all
-ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all \
+ask 60 generated/why3/bfloat16.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -742,7 +771,7 @@ ask 60 generated/why3/bfloat16.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/bfloat16.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/bfloat16.mlw Constraints -a inline_all \
+ask 60 generated/why3/bfloat16.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -753,13 +782,13 @@ ask 60 generated/why3/bfloat16.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/bfloat16.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/bfloat16.mlw Refutation -a inline_all \
+ask 60 generated/why3/bfloat16.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/bfloat16.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/float32.mlw Instance -a inline_all
-ask 60 generated/why3/float32.mlw Meaning -a inline_all \
+ask 60 generated/why3/float32.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/float32.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -847,7 +876,7 @@ ask 60 generated/why3/float32.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/float32.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/float32.mlw Constraints -a inline_all \
+ask 60 generated/why3/float32.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -858,13 +887,13 @@ ask 60 generated/why3/float32.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/float32.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float32.mlw Refutation -a inline_all \
+ask 60 generated/why3/float32.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/float32.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/float64.mlw Instance -a inline_all
-ask 60 generated/why3/float64.mlw Meaning -a inline_all \
+ask 60 generated/why3/float64.mlw Instance -a inline_all -a introduce_premises
+ask 60 generated/why3/float64.mlw Meaning -a inline_all -a introduce_premises \
   -G "extremes" \
   -G "encoding_nan" \
   -G "encoding_le" \
@@ -952,7 +981,7 @@ ask 60 generated/why3/float64.mlw Meaning -a inline_all \
   -G "example_float_2"
 ask 1 generated/why3/float64.mlw Meaning  \
   -G "smoke_meaning"
-ask 60 generated/why3/float64.mlw Constraints -a inline_all \
+ask 60 generated/why3/float64.mlw Constraints -a inline_all -a introduce_premises \
   -G "C1_is_written" \
   -G "C1" \
   -G "C2_is_written" \
@@ -963,12 +992,12 @@ ask 60 generated/why3/float64.mlw Constraints -a inline_all \
   -G "C3"
 ask 1 generated/why3/float64.mlw Constraints  \
   -G "smoke_constraints"
-ask 60 generated/why3/float64.mlw Refutation -a inline_all \
+ask 60 generated/why3/float64.mlw Refutation -a inline_all -a introduce_premises \
   -G "C2_refuting_entry" \
   -G "C2_refuted"
 ask 1 generated/why3/float64.mlw Refutation  \
   -G "smoke_refutation"
-ask 60 generated/why3/restrictions.mlw Profile -a inline_all \
+ask 60 generated/why3/restrictions.mlw Profile -a inline_all -a introduce_premises \
   -G "R1_is_written" \
   -G "R2_is_written" \
   -G "R3_is_written" \
@@ -984,7 +1013,7 @@ ask 60 generated/why3/restrictions.mlw Profile -a inline_all \
   -G "scalar_bounds_independent"
 ask 1 generated/why3/restrictions.mlw Profile  \
   -G "smoke_restrictions"
-ask 60 generated/why3/readings_real.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_real.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1068,14 +1097,14 @@ ask 60 generated/why3/readings_real.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_real.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_real.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_real.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_real.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_int8.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_int8.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1159,14 +1188,14 @@ ask 60 generated/why3/readings_int8.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int8.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_int8.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_int8.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_int8.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_int16.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_int16.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1250,14 +1279,14 @@ ask 60 generated/why3/readings_int16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int16.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_int16.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_int16.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_int16.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_int32.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_int32.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1341,14 +1370,14 @@ ask 60 generated/why3/readings_int32.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int32.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_int32.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_int32.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_int32.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_int64.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_int64.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1432,14 +1461,14 @@ ask 60 generated/why3/readings_int64.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_int64.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_int64.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_int64.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_int64.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_uint8.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_uint8.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1523,14 +1552,14 @@ ask 60 generated/why3/readings_uint8.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint8.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_uint8.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_uint8.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_uint8.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_uint16.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_uint16.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1614,14 +1643,14 @@ ask 60 generated/why3/readings_uint16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint16.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_uint16.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_uint16.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_uint16.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_uint32.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_uint32.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1705,14 +1734,14 @@ ask 60 generated/why3/readings_uint32.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint32.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_uint32.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_uint32.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_uint32.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_uint64.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_uint64.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1796,14 +1825,14 @@ ask 60 generated/why3/readings_uint64.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_uint64.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_uint64.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_uint64.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "directml_same_values_in_classes" \
   -G "directml_other_values_in_classes" \
   -G "directml_same_bits_in_classes" \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_uint64.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_float16.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_float16.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1887,7 +1916,7 @@ ask 60 generated/why3/readings_float16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_float16.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_float16.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_float16.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "onnx_body_same_values_in_classes" \
   -G "onnx_body_other_values_in_classes" \
   -G "onnx_body_same_bits_in_classes" \
@@ -1914,7 +1943,7 @@ ask 60 generated/why3/readings_float16.mlw ReadingClasses -a inline_all \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_float16.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_bfloat16.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_bfloat16.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -1998,7 +2027,7 @@ ask 60 generated/why3/readings_bfloat16.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_bfloat16.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_bfloat16.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_bfloat16.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "onnx_body_same_values_in_classes" \
   -G "onnx_body_other_values_in_classes" \
   -G "onnx_body_same_bits_in_classes" \
@@ -2025,7 +2054,7 @@ ask 60 generated/why3/readings_bfloat16.mlw ReadingClasses -a inline_all \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_bfloat16.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_float32.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_float32.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -2109,7 +2138,7 @@ ask 60 generated/why3/readings_float32.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_float32.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_float32.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_float32.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "onnx_body_same_values_in_classes" \
   -G "onnx_body_other_values_in_classes" \
   -G "onnx_body_same_bits_in_classes" \
@@ -2136,7 +2165,7 @@ ask 60 generated/why3/readings_float32.mlw ReadingClasses -a inline_all \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_float32.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/readings_float64.mlw Readings -a inline_all \
+ask 60 generated/why3/readings_float64.mlw Readings -a inline_all -a introduce_premises \
   -G "cases_answers" \
   -G "cases_agrees" \
   -G "cases_agrees_bitwise" \
@@ -2220,7 +2249,7 @@ ask 60 generated/why3/readings_float64.mlw Readings -a inline_all \
   -G "numpy_and_directml_other_bits"
 ask 1 generated/why3/readings_float64.mlw Readings  \
   -G "smoke_readings"
-ask 60 generated/why3/readings_float64.mlw ReadingClasses -a inline_all \
+ask 60 generated/why3/readings_float64.mlw ReadingClasses -a inline_all -a introduce_premises \
   -G "onnx_body_same_values_in_classes" \
   -G "onnx_body_other_values_in_classes" \
   -G "onnx_body_same_bits_in_classes" \
@@ -2247,39 +2276,39 @@ ask 60 generated/why3/readings_float64.mlw ReadingClasses -a inline_all \
   -G "directml_other_bits_in_classes"
 ask 1 generated/why3/readings_float64.mlw ReadingClasses  \
   -G "smoke_reading_classes"
-ask 60 generated/why3/c_int8.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int8.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int8'vc"
 ask 1 generated/why3/c_int8.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_int16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int16.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int16'vc"
 ask 1 generated/why3/c_int16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_int32.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int32.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int32'vc"
 ask 1 generated/why3/c_int32.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_int64.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_int64.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_int64'vc"
 ask 1 generated/why3/c_int64.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint8.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint8.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint8'vc"
 ask 1 generated/why3/c_uint8.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint16.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint16'vc"
 ask 1 generated/why3/c_uint16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint32.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint32.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint32'vc"
 ask 1 generated/why3/c_uint32.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_uint64.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_uint64.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_uint64'vc"
 ask 1 generated/why3/c_uint64.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_float16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_float16.mlw Kernel -a inline_all -a introduce_premises \
   -G "rank'vc" \
   -G "less_equal'vc" \
   -G "less_equal'refn'vc" \
@@ -2288,7 +2317,7 @@ ask 60 generated/why3/c_float16.mlw Kernel -a inline_all \
   -G "sonnx_clip_float16'vc"
 ask 1 generated/why3/c_float16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_bfloat16.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_bfloat16.mlw Kernel -a inline_all -a introduce_premises \
   -G "rank'vc" \
   -G "less_equal'vc" \
   -G "less_equal'refn'vc" \
@@ -2297,17 +2326,269 @@ ask 60 generated/why3/c_bfloat16.mlw Kernel -a inline_all \
   -G "sonnx_clip_bfloat16'vc"
 ask 1 generated/why3/c_bfloat16.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_float32.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_float32.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_float32'vc"
 ask 1 generated/why3/c_float32.mlw Kernel  \
   -G "smoke_c"
-ask 60 generated/why3/c_float64.mlw Kernel -a inline_all \
+ask 60 generated/why3/c_float64.mlw Kernel -a inline_all -a introduce_premises \
   -G "sonnx_clip_float64'vc"
 ask 1 generated/why3/c_float64.mlw Kernel  \
   -G "smoke_c"
+ask 60 generated/why3/numpy_int8.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int8.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int8.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int8.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_int16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_int32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int32.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int32.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int32.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_int64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_int64.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_int64.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_int64.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint8.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint8.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint8.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint8.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint32.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint32.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint32.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_uint64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_uint64.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_uint64.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_uint64.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_float16.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_float16.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_float16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_out_of_place" \
+  -G "numpy_limit_across_zero_out_of_place" \
+  -G "numpy_limit_between_minus_out_of_place" \
+  -G "numpy_limit_between_plus_out_of_place" \
+  -G "numpy_limit_from_minus_zero_out_of_place" \
+  -G "numpy_limit_to_zeros_16_out_of_place" \
+  -G "numpy_limit_up_to_plus_zero_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_float16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_float16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_in_place" \
+  -G "numpy_limit_across_zero_in_place" \
+  -G "numpy_limit_between_minus_in_place" \
+  -G "numpy_limit_between_plus_in_place" \
+  -G "numpy_limit_from_minus_zero_in_place" \
+  -G "numpy_limit_to_zeros_16_in_place" \
+  -G "numpy_limit_up_to_plus_zero_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_float16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_bfloat16.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_bfloat16.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_bfloat16.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_out_of_place" \
+  -G "numpy_limit_across_zero_out_of_place" \
+  -G "numpy_limit_between_minus_out_of_place" \
+  -G "numpy_limit_between_plus_out_of_place" \
+  -G "numpy_limit_from_minus_zero_out_of_place" \
+  -G "numpy_limit_to_zeros_16_out_of_place" \
+  -G "numpy_limit_up_to_plus_zero_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_bfloat16.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_bfloat16.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_16_in_place" \
+  -G "numpy_limit_across_zero_in_place" \
+  -G "numpy_limit_between_minus_in_place" \
+  -G "numpy_limit_between_plus_in_place" \
+  -G "numpy_limit_from_minus_zero_in_place" \
+  -G "numpy_limit_to_zeros_16_in_place" \
+  -G "numpy_limit_up_to_plus_zero_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_bfloat16.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_float32.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_float32.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_float32.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_limit_by_minus_zero_out_of_place" \
+  -G "numpy_limit_by_plus_zero_out_of_place" \
+  -G "numpy_limit_from_plus_zero_as_integers_out_of_place" \
+  -G "numpy_limit_to_zeros_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_float32.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_float32.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_limit_by_minus_zero_in_place" \
+  -G "numpy_limit_by_plus_zero_in_place" \
+  -G "numpy_limit_from_plus_zero_as_integers_in_place" \
+  -G "numpy_limit_to_zeros_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_float32.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
+ask 60 generated/why3/numpy_float64.mlw IntegerRoute -a inline_all -a introduce_premises \
+  -G "integer_route_nan" \
+  -G "integer_route_plus" \
+  -G "integer_route_minus" \
+  -G "integer_route_signs" \
+  -G "integer_route_zeros" \
+  -G "integer_route_least" \
+  -G "integer_route_views" \
+  -G "integer_route_probe" \
+  -G "integer_route_turned"
+ask 1 generated/why3/numpy_float64.mlw IntegerRoute  \
+  -G "smoke_integer_route"
+ask 60 generated/why3/numpy_float64.mlw NumpyOutOfPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_out_of_place" \
+  -G "numpy_limit_out_of_place" \
+  -G "numpy_limit_by_minus_zero_out_of_place" \
+  -G "numpy_limit_by_plus_zero_out_of_place" \
+  -G "numpy_limit_from_plus_zero_out_of_place" \
+  -G "numpy_limit_to_zeros_out_of_place" \
+  -G "numpy_ways_complete_out_of_place" \
+  -G "numpy_ways_inhabited_out_of_place"
+ask 1 generated/why3/numpy_float64.mlw NumpyOutOfPlace  \
+  -G "numpy_smoke_out_of_place"
+ask 60 generated/why3/numpy_float64.mlw NumpyInPlace -a inline_all -a introduce_premises \
+  -G "numpy_fill_in_place" \
+  -G "numpy_limit_in_place" \
+  -G "numpy_limit_by_minus_zero_in_place" \
+  -G "numpy_limit_by_plus_zero_in_place" \
+  -G "numpy_limit_from_plus_zero_in_place" \
+  -G "numpy_limit_to_zeros_in_place" \
+  -G "numpy_ways_complete_in_place" \
+  -G "numpy_ways_inhabited_in_place"
+ask 1 generated/why3/numpy_float64.mlw NumpyInPlace  \
+  -G "numpy_smoke_in_place"
 mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
-echo "$valid of 4198 goals Valid (2099 obligations, two provers); smoke: $false of $asked Valid, 156 asked"
-[ "$valid" -eq 4198 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 156 ]
+echo "$valid of 4556 goals Valid (2278 obligations, two provers); smoke: $false of $asked Valid, 224 asked"
+[ "$valid" -eq 4556 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 224 ]

@@ -38,5 +38,7 @@ def _behaves(readings: tuple[str, ...], found: list[ReadingMatch], types: list[s
     named = f"{', '.join(readings[:-1])} and {readings[-1]}" if len(readings) > 1 else readings[0]
     if all(id_ in match.exactly for id_ in readings for match in found):
         return f"behaves as {named}, bit for bit {where}"
-    verbs = "leaves some answers open and allows" if len(readings) == 1 else "leave some answers open and allow"
+    verbs = (
+        "leaves some answers open and allows" if len(readings) == 1 else "leave some answers open and allow"
+    )
     return f"behaves as {named}, which {verbs} these {where}"

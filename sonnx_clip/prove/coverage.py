@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.render.integer_route import INTEGER_ROUTE
 from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
-from sonnx_clip.trace.tracing import traced_kernels
 from sonnx_clip.render.reading_classes import class_goal
 from sonnx_clip.spec.reading_classes import reading_classes
+from sonnx_clip.trace.tracing import traced_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

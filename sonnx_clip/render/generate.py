@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
-from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.readings.text import render_markdown
+from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
@@ -82,7 +82,6 @@ def render_all(spec: Spec) -> Generated:
     files = {
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
         **render_markdown(spec), **render_c(spec, theories.files),
-        **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
         **render_markdown(spec), **render_c(spec, theories.files),
         **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
     }  # fmt: skip

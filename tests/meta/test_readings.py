@@ -20,7 +20,9 @@ def test_samples_that_miss_a_difference_in_a_class_are_caught(bench: Workbench) 
     id_ = "float32.onnx_body_same_bits_in_classes"
     ended = bench.prove("--only", id_)
     assert ended.status == 1
-    assert f"not proved {id_}: in 22 classes onnx-body has the bits of the cases" in " ".join(ended.out.split())
+    assert f"not proved {id_}: in 22 classes onnx-body has the bits of the cases" in " ".join(
+        ended.out.split()
+    )
     assert "class low_max_nan" in ended.out or "class high_min_nan" in ended.out
 
 

@@ -58,7 +58,9 @@ def test_a_narrow_terminal_gets_several_tables(monkeypatch, columns, tables):
 def test_integers_differ_in_directml_alone():
     told = run("--dtype", "int8", "--format", "markdown")
     assert "| inverted_ordinary | 5, 20, 10 | 10 | = 10 | = 10 | = 10 | = 10 | = 10 | = 10 | X 20 |" in told
-    assert [line for line in told.splitlines() if "| X " in line] == [line for line in told.splitlines() if "inverted_ordinary" in line]
+    assert [line for line in told.splitlines() if "| X " in line] == [
+        line for line in told.splitlines() if "inverted_ordinary" in line
+    ]
 
 
 def test_the_document_is_that_in_generated():
