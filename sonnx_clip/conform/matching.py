@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.types import ElementType
 
 _OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its deviations
-_CAP = 100_000
 
 
 class Observed:
@@ -34,7 +33,6 @@ class Observed:
         self._etype = etype
         self._special = np.array(special_patterns(etype), bits_type(etype.id))
         self._parts: list[tuple[Array, ...]] = []  # bits of X, min, max, answer; the class
-        self._count = 0
 
     def add(
         self, request: Request, answered: Array, triples: tuple[Array, Array, Array], deviating: Differences
@@ -48,7 +46,7 @@ class Observed:
             deviating: the answers whose bits are not due.
         """
         entries, classes, got = triples
-        if not got.size or self._count > _CAP:
+        if not got.size:
             return
         if request.layout == PLAIN.id and np.array_equal(entries[0], self._special):
             chosen = np.arange(got.size)  # each triple of special values, once
@@ -64,7 +62,6 @@ class Observed:
         bounds = request.lower[rows], request.upper[rows]
         part = (entries[rows, columns], *bounds, got[rows, columns], classes[rows, columns])
         self._parts.append(part)
-        self._count += len(chosen)
 
     def match(self, class_ids: tuple[str, ...]) -> ReadingMatch | None:
         """What the readings say to all that was kept; None if nothing was."""

@@ -82,7 +82,6 @@ def render_all(spec: Spec) -> Generated:
     files = {
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
         **render_markdown(spec), **render_c(spec, theories.files),
-        **render_markdown(spec), **render_c(spec, theories.files),
         **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)
