@@ -168,7 +168,7 @@ def check(
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="Print only the last line.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report here.")] = None,
 ) -> None:
     """Hold a runtime against the proven cases: a verdict for each class and element type."""
@@ -192,6 +192,36 @@ def explain(
 
     told = explain_triple(dtype, x, min, max)
     print(told.model_dump_json(indent=1) if json else explanation_text(told))
+
+
+class MatrixFormat(StrEnum):
+    """How the matrix of readings is printed."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+@app.command()
+def readings(
+    dtype: Annotated[str, typer.Option(help="Element type, for example float32, or real.")] = "float32",
+    format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+) -> None:
+    """Show what each reading of Clip answers in each class, and whether it agrees with the cases."""
+    from rich.console import Console
+
+    from sonnx_clip.readings.matrix import matrix
+    from sonnx_clip.readings.text import markdown, print_matrix
+    from sonnx_clip.spec import load_spec
+
+    spec = load_spec()
+    found = matrix(spec, spec.element_type(dtype))
+    if format is MatrixFormat.JSON:
+        print(found.model_dump_json(indent=1))
+    elif format is MatrixFormat.MARKDOWN:
+        print(markdown(found), end="")
+    else:
+        print_matrix(found, Console())
 
 
 @app.command()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.text import print_report, summary
 from sonnx_clip.files import make_folder, write_whole
@@ -47,9 +48,9 @@ def check_runtime(
         write_whole(output, text)
     if as_json:
         sys.stdout.write(text)
-        print(summary(report), file=sys.stderr)
+        print("\n".join([summary(report), *behaviour(report)]), file=sys.stderr)
     elif brief:
-        print(summary(report))
+        print("\n".join([summary(report), *behaviour(report)]))
     else:
         print_report(report, Console())
     return 1 if report.failed else 0

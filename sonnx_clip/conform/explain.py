@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -22,11 +22,16 @@ from sonnx_clip.spec import (
     show_bits,
     unparse,
 )
-from sonnx_clip.spec.values import is_nan
+from sonnx_clip.spec.readings import answers, answers_told, same_value
+from sonnx_clip.spec.values import identical, is_nan
 from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Reading
+    from sonnx_clip.spec.readings import Triple
     from sonnx_clip.spec.types import ElementType
     from sonnx_clip.spec.values import Value
 
@@ -53,6 +58,18 @@ class AlsoAcceptable(_Told):
     answer: Number | None
 
 
+class ReadingTold(_Told):
+    """What another reading of Clip answers: a number, or any NaN where None stands.
+
+    `agreement` says whether all that it allows are the bits of the cases, their value, or not even that.
+    """
+
+    id: str
+    title: str
+    answers: tuple[Number | None, ...]
+    agreement: Literal["bit for bit", "by value", "differs"]
+
+
 class Obligation(_Told):
     """What a prover has to show about the case or the class."""
 
@@ -76,6 +93,7 @@ class Explanation(_Told):
     result_is: str
     quote: str
     acceptable: tuple[AlsoAcceptable, ...]
+    readings: tuple[ReadingTold, ...]
     obligations: tuple[Obligation, ...]
 
 
@@ -111,6 +129,7 @@ def explain(type_id: str, x: str, min_: str, max_: str) -> Explanation:
         result_is=case.result,
         quote=case.source.quote,
         acceptable=_acceptable(spec, etype, triple, due),
+        readings=tuple(_reading(spec, etype, reading, triple, due) for reading in spec.readings),
         obligations=_obligations(etype.id, {case.id, klass.id}),
     )
 
@@ -144,6 +163,23 @@ def _acceptable(
             key = (latitude.id, "nan" if nan else str(answer))
             found[key] = AlsoAcceptable(latitude=latitude.id, reason=latitude.reason, answer=told)
     return tuple(found.values())
+
+
+def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingTold:
+    """What a reading answers for a triple, and whether that agrees with the cases."""
+    allowed = answers(spec, etype, reading, triple)
+    if all(identical(y, due) for y in allowed):
+        agreement: Literal["bit for bit", "by value", "differs"] = "bit for bit"
+    else:
+        agreement = "by value" if all(same_value(y, due, etype) for y in allowed) else "differs"
+    numbers, any_nan = answers_told(spec, etype, reading, triple)
+    told = tuple(_number(y, etype) for y in numbers)
+    return ReadingTold(
+        id=reading.id,
+        title=reading.title,
+        answers=(*told, None) if any_nan else told,
+        agreement=agreement,
+    )
 
 
 @cache
@@ -180,10 +216,18 @@ def explanation_text(told: Explanation) -> str:
         f"  class   {told.class_id}: {told.class_when}",
         f"  source  {told.quote}",
         *(f"  also acceptable: {_answer(one)} ({one.latitude}): {one.reason}" for one in told.acceptable),
+        "  the readings say",
+        *_reading_lines(told),
         "  it rests on these obligations (sonnx-clip prove says whether they are proved)",
         *(f"    {one.id}: {one.title}" for one in told.obligations),
     ]
     return "\n".join(lines)
+
+
+def _reading_lines(told: Explanation) -> Iterator[str]:
+    for one in told.readings:
+        answer = " or ".join("any NaN" if n is None else _forms(n) for n in one.answers)
+        yield f"    {one.id:<13} {one.agreement:<12} {answer}"
 
 
 def _operands(told: Explanation) -> tuple[tuple[str, Number], ...]:

@@ -58,8 +58,27 @@ class ClassReport(_Stored):
     deviations: tuple[Deviation, ...] = ()
 
 
+class ReadingMatch(_Stored):
+    """What the readings of Clip say to different answers of a runtime in one element type.
+
+    `allowed_by` are the readings that allow every answer, `exactly` those that allow no other for the same
+    inputs. Where no reading does, `nearest` is the one that allows the most; it does not allow `left` of
+    them, which lie in the classes `left_in`.
+    """
+
+    answers: int
+    allowed_by: tuple[str, ...]
+    exactly: tuple[str, ...]
+    nearest: str | None = None
+    left: int = 0
+    left_in: tuple[str, ...] = ()
+
+
 class TypeReport(_Stored):
-    """One element type. `words` are the runtime's own when it is unsupported or crashed."""
+    """One element type. `words` are the runtime's own when it is unsupported or crashed.
+
+    `readings` is None where no answers were compared, and in reports of older versions.
+    """
 
     type: str
     verdict: Verdict
@@ -68,6 +87,7 @@ class TypeReport(_Stored):
     reproduce: str | None = None
     refused_layouts: dict[str, str] = {}
     classes: tuple[ClassReport, ...]
+    readings: ReadingMatch | None = None
 
 
 class Report(_Stored):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.calls import Answer, Failure, Request, entry_indices
-from sonnx_clip.conform.compare import Policy, compare, latitude_ids
+from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
 from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.matching import Observed
 from sonnx_clip.conform.report import ClassReport, Deviation, TypeReport, Verdict
 from sonnx_clip.conform.vectors import class_ids
 from sonnx_clip.conform.verdicts import Count, verdict_of, worst
@@ -60,6 +61,7 @@ class Tally:
         self._forms = {tag: Count() for tag in _FORMS}
         self._raised_calls = 0
         self._raised_words: str | None = None
+        self._observed = Observed(etype)
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
         """Count the answer to a request."""
@@ -83,7 +85,8 @@ class Tally:
             self._classes[index].compared += int(compared)
         # A call without result has nothing to compare: let it agree.
         got = np.where(answered[:, None], answer.bits, due)
-        self._deviate(request, got, (entries, due, classes))
+        found = self._deviate(request, got, (entries, due, classes))
+        self._observed.add(request, answered, (entries, classes, got), found)
 
     def _fail(
         self, request: Request, row: int, failure: Failure, triples: tuple[Array, Array, Array]
@@ -115,12 +118,12 @@ class Tally:
                 return column
         return 0
 
-    def _deviate(self, request: Request, got: Array, triples: Triples) -> None:
-        """Count the entries whose bits are not those that are due."""
+    def _deviate(self, request: Request, got: Array, triples: Triples) -> Differences:
+        """Count the entries whose bits are not those that are due, and return them."""
         entries, due, classes = triples
         found = compare(self.etype, got, due, (entries, request.lower, request.upper), self.policy)
         if not len(found.rows):
-            return
+            return found
         names = (*latitude_ids(self.policy), None)
         keys = classes[found.rows, found.columns].astype(int) * len(names) + found.latitude % len(names)
         for key, first, number in zip(*np.unique(keys, return_index=True, return_counts=True), strict=True):
@@ -135,6 +138,7 @@ class Tally:
                 row, column = int(found.rows[first]), int(found.columns[first])
                 x, y, answer = (int(part[row, column]) for part in (entries, due, got))
                 count.deviations[kind] = self.describe(Spot(request, row, column, x, y, answer, None, name))
+        return found
 
     def report(self, crash: tuple[str, str] | None = None) -> TypeReport:
         """The verdicts. `crash` has the last words of a runtime that died, and the line that repeats it."""
@@ -163,6 +167,7 @@ class Tally:
             reproduce=line,
             refused_layouts=self.refused,
             classes=classes,
+            readings=None if crashed else self._observed.match(ids),
         )
 
 

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def print_report(report: Report, console: Console) -> None:
     for line in _unusual(report):
         console.print(line, soft_wrap=True, highlight=False)
     console.print(summary(report), soft_wrap=True, highlight=False, markup=False)
+    for line in behaviour(report):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
 def summary(report: Report) -> str:

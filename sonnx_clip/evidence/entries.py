@@ -41,6 +41,7 @@ def entries_of(found: Materials) -> Iterator[Entry]:
     yield from _examples(found)
     yield from _classes(found)
     yield from _latitude(found)
+    yield from _readings(found)
     yield from _element_types(found)
 
 
@@ -129,6 +130,24 @@ def _latitude(found: Materials) -> Iterator[Entry]:
             facts=(("when", unparse(entry.when)), ("accepts", unparse(entry.accepts)), ("policy", kept)),
             speaks=_with_latitude(entry.id),
             classes=tuple(c.id for c in spec.classes if c.id in used), families=("float",),
+        )  # fmt: skip
+
+
+def _readings(found: Materials) -> Iterator[Entry]:
+    for entry in found.spec.readings:
+        facts = [("allows Y when", unparse(entry.returns))]
+        for key, how in (("agrees", "has the value of the cases"), ("agrees_bitwise", "has their bits")):
+            regions = getattr(entry, key)
+            witnesses = entry.differs_at if key == "agrees" else entry.differs_bitwise_at
+            for family in (f.id for f in found.spec.families):
+                where = f"exactly where {unparse(regions[family])}" if family in regions else "everywhere"
+                differs = f"; not at {_witness(witnesses[family])}" if family in regions else ""
+                facts.append((f"{how} in {family}", where + differs))
+        if entry.reference:
+            facts.append(("defined in", entry.reference))
+        yield _entry(
+            found, "readings", entry, title=f"Reading {entry.id}", statement=entry.title, role="reading",
+            facts=tuple(facts), families=_every(found.spec), speaks=None,
         )  # fmt: skip
 
 

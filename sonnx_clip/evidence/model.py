@@ -16,7 +16,15 @@ from sonnx_clip.prove.outcome import Status
 from sonnx_clip.render.obligation import Kind
 
 Section: TypeAlias = Literal[
-    "restrictions", "constraints", "cases", "properties", "examples", "classes", "latitude", "element_types"
+    "restrictions",
+    "constraints",
+    "cases",
+    "properties",
+    "examples",
+    "classes",
+    "latitude",
+    "readings",
+    "element_types",
 ]
 CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
 """The weakest status of the obligations of a cell; ``gap`` says that there is none although one is due."""
@@ -148,7 +156,7 @@ class DeviationEvidence(Stored):
 
 
 class RuntimeEvidence(Stored):
-    """A runtime: its verdict for each element type and class (or C1, C3)."""
+    """A runtime: its verdict for each element type and class (or C1, C3), and as which reading it behaves."""
 
     name: str
     run: bool
@@ -158,6 +166,7 @@ class RuntimeEvidence(Stored):
     compared: int = 0
     verdicts: dict[str, dict[str, Shown]]
     words: dict[str, str] = {}
+    behaviour: tuple[str, ...] = ()
     deviations: tuple[DeviationEvidence, ...] = ()
 
 

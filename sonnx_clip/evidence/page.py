@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sonnx_clip.evidence import picture
+from sonnx_clip.evidence import picture, reading_picture
 from sonnx_clip.evidence.view import SECTION_WORDS, VERDICT_GLYPHS, View
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    view = View(evidence)
     return environment.get_template("index.html.j2").render(
         evidence=evidence,
-        view=View(evidence),
+        view=view,
         verdict_glyphs=VERDICT_GLYPHS,
         section_words=SECTION_WORDS,
         picture_type=picture.TYPE,
@@ -48,4 +49,8 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
         columns=picture.COLUMNS,
         rows=picture.ROWS,
         signs=_SIGNS,
+        reading_type=reading_picture.TYPE,
+        readings=reading_picture.reading_picture(spec, view),
+        reading_at=(reading_picture.LABEL, reading_picture.NUMBERS, reading_picture.DUE),
+        reading_step=(reading_picture.STEP_X, reading_picture.STEP_Y),
     )

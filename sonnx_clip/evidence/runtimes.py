@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.runtimes import RUNTIMES
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence.model import DeviationEvidence, RuntimeEvidence, Shown
@@ -59,6 +60,7 @@ def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeEvidence:
         compared=report.compared,
         verdicts=verdicts,
         words={found.type: found.words for found in report.types if found.words},
+        behaviour=tuple(behaviour(report)),
         deviations=tuple(_deviations(report)),
     )
 

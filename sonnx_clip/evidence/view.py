@@ -32,6 +32,7 @@ SECTION_TITLES = {
     "examples": "Worked examples",
     "classes": "Classes",
     "latitude": "Latitude",
+    "readings": "Readings",
     "element_types": "Element types",
 }
 SECTION_WORDS = {
@@ -42,6 +43,7 @@ SECTION_WORDS = {
     "examples": "The examples of the page, entry by entry, in each element type that can hold them.",
     "classes": "The cells in which a runtime is judged; a cell in which nothing was compared is a failure.",
     "latitude": "Where an answer other than that of the cases is acceptable, and is reported as such.",
+    "readings": "Other meanings of the prose, the formula or a library, and exactly where each is the cases.",
     "element_types": "Each meets the axioms of an ordered element type.",
 }
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}

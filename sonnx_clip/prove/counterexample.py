@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Property
 
 _SECONDS = 10
-_VARIABLES = ("x", "x2", "l", "m", "a", "b", *(f"rest{i}" for i in range(1, 9)))
+_VARIABLES = ("x", "x2", "l", "m", "y", "z", "a", "b", *(f"rest{i}" for i in range(1, 9)))
 _SHOWN = {"l": "min", "m": "max"}
-_THEORIES = ("Meaning", "Kernel", "IntegerRoute", *NUMPY)
+_THEORIES = ("Meaning", "Readings", "ReadingClasses", "Kernel", "IntegerRoute", *NUMPY)
 _VALUE = re.compile(r"\(\s*(?P<name>\w+)\s+#(?P<base>[xb])(?P<digits>[0-9a-fA-F]+)\s*\)")
 
 Numbers = Mapping[str, int]

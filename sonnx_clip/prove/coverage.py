@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.render.integer_route import INTEGER_ROUTE
 from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
+from sonnx_clip.render.reading_classes import class_goal
+from sonnx_clip.spec.reading_classes import reading_classes
 from sonnx_clip.trace.tracing import traced_kernels
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
         for id_, shown, kind in _wanted(spec)
         if (id_, shown, kind) not in there
     ]
+    lacking += _pairs(spec, there)
     tested = {(o.file, o.theory) for o in known if o.kind == "smoke"}
     asked = dict.fromkeys((o.file, o.theory) for o in known if o.kind not in ("smoke", "instance"))
     return lacking + [
@@ -95,6 +99,7 @@ def _of_statements(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
         if etype.family in c.families:
             yield f"{c.id}_is_written", c.id, "equivalence"
             yield from _proved_or_refuted(c, etype.family)
+    yield from _of_readings(spec, etype)
     for example in spec.examples:
         if example.family == etype.family and etype.id not in example.not_representable_in:
             yield f"example_{example.id}", example.id, "theorem"
@@ -106,3 +111,36 @@ def _proved_or_refuted(entry: Property | Constraint, family: FamilyId) -> Iterat
         yield f"{entry.id}_repaired", entry.id, "theorem"
     else:
         yield entry.id, entry.id, "theorem"
+
+
+def _pairs(spec: Spec, there: set[Wanted]) -> Iterator[str]:
+    """Each two readings are the same function or not: one of both is an obligation, by value and by bits."""
+    for etype in spec.element_types:
+        for one, other in combinations(spec.readings, 2):
+            for kind in ("values", "bits"):
+                name = f"{etype.id}.{one.word}_and_{other.word}"
+                same: Wanted = (f"{name}_same_{kind}", one.id, "equivalence")
+                differ: Wanted = (f"{name}_other_{kind}", one.id, "theorem")
+                back: Wanted = (f"{name}_same_bits_back", one.id, "equivalence")
+                if not {same, differ} & there or (kind == "bits" and same in there and back not in there):
+                    yield f"{name}: whether they allow the same {kind} is not said"
+
+
+def _of_readings(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
+    """Each reading answers, agrees with the cases where it says, and does or does not in each class."""
+    for r in spec.readings:
+        for goal in ("answers", "agrees", "agrees_bitwise"):
+            yield f"{r.word}_{goal}", r.id, "theorem"
+        if etype.family in r.agrees:
+            yield f"{r.word}_differs", r.id, "theorem"
+        if etype.family in r.agrees_bitwise:
+            yield f"{r.word}_agrees_bitwise_nowhere_else", r.id, "theorem"
+            yield f"{r.word}_differs_bitwise", r.id, "theorem"
+    named = {r.id: r for r in spec.readings}
+    for found in reading_classes(spec, etype.family):
+        for bitwise in (False, True):
+            yield (
+                class_goal(named[found.reading], etype.family, found, bitwise=bitwise),
+                found.reading,
+                "theorem",
+            )

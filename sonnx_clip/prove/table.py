@@ -65,6 +65,7 @@ def _sections(spec: Spec) -> Iterable[tuple[str, _Rows]]:
     yield "classes", [(f"all {len(classes)} classes", classes)]
     yield "properties", _rows(spec.properties)
     yield "latitude", _rows(spec.latitude)
+    yield "readings", _rows(spec.readings)
     yield "worked examples", _rows(spec.examples)
     yield "element types", _rows(spec.element_types)
     yield "soundness", [("smoke", frozenset({"smoke"}))]

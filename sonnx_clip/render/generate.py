@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
+from sonnx_clip.readings.text import render_markdown
 from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
 from sonnx_clip.render.numpy_kernels import numpy_theories
+from sonnx_clip.render.readings import reading_theories
 from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.render.replay import render_replay
 from sonnx_clip.render.vectors import render_vectors
@@ -45,7 +47,7 @@ def ids_of(spec: Spec) -> frozenset[str]:
     """The ids that an obligation may show."""
     sections = (
         spec.restrictions, spec.constraints, spec.cases, spec.classes,
-        spec.properties, spec.latitude, spec.examples, spec.element_types,
+        spec.properties, spec.latitude, spec.readings, spec.examples, spec.element_types,
     )  # fmt: skip
     return frozenset(entry.id for section in sections for entry in section)
 
@@ -60,7 +62,8 @@ def render_theories(spec: Spec) -> Generated:
     why3 = render_why3(spec)
     kernels, of_kernels = kernel_theories(spec)
     numpy, of_numpy = numpy_theories(spec)
-    rendered = (*why3.obligations, *of_kernels, *of_numpy)
+    readings, of_readings = reading_theories(spec)
+    rendered = (*why3.obligations, *of_readings, *of_kernels, *of_numpy)
     obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
@@ -69,7 +72,7 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
-    files = {**why3.files, **kernels, **numpy, MANIFEST: _manifest(spec, rendered)}
+    files = {**why3.files, **readings, **kernels, **numpy, MANIFEST: _manifest(spec, rendered)}
     return Generated(files, obligations)
 
 
@@ -78,7 +81,8 @@ def render_all(spec: Spec) -> Generated:
     theories = render_theories(spec)
     files = {
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
-        **render_c(spec, theories.files), **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
+        **render_markdown(spec), **render_c(spec, theories.files),
+        **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)
 

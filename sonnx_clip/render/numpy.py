@@ -1,13 +1,13 @@
 """spec/clip.yaml -> generated/numpy/clip_oracle.py: the cases as plain NumPy.
 
-The oracle is meant to be read beside the YAML: one function for each definition, case, class and latitude,
-in the same order, with the same id. It is slow and proves nothing about speed.
+The oracle is meant to be read beside the YAML: one function for each definition, case, class, latitude and
+reading, in the same order, with the same id. It is slow and proves nothing about speed.
 """
 
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 ORACLE_PATH = "generated/numpy/clip_oracle.py"
 FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
 _TRIPLE = ("X", "L", "M")
+_WIDTH = 96  # of the code after `return`
 _BUILT_IN = {"identical": "_identical", "is_nan": "_is_nan", "clip": "{family}_clip"}
 
 
@@ -75,6 +76,10 @@ def _functions(spec: Spec, family: str) -> Iterator[Function]:
     for latitude in spec.latitude:
         accepted = _both(latitude.when, latitude.accepts)
         yield _function(family, latitude.id, "an answer A that is acceptable", accepted, (*_TRIPLE, "Y", "A"))
+    for reading in spec.readings:
+        what = "whether the reading allows the answer Y"
+        told = _function(family, reading.id, what, reading.returns, (*_TRIPLE, "Y"))
+        yield replace(told, name=f"{family}_{reading.word}_returns")
 
 
 def _function(family: str, id_: str, title: str, expr: Expr, parameters: Sequence[str]) -> Function:
@@ -98,13 +103,24 @@ def _both(left: Expr, right: Expr) -> Expr:
 
 
 def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
-    """The code of an expression, a long conjunction or disjunction one operand a line."""
-    if len(code) <= 96 or not isinstance(expr, tree.Connective) or expr.operator not in _SIGN:
+    """The code of an expression; if it is long, one operand a line, or one branch of an alternative."""
+    if len(code) > _WIDTH and isinstance(expr, tree.If):
+        return _branches(expr, family, anchor, " " * 4)
+    if len(code) <= _WIDTH or not isinstance(expr, tree.Connective) or expr.operator not in _SIGN:
         return code
     level, sign = _SIGN[expr.operator]
     parts = [_form(part, family, anchor) for part in _operands(expr, expr.operator)]
     lines = [text if inner > level else f"({text})" for inner, text in parts]
     return "(\n        " + f"\n        {sign} ".join(lines) + "\n    )"
+
+
+def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
+    code = expression(expr, family, anchor)
+    if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:
+        return code
+    inner = indent + " " * 4
+    parts = [_branches(part, family, anchor, inner) for part in (expr.condition, expr.then, expr.otherwise)]
+    return f"{code.partition('(')[0]}(\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent})"
 
 
 def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
@@ -203,5 +219,6 @@ def _texts(spec: Spec, family: str) -> set[str]:
     shown += [case.when for case in spec.cases]
     shown += [c.when for c in spec.classes_of(family)]
     shown += [part for latitude in spec.latitude for part in (latitude.when, latitude.accepts)]
+    shown += [reading.returns for reading in spec.readings]
     nodes = (node for expr in shown for node in subtrees(expr))
     return {unparse(node) for node in nodes if isinstance(node, (tree.Number, tree.Constant))}

@@ -16,13 +16,13 @@ from sonnx_clip.render.tensor_goals import TensorGoals, tensor_printer
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
 from sonnx_clip.render.whyml import AND, Printer
 from sonnx_clip.spec.scope import kind_of
+from sonnx_clip.spec.tree import Expr, Use
 from sonnx_clip.spec.tree import Kind as Sort
-from sonnx_clip.spec.tree import Use
 from sonnx_clip.spec.values import float_bits, infinity, sign_bit
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
@@ -106,13 +106,9 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
 def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
     """What the template declares before the goals."""
     etype, printer = goals.etype, goals.printer()
-    cases = [declare(c.id, "x l m", "t", printer.show(c.when), c.title) for c in spec.cases]
-    classes = [
-        declare(c.id, "x l m", "t", f"{c.case} x l m /\\ {printer.operand(c.when, AND)}")
-        for c in spec.classes_of(etype.family)
-    ]
-    *first, last = spec.cases
-    result = "".join(f"if {c.id} x l m then {c.result.lower()} else\n" for c in first) + last.result.lower()
+    cases = declared_cases(spec, printer)
+    classes = declared_classes(spec, goals.etype)
+    result = result_of_cases(spec)
     constraints = [
         {
             **declare(f"stated_{c.id}", "x l m y", "tensor", tensor_printer(etype).show(c.holds), c.title),
@@ -121,8 +117,10 @@ def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
         for c in spec.constraints
         if etype.family in c.families
     ]
-    definitions = [_definition(d, etype) for d in spec.definitions]
-    general = [_definition(d, etype) for d in _used_by_constraints(spec)]
+    of_readings = definitions_used(spec, reading_trees(spec))
+    of_others = definitions_used(spec, _other_trees(spec))
+    definitions = [definition(d, etype) for d in spec.definitions if d in of_others or d not in of_readings]
+    general = [definition(d, etype) for d in _used_by_constraints(spec)]
     bits = None
     if etype.family == "float":
         form, digits = float_bits(etype), (etype.width or 0) // 4
@@ -139,7 +137,28 @@ def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
     }
 
 
-def _definition(d: Definition, etype: ElementType) -> dict[str, str]:
+def declared_cases(spec: Spec, printer: Printer) -> list[dict[str, str]]:
+    """The cases as predicates."""
+    return [declare(c.id, "x l m", "t", printer.show(c.when), c.title) for c in spec.cases]
+
+
+def declared_classes(spec: Spec, etype: ElementType) -> list[dict[str, str]]:
+    """The classes of an element type as predicates, each with its case."""
+    printer = Printer(etype, {"X": "x", "L": "l", "M": "m"})
+    return [
+        declare(c.id, "x l m", "t", f"{c.case} x l m /\\ {printer.operand(c.when, AND)}")
+        for c in spec.classes_of(etype.family)
+    ]
+
+
+def result_of_cases(spec: Spec) -> str:
+    """The result of the first case that holds, line by line."""
+    *first, last = spec.cases
+    return "".join(f"if {c.id} x l m then {c.result.lower()} else\n" for c in first) + last.result.lower()
+
+
+def definition(d: Definition, etype: ElementType) -> dict[str, str]:
+    """A definition as the templates declare it; false where the family has none."""
     parameters = d.parameters or ("X", "L", "M")
     variables = {name: name.lower() for name in parameters}
     names = " ".join(variables.values())
@@ -151,11 +170,33 @@ def _definition(d: Definition, etype: ElementType) -> dict[str, str]:
 
 def _used_by_constraints(spec: Spec) -> list[Definition]:
     """The definitions that a constraint uses, and what these use, in the order of the file."""
+    return definitions_used(
+        spec, [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
+    )
+
+
+def reading_trees(spec: Spec) -> list[Expr]:
+    """Every condition of the readings."""
+    return [
+        tree for r in spec.readings for tree in (r.returns, *r.agrees.values(), *r.agrees_bitwise.values())
+    ]
+
+
+def _other_trees(spec: Spec) -> list[Expr]:
+    """Every condition on elements but those of the readings."""
+    trees = [case.when for case in spec.cases] + [klass.when for klass in spec.classes]
+    trees += [tree for p in spec.properties for tree in (p.claim, *p.repaired.values())]
+    return trees + [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
+
+
+def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
+    """The definitions that trees use, and what these use, in the order of the file."""
+    known = {d.id: d for d in spec.definitions}
     wanted: set[str] = set()
-    pending = [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
+    pending = list(trees)
     while pending:
         for node in subtrees(pending.pop()):
-            if isinstance(node, Use) and node.id not in wanted:
+            if isinstance(node, Use) and node.id in known and node.id not in wanted:
                 wanted.add(node.id)
-                pending.append(spec.definition(node.id).is_)
+                pending.append(known[node.id].is_)
     return [d for d in spec.definitions if d.id in wanted]

@@ -240,6 +240,34 @@ class Latitude(Part):
     inhabited_by: AnsweredWitness
 
 
+class Reading(Part):
+    """Another meaning that the prose or a library can be given: which Y it allows for X, L and M.
+
+    A family that a region leaves out agrees with the cases everywhere.
+    """
+
+    id: Id
+    title: Text
+    returns: Annotated[Condition, Field(description="Whether the reading allows the answer Y.")]
+    agrees: Annotated[
+        Conditions, Field(default_factory=dict, description="Exactly where the values agree with the cases.")
+    ]
+    differs_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+    agrees_bitwise: Annotated[
+        Conditions, Field(default_factory=dict, description="Exactly where it agrees bit for bit.")
+    ]
+    differs_bitwise_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+    source: Source | None = None
+    reference: Annotated[Text | None, Field(description="Where it is defined, if it cannot be quoted.")] = (
+        None
+    )
+
+    @property
+    def word(self) -> str:
+        """The id as one word: a name in theories and programs."""
+        return self.id.replace("-", "_")
+
+
 class Example(Part):
     """A worked example of the page."""
 

@@ -9,6 +9,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.entries import TensorWitness
 from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.readings import check_readings
 from sonnx_clip.spec.show import show
 from sonnx_clip.spec.tensors import TensorValue, broken_example, declared_example
 from sonnx_clip.spec.values import Value, encode, identical
@@ -51,6 +52,7 @@ def _witnesses(spec: Spec) -> Iterator[Finding]:
     for index, entry in enumerate(spec.properties):
         yield from _refuted_property(spec, index, entry)
     yield from _latitude(spec)
+    yield from check_readings(spec)
     for index, example in enumerate(spec.examples):
         yield from _example(spec, index, example)
 

@@ -16,6 +16,7 @@ from sonnx_clip.spec.entries import (
     Latitude,
     Page,
     Property,
+    Reading,
     Restriction,
     ValueClass,
 )
@@ -70,6 +71,7 @@ class Spec(Part):
     classes: Annotated[tuple[ValueClass, ...], Field(min_length=1)]
     properties: Annotated[tuple[Property, ...], Field(min_length=1)]
     latitude: tuple[Latitude, ...]
+    readings: Annotated[tuple[Reading, ...], Field(min_length=1)]
     examples: Annotated[tuple[Example, ...], Field(min_length=1)]
 
     _digest: str = PrivateAttr(default="")
@@ -128,6 +130,10 @@ class Spec(Part):
     def latitude_of(self, id_: str) -> Latitude:
         """The latitude with this id."""
         return _find(self.latitude, id_, "latitude")
+
+    def reading(self, id_: str) -> Reading:
+        """The reading with this id."""
+        return _find(self.readings, id_, "readings")
 
     def example(self, id_: str) -> Example:
         """The worked example with this id."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TAG = re.compile(r"<[^>]*>")
 _DECORATION = re.compile(r"[*`$\\]")
 _SHORTEST = 12  # characters of a quotation
-_SECTIONS = ("families", "restrictions", "constraints", "cases", "properties", "examples")
+_SECTIONS = ("families", "restrictions", "constraints", "cases", "properties", "readings", "examples")
 
 
 def check_quotes(spec: Spec) -> Iterator[Finding]:
@@ -35,7 +35,9 @@ def check_quotes(spec: Spec) -> Iterator[Finding]:
     pages = {page.id: repo_file(page.file) for page in spec.sources if page.id not in missing}
     for section in _SECTIONS:
         for index, entry in enumerate(getattr(spec, section)):
-            source: Source = entry.source
+            source: Source | None = entry.source
+            if source is None:
+                continue
             way = (section, index, "source")
             if source.page in pages:
                 yield from _check(way, source, pages[source.page])
@@ -79,7 +81,7 @@ def _markdown(lines: list[str]) -> list[tuple[int, int]]:
 
 
 def _plain(lines: list[str]) -> list[tuple[int, int]]:
-    """In a text without marks, a title is a short line alone between blank lines.
+    """In a text without marks, a title is a short line alone between blank lines; no sentence, no formula.
 
     One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
     """
@@ -87,7 +89,11 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
     alone = [
         index
         for index, line in enumerate(lines)
-        if 0 < len(line.strip()) <= 60 and not padded[index].strip() and not padded[index + 2].strip()
+        if 0 < len(line.strip()) <= 60
+        and not padded[index].strip()
+        and not padded[index + 2].strip()
+        and not line.rstrip().endswith(".")
+        and "=" not in line
     ]
     return [(index, 1 if re.search(r"- \d+$", lines[index].strip()) else 2) for index in alone]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Constraint, Property
+    from sonnx_clip.spec.entries import Constraint, Property, Reading
     from sonnx_clip.spec.model import Spec
 
 _ENTRIES = (
@@ -25,6 +25,7 @@ _ENTRIES = (
     "classes",
     "properties",
     "latitude",
+    "readings",
     "examples",
 )
 # A family may have the name of its only type (`real`), and a page that of a vendor's operator; what
@@ -43,6 +44,7 @@ def check_references(spec: Spec) -> Iterator[Finding]:
     yield from _entries(spec)
     yield from _claims("constraints", spec.constraints)
     yield from _claims("properties", spec.properties)
+    yield from _readings(spec)
 
 
 def _duplicates(spec: Spec) -> Iterator[Finding]:
@@ -189,3 +191,39 @@ def _claims(section: str, entries: Sequence[Constraint | Property]) -> Iterator[
             if family not in entry.refuted_for:
                 what = f"it is not refuted for `{family}`, so there is nothing to repair"
                 yield Finding((section, index, "repaired", family), what, of_key=True)
+
+
+def _readings(spec: Spec) -> Iterator[Finding]:
+    """A reading says where it comes from, and has a witness exactly where it does not agree everywhere."""
+    if "cases" not in {reading.id for reading in spec.readings}:
+        yield Finding(("readings",), "there is no reading `cases`", "all others are compared with it")
+    words = Counter(reading.word for reading in spec.readings)
+    for index, reading in enumerate(spec.readings):
+        way = ("readings", index)
+        if words[reading.word] > 1:
+            yield Finding((*way, "id"), f"two readings are called {reading.word} in theories", "rename one")
+        if (reading.source is None) == (reading.reference is None):
+            what = (
+                "it gives both a source and a reference"
+                if reading.source
+                else "it does not say where it is from"
+            )
+            yield Finding((*way, "id"), what, "give one of `source` and `reference`")
+        yield from _regions(way, reading)
+
+
+def _regions(way: Way, reading: Reading) -> Iterator[Finding]:
+    for regions, witnesses in (("agrees", "differs_at"), ("agrees_bitwise", "differs_bitwise_at")):
+        where, numbers = getattr(reading, regions), getattr(reading, witnesses)
+        for family in where:
+            if family not in numbers:
+                todo = f"add to `{witnesses}`: {{{family}: …}}"
+                yield Finding((*way, regions, family), "no numbers show that it differs elsewhere", todo)
+        for family in numbers:
+            if family not in where:
+                what = f"it agrees everywhere in {family}, so it differs nowhere"
+                yield Finding((*way, witnesses, family), what, f"say in `{regions}` where it agrees")
+    for family in reading.agrees:
+        if family not in reading.agrees_bitwise:
+            what = f"it does not agree everywhere in {family} by value, so it does not bit for bit"
+            yield Finding((*way, "agrees", family), what, "add it to `agrees_bitwise`")

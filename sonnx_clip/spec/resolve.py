@@ -47,6 +47,7 @@ class Resolver:
         self._constraints()
         self._properties()
         self._latitude()
+        self._readings()
         return self.data
 
     def _parse(self, way: Way, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
@@ -151,3 +152,12 @@ class Resolver:
             self._parse(
                 ("latitude", index, "accepts"), self._element("what a latitude accepts", self.every, "Y", "A")
             )
+
+    def _readings(self) -> None:
+        for index, reading in enumerate(self.spec.readings):
+            scope = self._element("a reading", self.every, "Y", clip=True)
+            self._parse(("readings", index, "returns"), scope)
+            for key in ("agrees", "agrees_bitwise"):
+                for family in getattr(reading, key):
+                    scope = self._element("where a reading agrees", frozenset({family}), "Y")
+                    self._parse(("readings", index, key, family), scope)

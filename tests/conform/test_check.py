@@ -101,7 +101,8 @@ def test_the_table_the_deviations_and_the_last_line():
     assert rows["C3"][-2:] == ["=", "="]
     assert any(line.strip().startswith("python -c 'import numpy as np;") for line in lines)
     assert lines[-1].startswith("numpy ")
-    assert "1 conforms, 1 violates of 2 types" in lines[-1]
+    assert "1 conforms, 1 violates of 2 types" in lines[-2]
+    assert " behaves as numpy, " in lines[-1]
 
 
 def test_unsupported_alone_is_named_and_no_failure():

@@ -35,6 +35,19 @@ def test_obligations_are_those_of_the_type_that_show_the_case_or_the_class():
     assert not {id_ for id_ in shown if "inverted" in id_ or not id_.startswith("int8.")}
 
 
+def test_every_reading_is_answered_for():
+    told = run("float32", "--x", "nan", "--min", "1", "--max", "0")
+    lines = {words[0]: words[1:] for line in told.splitlines() if (words := line.split()) and words}
+    assert lines["onnx-body"] == ["differs", "nan", "nan", "0x7fc00000"]
+    assert lines["formula-c"] == ["bit", "for", "bit", "0", "0x0p+0", "0x00000000"]
+    assert lines["numpy"] == ["differs", "any", "NaN"]
+    assert lines["directml"] == ["differs", "1", "0x1p+0", "0x3f800000"]
+    tie = {one.id: one for one in explain("float64", "-0", "0", "1").readings}
+    assert [answer.decimal for answer in tie["formula-2008"].answers] == ["-0", "0"]
+    assert tie["formula-2008"].agreement == "by value"
+    assert {one.agreement for one in explain("real", "1", "0", "2").readings} == {"bit for bit"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "first"),
     [

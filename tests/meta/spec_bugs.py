@@ -133,4 +133,34 @@ FOUNDATIONS = [
         ("int8.lt_is_strict", "int8.extremes", "int8.example_int_1"), ("+ symbol elements.Bits8.sle",)),
 ]
 
-ALL = [*CASES, *CLASSES, *PROPERTIES, *RENDERED_AND_WRITTEN, *FOUNDATIONS]
+BODY_AGREES = "agrees: {float: not (is_nan(X) and inverted)}"
+BODY_BITS = '{float: "if inverted then not is_nan(X) else X == Y implies identical(X, Y)"}'
+READINGS = [
+    Bug("a reading with two operands swapped", YAML, "identical(Y, max(L, min(X, M)))",
+        "identical(Y, max(L, min(M, X)))",
+        ("float32.directml_agrees", "float32.directml_agrees_bitwise",
+         "float32.directml_agrees_bitwise_nowhere_else"),
+        ("a counterexample by ", "it falls in case "), "this region says otherwise"),
+    Bug("the operands of Less swapped in the function body", YAML, "if M < body_tmp then",
+        "if body_tmp < M then", ("int8.onnx_body_agrees", "int8.onnx_body_agrees_bitwise"),
+        ("a counterexample by ",), "the reading differs for"),
+    Bug("the region of a reading is too large by one point", YAML, BODY_AGREES,
+        'agrees: {float: "not (is_nan(X) and inverted) or (is_nan(X) and identical(L, 7) and M == 3)"}',
+        ("float32.onnx_body_agrees",), ("min = 7 (0x40e00000), max = 3 (0x40400000)",)),
+    Bug("the region of a reading is too large by a point that evaluation tries", YAML, BODY_AGREES,
+        'agrees: {float: "not (is_nan(X) and inverted) or (identical(X, -nan) and L == 1 and M == 0)"}',
+        ("float32.onnx_body_agrees",), ("min = 1 (0x3f800000), max = 0 (0x00000000)",),
+        "the reading differs for X = -nan, L = 1, M = 0"),
+    Bug("the region for bits is too large by one point", YAML, BODY_BITS,
+        '{float: "(if inverted then not is_nan(X) else X == Y implies identical(X, Y))'
+        ' or (identical(X, -0) and identical(L, 0) and M == 7)"}',
+        ("float32.onnx_body_agrees_bitwise",), ("min = 0 (0x00000000), max = 7 (0x40e00000)",)),
+    Bug("the region for bits is too small by one point", YAML, BODY_BITS,
+        '{float: "(if inverted then not is_nan(X) else X == Y implies identical(X, Y)) and not X == 7"}',
+        ("float32.onnx_body_agrees_bitwise_nowhere_else",), ("x = 7 (0x40e00000)",)),
+    Bug("IEEE 754-2019 with +0 before -0", YAML, "is: identical(a, -0) and identical(b, 0)",
+        "is: identical(a, 0) and identical(b, -0)",
+        ("float32.formula_2019_differs_bitwise",), (), "the region holds for"),
+]
+
+ALL = [*CASES, *CLASSES, *PROPERTIES, *RENDERED_AND_WRITTEN, *FOUNDATIONS, *READINGS]

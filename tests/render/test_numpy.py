@@ -108,6 +108,8 @@ def test_a_function_for_each_entry_with_its_id_and_no_import_but_numpy():
         entries = [*spec.definitions, *spec.cases, *spec.classes_of(family), *spec.latitude]
         for entry in entries:
             assert documented[f"{family}_{python_name(entry.id)}"].startswith(f"{entry.id}: ")
+        for reading in spec.readings:
+            assert documented[f"{family}_{reading.word}_returns"].startswith(f"{reading.id}: ")
     imports = [
         ast.unparse(node) for node in ast.walk(module) if isinstance(node, (ast.Import, ast.ImportFrom))
     ]

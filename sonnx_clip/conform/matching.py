@@ -1,0 +1,114 @@
+"""Which readings of Clip allow the answers that a runtime gave.
+
+Of each element type some answers are kept: every triple of special values once, a few entries of every
+other request, and a few of those whose bits are not due. On these each reading is asked at the end. So a
+runtime that behaves as a reading is known to do so on what was kept, and the number kept is reported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.conform.layouts import PLAIN
+from sonnx_clip.conform.report import ReadingMatch
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.spec.values import encode
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.calls import Request
+    from sonnx_clip.conform.compare import Differences
+    from sonnx_clip.spec.types import ElementType
+
+_OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its deviations
+
+
+class Observed:
+    """Answers of one element type, to be held against the readings."""
+
+    def __init__(self, etype: ElementType) -> None:
+        self._etype = etype
+        self._special = np.array(special_patterns(etype), bits_type(etype.id))
+        self._parts: list[tuple[Array, ...]] = []  # bits of X, min, max, answer; the class
+
+    def add(
+        self, request: Request, answered: Array, triples: tuple[Array, Array, Array], deviating: Differences
+    ) -> None:
+        """Keep some answers to a request.
+
+        Args:
+            request: the calls.
+            answered: which of them gave a result that can be compared, shape (p,).
+            triples: bits of X, the class of each triple, and bits of the answers, each of shape (p, n).
+            deviating: the answers whose bits are not due.
+        """
+        entries, classes, got = triples
+        if not got.size:
+            return
+        if request.layout == PLAIN.id and np.array_equal(entries[0], self._special):
+            chosen = np.arange(got.size)  # each triple of special values, once
+        else:
+            chosen = _spread(np.arange(got.size), _OF_A_REQUEST)
+        if len(deviating.rows):
+            places = deviating.rows * got.shape[1] + deviating.columns
+            chosen = np.concatenate([chosen, _spread(places, _OF_A_REQUEST)])
+        chosen = chosen[answered[chosen // got.shape[1]]]
+        if not len(chosen):
+            return
+        rows, columns = np.divmod(chosen, got.shape[1])
+        bounds = request.lower[rows], request.upper[rows]
+        part = (entries[rows, columns], *bounds, got[rows, columns], classes[rows, columns])
+        self._parts.append(part)
+
+    def match(self, class_ids: tuple[str, ...]) -> ReadingMatch | None:
+        """What the readings say to all that was kept; None if nothing was."""
+        if not self._parts:
+            return None
+        joined = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
+        bits, classes = _different(joined[:4], joined[4])
+        dtype = numpy_type(self._etype.id)
+        x, l, m, got = (part.view(dtype) for part in bits)
+        readings = load_oracle().READINGS[self._etype.family]
+        allowed = {id_: np.asarray(allows(x, l, m, got)) for id_, allows in readings.items()}
+        allows_all = tuple(id_ for id_, where in allowed.items() if where.all())
+        others = [part.view(dtype) for part in (*bits[:3], *self._nans(len(got)))]
+        exactly = tuple(
+            id_
+            for id_ in allows_all
+            if not any(np.any(readings[id_](x, l, m, y) & (y.view(bits[3].dtype) != bits[3])) for y in others)
+        )
+        nearest = max(allowed, key=lambda id_: int(allowed[id_].sum()))
+        left = ~allowed[nearest]
+        return ReadingMatch(
+            answers=len(got),
+            allowed_by=allows_all,
+            exactly=exactly,
+            nearest=None if allows_all else nearest,
+            left=0 if allows_all else int(left.sum()),
+            left_in=tuple(class_ids[index] for index in np.unique(classes[left])),
+        )
+
+    def _nans(self, count: int) -> list[Array]:
+        if self._etype.family != "float":
+            return []
+        patterns = [int(encode(text, self._etype)) for text in ("nan", "-nan")]
+        return [np.full(count, pattern, bits_type(self._etype.id)) for pattern in patterns]
+
+
+def _spread(places: Array, count: int) -> Array:
+    """At most so many of some indices, spread evenly over them."""
+    if len(places) <= count:
+        return places
+    return places[np.arange(count) * len(places) // count]
+
+
+def _different(bits: list[Array], classes: Array) -> tuple[list[Array], Array]:
+    """Each answer once: the columns of bits, and the classes."""
+    order = np.lexsort(bits)
+    ordered = [part[order] for part in bits]
+    new = np.ones(len(order), bool)
+    new[1:] = np.any([part[1:] != part[:-1] for part in ordered], axis=0)
+    return [part[new] for part in ordered], classes[order][new]

@@ -1,0 +1,1 @@
+"""Readings of Clip drawn: each beside the cases, class by class."""

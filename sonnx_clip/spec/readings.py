@@ -1,0 +1,163 @@
+"""What the readings answer, by evaluation, and whether the regions in the file are theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.show import show
+from sonnx_clip.spec.values import Value, encode, equal, identical, is_nan
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sonnx_clip.spec.entries import Reading, Witness
+    from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.types import ElementType, FamilyId
+
+Triple = tuple[Value, Value, Value]
+
+# Enough to tell every two readings apart, and every region from one that is a point larger.
+SAMPLES: dict[FamilyId, tuple[str, ...]] = {
+    "real": ("0", "1", "2"),
+    "int": ("lowest", "0", "1", "highest"),
+    "float": ("nan", "-nan", "-1", "-0", "0", "1"),
+}
+
+
+def triples(etype: ElementType) -> Iterator[Triple]:
+    """The inputs among which differences are looked for."""
+    values = [encode(text, etype) for text in SAMPLES[etype.family]]
+    return ((x, l, m) for x in values for l in values for m in values)
+
+
+def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
+    """What a reading allows, among the operands and two NaNs: all there is, but for payloads of NaNs."""
+    known: dict[tuple[str, Triple], tuple[Value, ...]] = spec.memo.setdefault(("answers", etype.id), {})
+    if (reading.id, triple) not in known:
+        ask = evaluator(spec, etype)
+        nans = [encode(text, etype) for text in ("nan", "-nan")] if etype.family == "float" else []
+        environment = dict(zip("XLM", triple, strict=True))
+        known[reading.id, triple] = tuple(
+            y for y in dict.fromkeys((*triple, *nans)) if ask(reading.returns, environment | {"Y": y})
+        )
+    return known[reading.id, triple]
+
+
+def answers_told(
+    spec: Spec, etype: ElementType, reading: Reading, triple: Triple
+) -> tuple[tuple[Value, ...], bool]:
+    """The answers of a reading that are told one by one, and whether it allows any NaN besides."""
+    allowed = answers(spec, etype, reading, triple)
+    if etype.family != "float":
+        return allowed, False
+    ask, environment = evaluator(spec, etype), dict(zip("XLM", triple, strict=True))
+    nans = [y for y in special_patterns(etype) if is_nan(y, etype)]
+    any_nan = all(ask(reading.returns, environment | {"Y": y}) for y in nans)
+    return tuple(y for y in allowed if not (any_nan and is_nan(y, etype))), any_nan
+
+
+def same_value(a: Value, b: Value, etype: ElementType) -> bool:
+    """Equal, zeros of both signs and all NaNs taken together."""
+    return equal(a, b, etype) or (is_nan(a, etype) and is_nan(b, etype))
+
+
+def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, bitwise: bool) -> bool:
+    """Whether a triple lies in the region in which a reading agrees with the cases, as the file states it."""
+    regions = reading.agrees_bitwise if bitwise else reading.agrees
+    if etype.family not in regions:
+        return True
+    ask = evaluator(spec, etype)
+    environment = dict(zip("XLM", triple, strict=True))
+    return bool(ask(regions[etype.family], environment | {"Y": ask.clip(*triple)}))
+
+
+def differing(
+    spec: Spec, etype: ElementType, one: Reading, other: Reading, *, bitwise: bool
+) -> tuple[Triple, Value] | None:
+    """Numbers that tell two readings apart, with an answer of one of them; None if no samples do.
+
+    Bit for bit two readings are the same if they allow the same answers, by value if all answers of both
+    are the same value.
+    """
+    for triple in triples(etype):
+        mine, theirs = answers(spec, etype, one, triple), answers(spec, etype, other, triple)
+        if bitwise:
+            only = [y for y in (*mine, *theirs) if (y in mine) != (y in theirs)]
+        else:
+            only = [y for y in mine if not all(same_value(y, z, etype) for z in theirs)]
+        if only:
+            return triple, only[0]
+    return None
+
+
+def check_readings(spec: Spec) -> Iterator[Finding]:
+    """Findings about readings that answer nothing, inexact regions, and witnesses that show nothing."""
+    for index, reading in enumerate(spec.readings):
+        for family in spec.families:
+            for etype in spec.types_of(family.id)[:1]:
+                yield from _first(_regions(spec, etype, index, reading))
+        for key, bitwise in (("differs_at", False), ("differs_bitwise_at", True)):
+            for name, witness in getattr(reading, key).items():
+                way = ("readings", index, key, name)
+                for etype in spec.types_of(name):
+                    yield from _witness(spec, etype, way, reading, witness, bitwise=bitwise)
+
+
+def _first(findings: Iterator[Finding]) -> Iterable[Finding]:
+    found = next(findings, None)
+    return () if found is None else (found,)
+
+
+def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> Iterator[Finding]:
+    ask = evaluator(spec, etype)
+    for triple in triples(etype):
+        told = _told(triple, etype)
+        found = answers(spec, etype, reading, triple)
+        if not found:
+            yield Finding(("readings", index, "returns"), f"it allows no answer for {told}")
+            return
+        due = ask.clip(*triple)
+        for key, bitwise in (("agrees", False), ("agrees_bitwise", True)):
+            if bitwise:
+                there = all(identical(y, due) for y in found)
+            else:
+                there = all(same_value(y, due, etype) for y in found)
+            if there != agrees(spec, etype, reading, triple, bitwise=bitwise):
+                stated = "agrees" if there else "differs"
+                what = f"the reading {stated} for {told}, and this region says otherwise"
+                regions = getattr(reading, key)
+                way = (
+                    ("readings", index, key, etype.family)
+                    if etype.family in regions
+                    else ("readings", index, "id")
+                )
+                yield Finding(way, what, f"`{key}` must hold exactly where it agrees with the cases")
+
+
+def _witness(
+    spec: Spec,
+    etype: ElementType,
+    way: tuple[str | int, ...],
+    reading: Reading,
+    witness: Witness,
+    *,
+    bitwise: bool,
+) -> Iterator[Finding]:
+    try:
+        x, l, m = (encode(witness.texts()[name], etype) for name in "XLM")
+    except UserError as error:
+        yield Finding(way, error.what, error.todo)
+        return
+    if agrees(spec, etype, reading, (x, l, m), bitwise=bitwise):
+        yield Finding(
+            way, f"the region holds for {_told((x, l, m), etype)}", "give numbers for which it differs"
+        )
+
+
+def _told(triple: Triple, etype: ElementType) -> str:
+    numbers = ", ".join(f"{name} = {show(value, etype)}" for name, value in zip("XLM", triple, strict=True))
+    return f"{numbers} ({etype.id})"

@@ -1,0 +1,129 @@
+"""Which reading a runtime behaves as: measured on the runtimes, and on functions whose reading is known."""
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.report import ReadingMatch, Report, TypeReport
+
+PLANTED = "tests.conform.test_matching"
+
+
+def directml(x, low, high):
+    """max(L, min(X, M)) with comparisons that return the second operand in doubt."""
+    low, high = np.broadcast_to(low, x.shape), np.broadcast_to(high, x.shape)
+    inner = np.where(x < high, x, high)
+    return np.where(low > inner, low, inner)
+
+
+def formula_2019(x, low, high):
+    """minimum and maximum as IEEE 754-2019 defines them, with NaNs of one payload."""
+    nan = np.isnan(x) | np.isnan(low) | np.isnan(high)
+    upper = np.where((x < low) | ((x == low) & np.signbit(x)), low, x)
+    found = np.where((high < upper) | ((high == upper) & np.signbit(high)), high, upper)
+    return np.where(nan, np.asarray(np.nan, x.dtype), found)
+
+
+def cases_but_for_one(x, low, high):
+    """The cases, but for 1 above two bounds of 0."""
+    from sonnx_clip import clip
+
+    found = clip(x, low, high).copy()
+    found[(x == 1) & (low == 0) & (high == 0)] = 1
+    return found
+
+
+def raises(x, low, high):
+    raise ValueError("no")
+
+
+def match(name, dtype="float32"):
+    report = run_campaign(f"{PLANTED}:{name}", [dtype])
+    return report.types[0].readings, behaviour(report)
+
+
+def test_a_function_of_another_reading_is_named():
+    found, lines = match("directml")
+    assert found.allowed_by == found.exactly == ("directml",)
+    assert found.answers > 20_000
+    assert lines == [
+        f"{PLANTED}:directml behaves as directml, bit for bit (float32; {found.answers:,} different answers)"
+    ]
+
+
+def test_a_reading_that_leaves_nans_open():
+    found, (line,) = match("formula_2019")
+    assert "formula-2019" in found.allowed_by
+    assert found.exactly == ()
+    assert "behaves as formula-2019 and numpy, which leave some answers open and allow these" in line
+
+
+def test_one_answer_that_no_reading_allows_is_found_and_its_class_is_named():
+    found, (line,) = match("cases_but_for_one")
+    assert found.allowed_by == ()
+    assert found.nearest == "cases"
+    assert found.left >= 1
+    assert found.left_in == ("high_equal_bounds",)
+    assert "behaves as none of the readings (float32; " in line
+    assert f"nearest cases, which does not allow {found.left} of them, in classes high_equal_bounds" in line
+
+
+def test_what_raises_matches_nothing():
+    found, lines = match("raises")
+    assert found is None
+    assert lines == []
+
+
+@pytest.mark.parametrize(
+    ("runtime", "reading", "exact"),
+    [("sonnx", "cases", True), ("numpy", "numpy", False), ("onnxruntime", "onnx-body", True)],
+)
+def test_real_runtimes_on_float32(runtime, reading, exact):
+    pytest.importorskip("onnxruntime" if runtime == "onnxruntime" else "numpy")
+    (found,) = [one.readings for one in run_campaign(runtime, ["float32"]).types]
+    assert found.allowed_by == (reading,)
+    assert (found.exactly == (reading,)) == exact
+
+
+def test_ours_is_the_cases_in_integers_with_five_others():
+    (found,) = [one.readings for one in run_campaign("sonnx", ["uint8"]).types]
+    assert len(found.allowed_by) == 6
+    assert "directml" not in found.allowed_by
+    assert found.exactly == found.allowed_by
+
+
+def report(**matches):
+    types = tuple(
+        TypeReport(type=name, verdict="conforms", compared=1, classes=(), readings=found)
+        for name, found in matches.items()
+    )
+    return Report(
+        tool="t", spec_sha256="0", runtime="r", runtime_version="r 1", python="3", numpy="2", machine="m",
+        policy="default", seconds=1.0, types=types,
+    )  # fmt: skip
+
+
+def test_types_that_behave_differently_have_a_line_each():
+    one = ReadingMatch(answers=10, allowed_by=("cases", "numpy"), exactly=("cases", "numpy"))
+    two = ReadingMatch(answers=5, allowed_by=("onnx-body",), exactly=("onnx-body",))
+    bad = ReadingMatch(answers=7, allowed_by=(), exactly=(), nearest="cases", left=2, left_in=("low_tie",))
+    lines = behaviour(report(int8=one, uint8=one, float32=two, int64=bad, float64=None))
+    none = "behaves as none of the readings (int64; 7 different answers): nearest cases"
+    assert lines == [
+        "r 1 behaves as cases and numpy, bit for bit (int8, uint8; 20 different answers)",
+        "r 1 behaves as onnx-body, bit for bit (float32; 5 different answers)",
+        f"r 1 {none}, which does not allow 2 of them, in classes low_tie",
+    ]
+
+
+def test_one_reading_for_all_types_has_one_line():
+    ints = ReadingMatch(answers=10, allowed_by=("cases", "numpy"), exactly=("cases", "numpy"))
+    floats = ReadingMatch(answers=5, allowed_by=("numpy",), exactly=())
+    (line,) = behaviour(report(int8=ints, float32=floats))
+    told = "behaves as numpy, which leaves some answers open and allows these"
+    assert line == f"r 1 {told} (int8, float32; 15 different answers)"
+
+
+def test_a_report_of_an_older_version_says_nothing():
+    assert behaviour(report(int8=None)) == []

@@ -1,0 +1,139 @@
+"""Readings: what they answer by evaluation, where they agree with the cases, and what the loader refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.spec import clip_value, encode
+from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
+from sonnx_clip.spec.readings import (
+    agrees,
+    answers,
+    answers_told,
+    check_readings,
+    differing,
+    same_value,
+    triples,
+)
+from sonnx_clip.spec.values import identical
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.spec.entries import Reading
+    from sonnx_clip.spec.readings import Triple
+
+# Written down from the definitions, not from the file: X, L, M, and what each reading allows.
+ANSWERS = [
+    ("onnx-body", ("nan", "1", "0"), {"X"}),
+    ("onnx-body", ("-0", "0", "1"), {"X"}),
+    ("onnx-body", ("3", "nan", "2"), {"M"}),
+    ("formula-c", ("nan", "0", "1"), {"L"}),
+    ("formula-c", ("0", "nan", "1"), {"L"}),
+    ("formula-c", ("0", "-1", "-0"), {"X"}),
+    ("formula-2008", ("nan", "0", "1"), {"L"}),
+    ("formula-2008", ("0", "nan", "nan"), {"X"}),
+    ("formula-2008", ("-0", "0", "1"), {"X", "L"}),
+    ("formula-2008", ("-1", "0", "-0"), {"L", "M"}),
+    ("formula-2019", ("-0", "0", "1"), {"L"}),
+    ("formula-2019", ("0", "-1", "-0"), {"M"}),
+    ("numpy", ("0", "-1", "-0"), {"X", "M"}),
+    ("numpy", ("5", "2", "1"), {"M"}),
+    ("directml", ("5", "2", "1"), {"L"}),
+    ("directml", ("nan", "0", "1"), {"M"}),
+    ("directml", ("0", "1", "nan"), {"M"}),
+]
+
+
+def _reading(spec: Spec, id_: str) -> Reading:
+    return next(r for r in spec.readings if r.id == id_)
+
+
+def _triple(etype: ElementType, *texts: str) -> Triple:
+    x, l, m = (encode(text, etype) for text in texts)
+    return x, l, m
+
+
+@pytest.mark.parametrize("type_id", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(("id_", "texts", "allowed"), ANSWERS)
+def test_what_a_reading_answers(
+    spec: Spec, type_id: str, id_: str, texts: tuple[str, str, str], allowed: set[str]
+) -> None:
+    etype = spec.element_type(type_id)
+    triple = _triple(etype, *texts)
+    due = {dict(zip("XLM", triple, strict=True))[name] for name in allowed}
+    assert set(answers(spec, etype, _reading(spec, id_), triple)) == due
+
+
+@pytest.mark.parametrize("id_", ["formula-2019", "numpy"])
+def test_a_nan_is_passed_on_with_any_payload(spec: Spec, id_: str) -> None:
+    etype = spec.element_type("float32")
+    for texts in (("0", "nan", "1"), ("nan", "0", "1"), ("0", "1", "nan")):
+        assert answers_told(spec, etype, _reading(spec, id_), _triple(etype, *texts)) == ((), True)
+
+
+def test_integers_and_reals_have_one_answer_each(spec: Spec) -> None:
+    for type_id in ("real", "int8", "uint8"):
+        etype = spec.element_type(type_id)
+        for reading in spec.readings:
+            for triple in triples(etype):
+                numbers, any_nan = answers_told(spec, etype, reading, triple)
+                assert len(numbers) == 1
+                assert not any_nan
+
+
+def test_the_regions_are_where_the_answers_are_those_of_the_cases(spec: Spec) -> None:
+    assert list(check_readings(spec)) == []
+    etype = spec.element_type("bfloat16")
+    for reading in spec.readings:
+        for triple in triples(etype):
+            due = clip_value(spec, etype, *triple)
+            allowed = answers(spec, etype, reading, triple)
+            by_bits = all(identical(y, due) for y in allowed)
+            by_value = all(same_value(y, due, etype) for y in allowed)
+            assert agrees(spec, etype, reading, triple, bitwise=True) == by_bits
+            assert agrees(spec, etype, reading, triple, bitwise=False) == by_value
+
+
+def test_readings_that_differ_are_told_apart_by_numbers(spec: Spec) -> None:
+    etype = spec.element_type("float32")
+    for i, one in enumerate(spec.readings):
+        for other in spec.readings[i + 1 :]:
+            found = differing(spec, etype, one, other, bitwise=True)
+            assert found is not None
+            triple, y = found
+            mine, theirs = (answers(spec, etype, r, triple) for r in (one, other))
+            assert (y in mine) != (y in theirs)
+    for family in ("real", "int"):
+        etype = spec.types_of(family)[0]
+        for reading in spec.readings:
+            same = differing(spec, etype, spec.readings[0], reading, bitwise=True) is None
+            assert same == (reading.id != "directml")
+
+
+def test_every_reading_stands_in_every_class(spec: Spec) -> None:
+    for family in ("real", "int", "float"):
+        found = reading_classes(spec, family)
+        assert len(found) == len(spec.readings) * len(spec.classes_of(family))
+        by_cases = [one for one in found if one.reading == "cases"]
+        assert {one.agreement for one in by_cases} == {"bits"}
+    body = {one.klass: one.agreement for one in found if one.reading == "onnx-body"}
+    assert body["inverted_nan"] == "differs"
+    assert body["low_zero_tie"] == "values"
+    assert body["inside_min_nan"] == "bits"
+
+
+def test_a_difference_lies_in_its_class_and_is_an_answer(spec: Spec) -> None:
+    for type_id in ("float64", "uint16"):
+        etype = spec.element_type(type_id)
+        for one in reading_classes(spec, etype.family):
+            klass = next(k for k in spec.classes if k.id == one.klass)
+            assert inhabitant(klass)
+            for difference, bitwise in ((one.other_value, False), (one.other_bits, True)):
+                if difference is None:
+                    continue
+                triple, y = answer_at(difference, etype)
+                reading = _reading(spec, one.reading)
+                assert y in answers(spec, etype, reading, triple)
+                assert not agrees(spec, etype, reading, triple, bitwise=bitwise)
