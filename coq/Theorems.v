@@ -88,3 +88,21 @@ Theorem idempotent : forall x l m, same (clip (clip x l m) l m) (clip x l m).
 Proof. by_cases. Qed.
 
 End Theorems.
+
+(** ** On tensors
+
+    Of a tensor only its entries matter here: a function of an index of any kind. *)
+
+Section Tensors.
+Variable o : ordered.
+Local Open Scope element_scope.
+
+(** shows: C2 *)
+Theorem C2 : forall (index : Type) (x : index -> o) (l m : o),
+  (forall i, ~ nan (x i)) -> ~ nan l -> ~ nan m ->
+  (forall i, l <= clip (x i) l m /\ clip (x i) l m <= m) \/ (forall i, clip (x i) l m == m).
+Proof.
+  intros index x l m X L M. destruct (m < l) eqn:D; [right|left]; intros i;
+  generalize (X i); generalize (x i); revert D L M; unfold clip; order.
+Qed.
+End Tensors.

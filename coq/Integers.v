@@ -1,0 +1,60 @@
+(** * Integers of any range as an ordered type *)
+
+From Coq Require Import ZArith Lia Bool ZifyBool.
+From SonnxClip Require Import Order.
+Local Open Scope Z_scope.
+
+Section Integers.
+Variables least greatest : Z.
+
+(** An integer of the range: int8 is [integer (-128) 127], uint8 is [integer 0 255]. *)
+Record integer := Integer {
+  value : Z;
+  in_range : (least <=? value) && (value <=? greatest) = true
+}.
+
+Definition integers : ordered := keyed integer (fun _ => false) value.
+
+Lemma le_by_value : forall a b : integers, le a b = (value a <=? value b).
+Proof. easy. Qed.
+
+(** Integers that are equal are identical. *)
+Theorem identified : forall a b : integers, eq a b -> a = b.
+Proof.
+  intros [a A] [b B] E. change ((a =? b) = true) in E. apply Z.eqb_eq in E as ->.
+  f_equal. apply Eqdep_dec.UIP_dec, bool_dec.
+Qed.
+
+Hypothesis not_empty : least <= greatest.
+
+Lemma least_in_range : (least <=? least) && (least <=? greatest) = true.
+Proof. lia. Qed.
+
+Lemma greatest_in_range : (least <=? greatest) && (greatest <=? greatest) = true.
+Proof. lia. Qed.
+
+Definition lowest : integers := Integer least least_in_range.
+Definition highest : integers := Integer greatest greatest_in_range.
+
+Theorem extremes : forall a : integers, le lowest a /\ le a highest.
+Proof. intros [a A]. unfold is_true. rewrite !le_by_value. cbn [value lowest highest]. lia. Qed.
+
+End Integers.
+
+(** Decides a statement about a few integers of one range. *)
+Ltac integer_order least greatest not_empty :=
+  cbv zeta; intros;
+  repeat match goal with
+  | a : element (integers least greatest) |- _ =>
+      lazymatch goal with
+      | _ : is_true (le (lowest least greatest not_empty) a) /\ _ |- _ => fail
+      | _ => pose proof (extremes least greatest not_empty a)
+      end
+  end;
+  only_le; generalize (lowest least greatest not_empty) (highest least greatest not_empty); order;
+  try solve [intuition (first
+    [ congruence
+    | match goal with
+      | L : le ?a ?b = true, G : le ?b ?a = true |- ?a = ?b =>
+          apply identified; unfold is_true; now rewrite eq_by_le, L, G
+      end ])].
