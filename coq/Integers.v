@@ -41,17 +41,34 @@ Proof. intros [a A]. unfold is_true. rewrite !le_by_value. cbn [value lowest hig
 
 End Integers.
 
-(** Decides a statement about a few integers of one range. *)
+Lemma every_integer_is_a_number : forall least greatest (a : integers least greatest), le a a.
+Proof. intros least greatest a. unfold is_true. rewrite le_by_value. lia. Qed.
+
+Ltac generalize_limits least greatest not_empty :=
+  try match goal with |- context [lowest least greatest not_empty] => generalize (lowest least greatest not_empty) end;
+  try match goal with |- context [highest least greatest not_empty] => generalize (highest least greatest not_empty) end.
+
+(** Decides a statement about a few integers of one range. The limits are looked at only where they occur. *)
 Ltac integer_order least greatest not_empty :=
-  cbv zeta; intros;
+  cbv zeta; intros; only_le;
   repeat match goal with
   | a : element (integers least greatest) |- _ =>
       lazymatch goal with
-      | _ : is_true (le (lowest least greatest not_empty) a) /\ _ |- _ => fail
-      | _ => pose proof (extremes least greatest not_empty a)
+      | _ : is_true (le a a) |- _ => fail
+      | _ => pose proof (every_integer_is_a_number least greatest a)
       end
   end;
-  only_le; generalize (lowest least greatest not_empty) (highest least greatest not_empty); order;
+  try lazymatch goal with
+  | |- context [lowest least greatest not_empty] =>
+      repeat match goal with
+      | a : element (integers least greatest) |- _ =>
+          lazymatch goal with
+          | _ : is_true (le (lowest least greatest not_empty) a) /\ _ |- _ => fail
+          | _ => pose proof (extremes least greatest not_empty a)
+          end
+      end
+  end;
+  only_le; generalize_limits least greatest not_empty; order;
   try solve [intuition (first
     [ congruence
     | match goal with

@@ -106,20 +106,26 @@ Ltac impossible :=
       rewrite (numbers_compare _ _ _ A B H) in H'; discriminate H'
   end.
 
-(* What is supposed of the elements goes into the goal, and everything there into [<=]. *)
+(* What is supposed of the elements goes into the goal, and everything there into [<=]; what is known stays. *)
 Ltac only_le :=
   unfold is_true in *;
   repeat match goal with
   | H : context [@nan] |- _ => revert H
   | H : context [@lt] |- _ => revert H
   | H : context [@eq] |- _ => revert H
-  | H : context [@le] |- _ => revert H
+  | H : context [@le] |- _ =>
+      lazymatch type of H with
+      | le ?a ?b = _ => tryif (is_var a; is_var b) then fail else revert H
+      | _ => revert H
+      end
   end;
-  rewrite ?nan_by_le, ?lt_by_le, ?eq_by_le.
+  rewrite ?nan_by_le, ?lt_by_le, ?eq_by_le;
+  repeat match goal with a : element _ |- _ => clear a end.    (* those of which nothing is said *)
 
 (* First which elements are numbers, then the comparisons as they are met. *)
 Ltac compare_once :=
   match goal with
+  | H : le ?a ?b = _ |- context [le ?a ?b] => rewrite H
   | a : element _ |- _ => lazymatch goal with _ : le a a = _ |- _ => fail | _ => destruct (le a a) eqn:? end
   | |- context [le ?a ?b] => is_var a; is_var b; destruct (le a b) eqn:?
   end;
@@ -127,6 +133,31 @@ Ltac compare_once :=
 
 Ltac order :=
   cbv zeta; intros; only_le; repeat (compare_once; try reflexivity; try discriminate); intros; try easy; try solve [intuition congruence].
+
+(** What is supposed, taken apart into comparisons that hold and comparisons that do not. *)
+Ltac take_apart :=
+  unfold is_true in *;
+  repeat match goal with
+  | H : _ /\ _ |- _ => destruct H
+  | H : _ && _ = true |- _ => apply andb_true_iff in H
+  | H : _ && _ = false |- _ => apply andb_false_iff in H as [H | H]
+  | H : _ || _ = true |- _ => apply orb_true_iff in H as [H | H]
+  | H : _ || _ = false |- _ => apply orb_false_iff in H
+  | H : negb _ = true |- _ => apply negb_true_iff in H
+  | H : negb _ = false |- _ => apply negb_false_iff in H
+  end;
+  try congruence.
+
+(** A statement about the entries [x i] of a tensor, all of which are clipped to [l] and [m]: either the bounds are
+    inverted and the second part holds at every entry, or the first does. *)
+Ltac by_entries m l x :=
+  intros; cbv zeta in *;
+  repeat match goal with H : _ /\ _ |- _ => destruct H end;
+  destruct (lt m l) eqn:?; [right | left]; let i := fresh "i" in intros i;
+  repeat match goal with
+  | H : forall _, _ |- _ => let statement := type of H in lazymatch type of statement with Prop => specialize (H i) end
+  end;
+  repeat match goal with H : context [x i] |- _ => revert H end; generalize (x i); clear i.
 
 (** ** Orders through a key
 

@@ -25,8 +25,16 @@ Proof. refine (Ordered R (fun _ => false) real_le real_lt real_eq _ _ _ _ _); by
 Theorem identified : forall a b : reals, eq a b -> a = b.
 Proof. intros a b. change (real_eq a b -> a = b). by_reals. Qed.
 
+Theorem every_real_is_a_number : forall a : reals, le a a.
+Proof. intros a. change (real_le a a). by_reals. Qed.
+
 (** Decides a statement about a few reals. *)
 Ltac real_order :=
+  cbv zeta; intros;
+  repeat match goal with
+  | a : element reals |- _ =>
+      lazymatch goal with _ : is_true (le a a) |- _ => fail | _ => pose proof (every_real_is_a_number a) end
+  end;
   order;
   try solve [intuition (first
     [ congruence
