@@ -14,6 +14,8 @@ PYTEST_ARGS ?= -n auto
 COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 PROVE_ARGS ?=
 SWEEP_ARGS ?=
+
+FOUNDATION_ARGS ?=
 BENCH_ARGS ?=
 # Our own implementations, in NumPy and in C, decide the exit status; a deviation of the others is a finding.
 OURS := sonnx sonnx-c
@@ -91,6 +93,10 @@ replay: setup-provers ## prove everything with `why3 prove` alone, without our P
 frama-c: setup-python setup-provers setup-frama-c ## prove the C kernels a second time, by Frama-C
 	$(BIN)/sonnx-clip frama-c
 
+.PHONY: foundation
+foundation: setup-python setup-coq ## Coq's kernel checks the third road of proof
+	$(BIN)/sonnx-clip foundation $(FOUNDATION_ARGS)
+
 # --- Upkeep ----------------------------------------------------------------------------------
 
 .PHONY: lock
@@ -105,12 +111,15 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: setup-python setup-provers setup-browser setup-bench setup-c setup-cross setup-frama-c
+.PHONY: setup-python setup-provers setup-coq setup-browser setup-bench setup-c setup-cross setup-frama-c
 setup-python:
 	@tools/setup.sh python
 
 setup-provers:
 	@tools/setup.sh provers
+
+setup-coq:
+	@tools/setup.sh coq
 
 setup-browser:
 	@tools/setup.sh browser

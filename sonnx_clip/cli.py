@@ -239,6 +239,20 @@ def evidence(
     raise typer.Exit(written.exit_status)
 
 
+@app.command()
+def foundation(
+    json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+    build: Annotated[Path, typer.Option(help="Where the compiled files and the record go.")] = Path("build"),
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Write coq/assumptions.txt anew instead of comparing it.")
+    ] = False,
+) -> None:
+    """Have Coq's kernel check coq/ and generated/coq, and compare what the theorems rest on."""
+    from sonnx_clip.foundation.command import foundation as check_foundation
+
+    raise typer.Exit(check_foundation(as_json=json, build=build, accept=accept))
+
+
 def _end(number: int, _frame: object) -> None:
     """Leave as by an interrupt, so that no prover stays behind."""
     sys.exit(128 + number)

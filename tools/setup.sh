@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh python    .venv with the packages of requirements.lock and this project
 #   tools/setup.sh provers   Why3, Z3 and cvc5
+#   tools/setup.sh coq       Coq and Flocq, for `make foundation`
 #   tools/setup.sh browser   Chromium, for the tests of the evidence page
 #   tools/setup.sh frama-c   Frama-C
 #   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
@@ -139,6 +140,22 @@ setup_frama_c() {
         say "warning: found frama-c $found instead of ${known_version[frama-c]}; some proofs may come out otherwise" >&2
 }
 
+# --- Coq -----------------------------------------------------------------------------------
+
+has_flocq() { [[ -f $(coqc -where 2>/dev/null)/user-contrib/Flocq/IEEE754/Binary.vo ]]; }
+
+setup_coq() {
+    local missing=()
+    command -v coqc >/dev/null && command -v coqchk >/dev/null || missing+=(coq)
+    has_flocq || missing+=(libcoq-flocq)
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    install_debian "${missing[*]} not found" "${missing[@]}"
+    command -v coqc >/dev/null && command -v coqchk >/dev/null ||
+        fail "apt-get installed coq, but no commands coqc and coqchk are on PATH ($PATH)"
+    has_flocq || fail "apt-get installed libcoq-flocq, but $(command -v coqc) does not find Flocq." \
+        "Is another Coq first on PATH? Debian's is /usr/bin/coqc"
+}
+
 # --- Python --------------------------------------------------------------------------------
 
 # Sets python to an interpreter outside any virtual environment; status 1 if none is new enough.
@@ -226,10 +243,11 @@ setup_bench() {
 case ${1:-} in
     python) setup_python ;;
     provers) setup_provers ;;
+    coq) setup_coq ;;
     browser) need_commands chromium ;;
     frama-c) setup_frama_c ;;
     c) setup_c ;;
     cross) setup_cross ;;
     bench) setup_bench ;;
-    *) fail "usage: tools/setup.sh python|provers|browser|frama-c|c|cross|bench" ;;
+    *) fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench" ;;
 esac

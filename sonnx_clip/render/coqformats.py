@@ -71,7 +71,9 @@ class _Format:
                     f"cases {self._number(x)} {l} {m} = {self._number(y)}"
                     for x, y in zip(example.X, example.Y, strict=True)
                 )
-                yield self._fact(f"the worked example {example.id}", f"example_{example.id}", (example.id,), entries)
+                yield self._fact(
+                    f"the worked example {example.id}", f"example_{example.id}", (example.id,), entries
+                )
 
     def _refutation(self, p: Property) -> Iterator[Fact]:
         shows = (p.id, *p.shows)

@@ -12,6 +12,7 @@ from sonnx_clip.files import write_whole
 from sonnx_clip.readings.text import render_markdown
 from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
+from sonnx_clip.render.coq import render_coq
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
 from sonnx_clip.render.numpy_kernels import numpy_theories
@@ -81,7 +82,7 @@ def render_all(spec: Spec) -> Generated:
     theories = render_theories(spec)
     files = {
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
-        **render_markdown(spec), **render_c(spec, theories.files),
+        **render_markdown(spec), **render_c(spec, theories.files), **render_coq(spec),
         **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)
@@ -123,5 +124,11 @@ def write(generated: Generated, root: Path) -> list[str]:
 def _strays(generated: Generated, root: Path, folders: tuple[str, ...]) -> list[str]:
     """Files in the generated folders that no target makes."""
     there = [p for folder in folders for p in sorted((root / folder).rglob("*")) if p.is_file()]
-    paths = [p.relative_to(root).as_posix() for p in there if "__pycache__" not in p.parts]
+    ours = (p for p in there if "__pycache__" not in p.parts and not _left_by_coqc(p))
+    paths = [p.relative_to(root).as_posix() for p in ours]
     return [path for path in paths if path not in generated.files]
+
+
+def _left_by_coqc(path: Path) -> bool:
+    """Whether coqc, run by hand or by an editor, made the file."""
+    return path.suffix in (".vo", ".vok", ".vos", ".glob", ".aux", ".cache")
