@@ -1,1 +1,1 @@
-"""The road of Coq: coq/ and generated/coq compiled, their assumptions compared, and checked again by coqchk."""
+"""The road of Coq: coq/ and generated/coq compiled, assumptions compared, checked again by coqchk."""

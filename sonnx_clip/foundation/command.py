@@ -138,8 +138,9 @@ def closing_line(result: Result) -> str:
     closed = sum(not axioms for axioms in result.theorems.values())
     of_reals = len(result.theorems) - closed
     agrees = "coqchk agrees" if not result.problems else f"{len(result.problems)} problems"
+    with_what = f"{result.coq}, {result.seconds['wall clock']} s"
     return (
-        f"{len(result.theorems)} theorems checked by Coq's kernel ({result.coq}, {result.seconds['wall clock']} s); "
+        f"{len(result.theorems)} theorems checked by Coq's kernel ({with_what}); "
         f"{closed} closed under the global context, {of_reals} on the axioms of the reals; {agrees}"
     )
 

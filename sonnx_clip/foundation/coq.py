@@ -8,7 +8,7 @@ import shutil
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.foundation.sources import FOLDERS, Source, Theorem
@@ -68,23 +68,27 @@ def compile_all(sources: Sequence[Source], folder: Path, running: Running) -> li
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
             while left or at_work:
-                for module in [
-                    m for m, s in left.items() if not s.needs() & ({*left, *at_work.values()} - {m})
-                ]:
+                unfinished = {*left, *at_work.values()}
+                ready = [m for m, s in left.items() if not s.needs() & (unfinished - {m})]
+                if not ready and not at_work:
+                    _refuse_circle(left)
+                for module in ready:
                     source = left.pop(module)
                     failed = sorted(need for need in source.needs() if need in done and done[need].problem)
                     if failed:
                         done[module] = Compiled(source, 0, f"{source.path}: not tried, it needs {failed[0]}")
                     else:
                         at_work[pool.submit(_compile, source, folder, running)] = module
-                if left and not at_work and not any(not s.needs() & {*left} for s in left.values()):
-                    raise UserError(f"Coq files need each other in a circle: {', '.join(left)}")
                 for future in wait(at_work, return_when=FIRST_COMPLETED).done if at_work else ():
                     done[at_work.pop(future)] = future.result()
         except BaseException:
             running.stop()
             raise
     return [done[source.module] for source in sources]
+
+
+def _refuse_circle(left: Iterable[str]) -> NoReturn:
+    raise UserError(f"Coq files need each other in a circle: {', '.join(left)}")
 
 
 def _compile(source: Source, folder: Path, running: Running) -> Compiled:
@@ -109,7 +113,7 @@ def _problem(source: Source, status: int, output: str, *, killed: bool) -> str:
 def assumptions(theorems: Sequence[Theorem], folder: Path, running: Running) -> dict[str, tuple[str, ...]]:
     """The axioms on which each theorem rests, by its id: what Coq's `Print Assumptions` says.
 
-    All theorems of a module are asked about together first: Coq walks through the libraries for each question.
+    The theorems of a module are asked about together first: each question costs a walk through the libraries.
     Where they are not closed, each is asked about by itself.
 
     Raises:
@@ -182,7 +186,7 @@ def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
 
 
 def context_problem(output: str) -> str:
-    """What in coqchk's summary speaks against the files: an axiom of ours, or a check that was switched off."""
+    """What in coqchk's summary speaks against the files: an axiom of ours, or a check switched off."""
     axioms = re.search(r"^\* Axioms:(?P<list>.*?)^\*", output, re.MULTILINE | re.DOTALL)
     if axioms is None:
         return f"coqchk gives no summary: {' '.join(output.split())[-200:]}"

@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 
     from sonnx_clip.foundation.sources import Theorem
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Constraint, Property
 
 
 def wanted(spec: Spec) -> Iterator[tuple[str, str]]:
-    """The module and the name of each theorem that the YAML asks for, with `_refuted` for each float format."""
+    """The module and the name of each theorem that the YAML asks for."""
     for family in spec.families:
         module = f"SonnxClip.Generated.{family.id.capitalize()}"
         yield from ((module, name) for name in ("cases_are_clip", "cases_complete", "cases_disjoint"))
         yield from ((module, f"classes_of_{case.id}_complete") for case in spec.cases)
-        entries = (*spec.properties, *(c for c in spec.constraints if speaks_of_entries(c)))
+        entries: list[Property | Constraint] = [*spec.properties]
+        entries += (c for c in spec.constraints if speaks_of_entries(c))
         for entry in entries:
             if family.id in entry.holds_for:
                 yield module, entry.id

@@ -113,7 +113,7 @@ class Source:
 
 
 def coq_sources(root: Path) -> tuple[Source, ...]:
-    """All Coq files of a checkout, sorted by path; UserError if there is none, or one would not be looked at."""
+    """All Coq files of a checkout, sorted by path; UserError if one would not be looked at."""
     found = []
     for folder, prefix in FOLDERS.items():
         for path in sorted((root / folder).rglob("*.v")):
@@ -123,9 +123,7 @@ def coq_sources(root: Path) -> tuple[Source, ...]:
             text = path.read_text(encoding="utf-8")
             found.append(Source(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
         if not any(source.path.startswith(f"{folder}/") for source in found):
-            raise UserError(
-                "there is no Coq file here", folder, "restore the folder, or run: sonnx-clip generate"
-            )
+            raise UserError("there is no Coq file here", folder, "restore it, or run: sonnx-clip generate")
     return tuple(found)
 
 

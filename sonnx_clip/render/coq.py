@@ -1,4 +1,4 @@
-"""Renders spec/clip.yaml into Coq: a file for each family, and one for the float formats with their witnesses."""
+"""Renders spec/clip.yaml into Coq: a file for each family, and one for the bits of the float formats."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.render.coqterm import RESERVED, CoqPrinter
 from sonnx_clip.render.coqformats import render_formats
+from sonnx_clip.render.coqterm import RESERVED, CoqPrinter
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import header
 from sonnx_clip.spec import tree

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Property
+    from sonnx_clip.spec.entries import Case, Property, ValueClass
     from sonnx_clip.spec.types import ElementType
 
 
@@ -51,10 +51,11 @@ class _Format:
     etype: ElementType
 
     def facts(self) -> Iterator[Fact]:
-        for entry in (*self.spec.cases, *self.spec.classes_of("float")):
+        entries: list[Case | ValueClass] = [*self.spec.cases, *self.spec.classes_of("float")]
+        for entry in entries:
             given = self._numbers(entry.inhabited_by.texts())
-            yield self._fact(f"some input falls into {entry.id}", f"{entry.id}_inhabited", (entry.id,),
-                             f"{entry.id} {given}")  # fmt: skip
+            title, name = f"some input falls into {entry.id}", f"{entry.id}_inhabited"
+            yield self._fact(title, name, (entry.id,), f"{entry.id} {given}")
         for p in self.spec.properties:
             if "float" in p.refuted_for:
                 yield from self._refutation(p)
@@ -62,26 +63,25 @@ class _Format:
             if "float" in c.refuted_for:
                 witness = c.refuted_for["float"]
                 x = f"(fun _ : unit => {self._number(witness.X[0])})"
-                yield self._fact(f"refuted: {c.title}", f"{c.id}_refuted", (c.id,),
-                                 f"~ claim_{c.id} unit {x} {self._number(witness.L)} {self._number(witness.M)}")  # fmt: skip
+                given = f"unit {x} {self._number(witness.L)} {self._number(witness.M)}"
+                yield self._fact(f"refuted: {c.title}", f"{c.id}_refuted", (c.id,), f"~ claim_{c.id} {given}")
         for example in self.spec.examples:
             if example.family == "float" and self.etype.id not in example.not_representable_in:
                 l, m = self._number(example.L), self._number(example.M)
-                entries = " /\\\n  ".join(
+                results = " /\\\n  ".join(
                     f"cases {self._number(x)} {l} {m} = {self._number(y)}"
                     for x, y in zip(example.X, example.Y, strict=True)
                 )
-                yield self._fact(
-                    f"the worked example {example.id}", f"example_{example.id}", (example.id,), entries
-                )
+                title, name = f"the worked example {example.id}", f"example_{example.id}"
+                yield self._fact(title, name, (example.id,), results)
 
     def _refutation(self, p: Property) -> Iterator[Fact]:
         shows = (p.id, *p.shows)
         given = self._numbers(p.refuted_for["float"].texts())
         yield self._fact(f"refuted: {p.title}", f"{p.id}_refuted", shows, f"~ claim_{p.id} {given}")
         met = self._numbers(self._numbers_that_meet(p))
-        yield self._fact(f"some numbers meet the condition of: {p.title}", f"{p.id}_repaired_inhabited", shows,
-                         f"condition_{p.id} {met}")  # fmt: skip
+        title, name = f"some numbers meet the condition of: {p.title}", f"{p.id}_repaired_inhabited"
+        yield self._fact(title, name, shows, f"condition_{p.id} {met}")
 
     def _fact(self, title: str, name: str, shows: tuple[str, ...], statement: str) -> Fact:
         return Fact(title[0].upper() + title[1:], f"{self.etype.id}_{name}", shows, statement)
