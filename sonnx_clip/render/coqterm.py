@@ -31,8 +31,8 @@ _CONSTANTS: Mapping[str, frozenset[str]] = {
 }
 # Words of Coq, and the names that a rendered file takes for itself.
 RESERVED = frozenset({
-    "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in", "let",
-    "match", "mod", "return", "then", "using", "where", "with", "Prop", "SProp", "Set", "Type",
+    "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in",
+    "let", "match", "mod", "return", "then", "using", "where", "with", "Prop", "SProp", "Set", "Type",
     "t", "x", "x2", "l", "m", "y", "i", "a", "b", "o", "index", "zero", "inf", "opposite", "key",
     "nan", "le", "lt", "eq", "element", "cases",
 })  # fmt: skip
