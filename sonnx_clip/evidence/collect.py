@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import sonnx_clip
 from sonnx_clip.conform.report import FAILING, Report
+from sonnx_clip.evidence.coq import Record as CoqRecord
+from sonnx_clip.evidence.coq import coq_evidence, read_foundation, with_coq
 from sonnx_clip.evidence.entries import Materials, entries_of
 from sonnx_clip.evidence.findings import findings_of
 from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
@@ -20,6 +22,7 @@ from sonnx_clip.evidence.verdicts import read_reports
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.trusted import Trusted as Taken
 from sonnx_clip.prove.trusted import surprises
+from sonnx_clip.render.generate import LEFT_BY_COQC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +45,7 @@ class Inputs:
         reports: what the checker found, by runtime.
         vectors: the test vectors, by element type.
         frama_c: what Frama-C found of the C kernels; None if it was not run.
+        foundation: what Coq's kernel has checked; None if it was not run.
     """
 
     spec: Spec
@@ -50,6 +54,7 @@ class Inputs:
     reports: Mapping[str, Report]
     vectors: Vectors
     frama_c: Record | None
+    foundation: CoqRecord | None = None
 
 
 def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path) -> Inputs:
@@ -60,7 +65,7 @@ def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generat
     """
     proofs = read_proofs(build, spec, wanted)
     reports, vectors = read_reports(build, spec), read_vectors(generated, spec)
-    return Inputs(spec, wanted, proofs, reports, vectors, read_frama_c(build))
+    return Inputs(spec, wanted, proofs, reports, vectors, read_frama_c(build), read_foundation(build))
 
 
 def gather(found: Inputs) -> Evidence:
@@ -69,10 +74,16 @@ def gather(found: Inputs) -> Evidence:
     obligations = all_obligations(found.wanted, proofs.outcomes)
     runtimes = runtimes_of(spec, found.reports)
     trace = Trace(obligations, spec.element_types)
-    entries = tuple(entries_of(Materials(spec, trace, found.vectors, runtimes)))
+    coq = coq_evidence(spec, found.foundation)
+    materials = Materials(spec, trace, found.vectors, runtimes)
+    entries = tuple(with_coq(entry, coq) for entry in entries_of(materials))
     findings = tuple(findings_of(spec, {(e.section, e.id): e for e in entries}))
     c_kernels = c_kernels_of(spec, found.frama_c)
-    strays = (*proofs.strays, *(f"trusted base: {line}" for line in _surprises(proofs)))
+    strays = (
+        *proofs.strays,
+        *(f"trusted base: {line}" for line in _surprises(proofs)),
+        *(f"Coq: {line}" for line in coq.problems),
+    )
     return Evidence(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
         operator=spec.operator,
@@ -87,6 +98,7 @@ def gather(found: Inputs) -> Evidence:
         findings=findings,
         runtimes=runtimes,
         c_kernels=c_kernels,
+        coq=coq,
         vectors=shown_vectors(spec, found.vectors),
         trusted=proofs.trusted,
         tools={
@@ -159,7 +171,7 @@ def _totals(
 def _files() -> Iterator[str]:
     """What the evidence rests on: the specification, its sources, the theories, what is generated."""
     yield "spec/clip.yaml"
-    for folder in ("spec/sources", "why3", "generated"):
+    for folder in ("spec/sources", "why3", "coq", "generated"):
         for path in sorted(repo_file(folder).rglob("*")):
-            if path.is_file() and not path.name.startswith("."):
+            if path.is_file() and not path.name.startswith(".") and path.suffix not in LEFT_BY_COQC:
                 yield path.relative_to(repo_file("")).as_posix()

@@ -201,6 +201,23 @@ class CKernelEvidence(Stored):
     files: dict[str, str] = {}
 
 
+class CoqTheorem(Stored):
+    """A theorem that Coq's kernel has checked: the entries that it shows, the axioms on which it rests."""
+
+    id: str
+    shows: tuple[str, ...]
+    axioms: tuple[str, ...]
+
+
+class CoqEvidence(Stored):
+    """What Coq's kernel has checked; ``stale`` says that the files have changed since."""
+
+    status: Literal["checked", "not proved", "stale", "not run"]
+    coq: str = ""
+    theorems: tuple[CoqTheorem, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
 class FileDigest(Stored):
     """A file of the repository and its SHA-256."""
 
@@ -251,6 +268,7 @@ class Evidence(Stored):
     findings: tuple[Finding, ...]
     runtimes: tuple[RuntimeEvidence, ...]
     c_kernels: tuple[CKernelEvidence, ...]
+    coq: CoqEvidence
     vectors: dict[str, dict[str, tuple[VectorEvidence, ...]]]
     trusted: tuple[Trusted, ...]
     tools: dict[str, str]

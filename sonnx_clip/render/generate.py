@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MANIFEST = "generated/why3/obligations.json"
 SCHEMA = "spec/clip.schema.json"
 FOLDERS = ("generated",)
+LEFT_BY_COQC = frozenset({".vo", ".vok", ".vos", ".glob", ".aux", ".cache"})
 _EXECUTABLE = frozenset({REPLAY})
 
 
@@ -131,4 +132,4 @@ def _strays(generated: Generated, root: Path, folders: tuple[str, ...]) -> list[
 
 def _left_by_coqc(path: Path) -> bool:
     """Whether coqc, run by hand or by an editor, made the file."""
-    return path.suffix in (".vo", ".vok", ".vos", ".glob", ".aux", ".cache")
+    return path.suffix in LEFT_BY_COQC
