@@ -1,0 +1,108 @@
+"""The printer of Coq."""
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.render import coq
+from sonnx_clip.render.coqterm import CoqPrinter
+from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.tree import (
+    Call,
+    Compare,
+    Connective,
+    Constant,
+    If,
+    Kind,
+    Name,
+    Not,
+    Number,
+    Position,
+    Use,
+)
+
+AT = Position(1, 1)
+X, L, M = (Name(name, Kind.ELEMENT, AT) for name in "XLM")
+LESS = Compare("<", X, L, Kind.ELEMENT, AT)
+GREATER = Compare(">", X, M, Kind.ELEMENT, AT)
+SAME = Call("identical", (X, L), Kind.BOOL, AT)
+
+
+def both(operator, a, b):
+    return Connective(operator, a, b, AT)
+
+
+@pytest.fixture
+def printer():
+    return CoqPrinter("float", frozenset({"spoken"}), "here")
+
+
+@pytest.mark.parametrize(
+    ("expr", "proposition"),
+    [
+        (GREATER, "m < x"),
+        (Not(LESS, AT), "~ x < l"),
+        (both("implies", LESS, both("and", GREATER, SAME)), "x < l -> m < x /\\ x = l"),
+        (both("iff", both("or", LESS, GREATER), SAME), "x < l \\/ m < x <-> x = l"),
+        (both("and", both("and", LESS, GREATER), SAME), "(x < l /\\ m < x) /\\ x = l"),
+        (If(LESS, SAME, GREATER, Kind.BOOL, AT), "if x < l then (x = l : Prop) else (m < x : Prop)"),
+        (
+            Compare("==", Number("-0", AT), Constant("inf", True, AT), Kind.ELEMENT, AT),
+            "opposite zero == opposite inf",
+        ),
+    ],
+)
+def test_propositions(printer, expr, proposition):
+    assert printer.proposition(expr) == proposition
+
+
+@pytest.mark.parametrize(
+    ("expr", "computed"),
+    [
+        (both("and", both("and", LESS, GREATER), LESS), "(x < l) && (m < x) && (x < l)"),
+        (both("and", LESS, both("or", GREATER, LESS)), "(x < l) && ((m < x) || (x < l))"),
+        (both("implies", LESS, GREATER), "implb (x < l) (m < x)"),
+        (Not(LESS, AT), "negb (x < l)"),
+        (If(LESS, L, If(GREATER, M, X, Kind.ELEMENT, AT), Kind.ELEMENT, AT),
+         "if x < l then l else if m < x then m else x"),
+        (Use("cut", (), Kind.BOOL, AT), "cut x l m"),
+    ],
+)  # fmt: skip
+def test_what_is_computed(printer, expr, computed):
+    assert printer.computed(expr) == computed
+
+
+def test_identity_is_not_computed(printer):
+    assert not printer.is_computed(Use("spoken", (), Kind.BOOL, AT))
+    with pytest.raises(UserError, match="identity cannot be computed"):
+        printer.computed(If(SAME, X, L, Kind.ELEMENT, AT))
+
+
+@pytest.mark.parametrize("leaf", [Number("6", AT), Constant("nan", False, AT)])
+def test_what_has_no_name_in_every_format_is_refused(printer, leaf):
+    with pytest.raises(UserError, match="no name that stands for it in every float format"):
+        printer.computed(leaf)
+
+
+def test_every_entry_is_rendered():
+    spec, files = load_spec(), coq.render_coq(load_spec())
+    assert set(files) == {f"generated/coq/{name}.v" for name in ("Real", "Int", "Float", "Formats")}
+    for family in spec.families:
+        text = files[f"generated/coq/{family.id.capitalize()}.v"]
+        for p in spec.properties:
+            if family.id in p.families:
+                name = p.id if family.id in p.holds_for else f"{p.id}_repaired"
+                assert f"Theorem {name} :" in text
+        for case in spec.cases:
+            assert f"Definition {case.id} (x l m : t) : bool :=" in text
+    assert "Theorem bfloat16_C2_refuted" in files["generated/coq/Formats.v"]
+    assert (
+        "~ claim_interval (float16 0x7e00) (float16 0x0000) (float16 0x3c00)"
+        in files["generated/coq/Formats.v"]
+    )
+
+
+def test_names_of_coq_are_refused():
+    with pytest.raises(UserError, match="`match` is taken"):
+        coq._check_names(["match"], [])
+    with pytest.raises(UserError, match="`low` is taken"):
+        coq._check_names(["low"], ["low"])
