@@ -12,7 +12,8 @@ COQC = r"""#!/bin/sh
 for file; do :; done
 if grep -q PLANTED_FAILURE "$file"; then
     line=$(grep -n PLANTED_FAILURE "$file" | cut -d: -f1)
-    printf 'File "%s", line %s, characters 0-4:\nError: (in proof) Attempt to save an incomplete proof\n' "$file" "$line"
+    printf 'File "%s", line %s, characters 0-4:\n' "$file" "$line"
+    echo 'Error: (in proof) Attempt to save an incomplete proof'
     exit 1
 fi
 case $file in

@@ -13,7 +13,8 @@ def source(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["Proof. Admitted.", "admit.", "Axiom a : False.", "Parameter p : nat.", "Conjecture c : False.", "Abort.",
+    ["Proof. Admitted.",
+     "admit.", "Axiom a : False.", "Parameter p : nat.", "Conjecture c : False.", "Abort.",
      "Unset Guard Checking.", "Unset  Universe   Checking.", "Variable v : nat.", "Hypothesis h : False.",
      "Section S. End S. Context (h : False).", "exact_no_check I."],
 )  # fmt: skip
@@ -24,7 +25,8 @@ def test_what_takes_something_for_granted_is_refused_with_its_place(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["(* Admitted *)", "Section S. Variable v : nat. End S.", "Section S. Section T. End T. Context (n : nat). End S.",
+    ["(* Admitted *)", "Section S. Variable v : nat. End S.",
+     "Section S. Section T. End T. Context (n : nat). End S.",
      "Lemma admitted_here : True."],
 )  # fmt: skip
 def test_comments_and_sections_are_fine(text):
