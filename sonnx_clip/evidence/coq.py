@@ -1,4 +1,4 @@
-"""build/foundation.json, what Coq's kernel has checked: read, held against the files, and told of each entry."""
+"""build/foundation.json, what Coq's kernel has checked: read, held against the files, told of each entry."""
 
 from __future__ import annotations
 
