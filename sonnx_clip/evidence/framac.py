@@ -8,6 +8,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.model import CKernelEvidence
 from sonnx_clip.evidence.read import read_record
 from sonnx_clip.framac.record import PROVERS, RECORD, Record, digests
+from sonnx_clip.framac.run import OPTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ def read_frama_c(build: Path) -> Record | None:
 def c_kernels_of(spec: Spec, record: Record | None) -> tuple[CKernelEvidence, ...]:
     """What is shown of the C of each element type; what was not run, or of other files, is shown as such."""
     found = {one.type: one for one in record.types} if record else {}
-    fresh = record is not None and record.spec_digest == spec.digest
+    fresh = record is not None and record.spec_digest == spec.digest and record.options == OPTIONS
     return tuple(
         _kernel(etype, found.get(etype.id), fresh=fresh)
         for etype in spec.element_types

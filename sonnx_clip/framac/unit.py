@@ -9,7 +9,7 @@ from sonnx_clip.errors import UserError
 _ANNOTATION = re.compile(r"[ \t]*/\*@.*?\*/\n", re.DOTALL)
 _LOOP = re.compile(r"^[ \t]*while \(", re.MULTILINE)
 _CONTRACT_END = re.compile(r" \*/\n(?=(?:static|void) )")
-_AXIOM = re.compile(r"\baxiom (\w+):")
+_AXIOM = re.compile(r"\b(?:axiom|admit\s+\w+)\s+(\w+)")
 
 
 def join(contract: str, loop: str, c: str, name: str) -> str:

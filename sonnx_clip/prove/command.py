@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_root
+from sonnx_clip.paths import repo_file, repo_root
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.coverage import uncovered
 from sonnx_clip.prove.ledger import Ledger
@@ -20,7 +20,8 @@ from sonnx_clip.prove.run import Proofs, Session
 from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
-from sonnx_clip.render.generate import differences, render_theories
+from sonnx_clip.render.c import render_c
+from sonnx_clip.render.generate import Generated, differences, render_theories
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.names import nearest
 
@@ -68,6 +69,8 @@ def prove(
     why3 = configure(build)
     taken = trusted(theories.obligations)
     complete = selected == theories.obligations and len(found) == len(NAMES)
+    if complete:
+        _require_extracted(spec, theories)
     console = Console(stderr=as_json)
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
@@ -93,6 +96,13 @@ def prove(
     _print_surprises(console, news)
     _print_gaps(console, gaps)
     return 0 if proofs.all_shown and not news and not gaps else 1
+
+
+def _require_extracted(spec: Spec, theories: Generated) -> None:
+    """UserError if a C file is not what Why3 extracts: what is proved would not be what is compiled."""
+    there = {path: text for path, text in render_c(spec, theories.files).items() if repo_file(path).is_file()}
+    if stale := differences(Generated(there, ()), repo_root(), ()):
+        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
 
 
 def _select(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.trusted import Trusted
     from sonnx_clip.spec import Spec
 
-_FOLDERS = ("why3", "generated/why3")
+_FOLDERS = ("why3", "generated/why3", "generated/c")
 
 
 def by_hand(why3: Why3, prover: Prover, outcome: Outcome) -> str:
@@ -34,7 +34,7 @@ def by_hand(why3: Why3, prover: Prover, outcome: Outcome) -> str:
 
 
 def theory_digests() -> dict[str, str]:
-    """SHA-256 of every file that the proofs rest on, by its path: theories, drivers, configuration."""
+    """SHA-256 of every file that the proofs rest on or speak of, by its path: theories, drivers, C."""
     files = [path for folder in _FOLDERS for path in sorted(repo_file(folder).rglob("*")) if path.is_file()]
     root = repo_file("")
     return {

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.paths import repo_file
-from sonnx_clip.render.written import modules, theory_files
+from sonnx_clip.render.written import modules, theory_files, without_comments
 from sonnx_clip.trace.table import PATH as NUMPY
 from sonnx_clip.trace.table import table
 
@@ -44,6 +44,16 @@ _VAL = re.compile(
     r"(?=^end\b|^\s*\n|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|let|inductive)\b|\Z)",
     re.MULTILINE | re.DOTALL,
 )
+_TYPE = re.compile(
+    r"\btype\s+(?P<name>[\w']+)(?P<body>.*?)"
+    r"(?=^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|let|inductive)\b|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+# What is believed within a program, or makes Why3 ask for less: that a loop ends, above all.
+_UNASKED = re.compile(r"\b(?:assume|any|diverges|partial)\b|\[@(?:vc:|W:)[^\]]*\]")
+_C_PROGRAM = re.compile(
+    r"\blet\s+sonnx_clip_\w+\s*(?:\[@[^\]]*\]\s*)*(?P<contract>.*?)^\s*= ", re.MULTILINE | re.DOTALL
+)
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
@@ -53,6 +63,7 @@ _DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
 _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"
 _C = "what C says of its scalar types and of memory"
 _PRINTED = "how Why3 prints the [val] in C"
+_CONTRACT = "what a caller has to see to, and what then holds: the comment of sonnx_clip.h says the same"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
 
 
@@ -85,7 +96,7 @@ class Trusted:
 def trusted(obligations: Iterable[Obligation]) -> tuple[Trusted, ...]:
     """Everything that the theories and the driver take for granted."""
     known = tuple(obligations)
-    return (*_of_theories(known), *_of_drivers(known), *_of_generated_drivers(), *_of_numpy())
+    return (*_of_theories(known), *_of_drivers(known), *_of_c(), *_of_numpy())
 
 
 def surprises(found: Iterable[Trusted]) -> list[str]:
@@ -135,8 +146,17 @@ def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
                 contract = " ".join(f"val {match['contract']}".split())
                 comment = _comment_before(text, f"val {match['name']}")
                 yield Trusted("symbol", f"{name}.{match['name']}", where, contract, comment or _C, ())
-            for _ in re.finditer(r"\bassume\b", body):
-                yield Trusted("assumption", name, where, "assume", "", ())
+            yield from _unasked(name, where, body)
+
+
+def _unasked(name: str, where: str, body: str) -> Iterator[Trusted]:
+    """What Why3 does not ask to be shown of the types and programs of a module."""
+    for match in _TYPE.finditer(body):
+        if re.search(r"\binvariant\b", match["body"]):  # of an abstract type, it is assumed
+            said = " ".join(f"type {match['name']}{match['body']}".split())
+            yield Trusted("assumption", name, where, said, "", ())
+    for match in _UNASKED.finditer(body):
+        yield Trusted("assumption", name, where, match[0], "", ())
 
 
 def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
@@ -161,17 +181,35 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
                 )
 
 
-def _of_generated_drivers() -> Iterator[Trusted]:
-    """What C the kernels are printed in: one entry for what several element types share."""
-    types: dict[tuple[str, str], list[str]] = {}
+def _of_c() -> Iterator[Trusted]:
+    """What C the kernels are printed in, and their contracts: one entry for what element types share."""
+    types: dict[tuple[str, str, str], list[str]] = {}
     for path in sorted(repo_file(C_DRIVERS).glob("*.drv")):
-        for theory in _THEORY.finditer(path.read_text(encoding="utf-8")):
-            module = theory["name"].replace(f"c_{path.stem}.", "c_*.")
-            for match in _SYNTAX.finditer(theory["body"]):
-                text = _POINTER.sub(r"\1T *", match["text"])
-                types.setdefault((f"{module}.{match['name']}", text), []).append(path.stem)
-    for (name, text), of in types.items():
-        yield Trusted("symbol", name, C_DRIVERS, f"{text} [{', '.join(of)}]", _PRINTED, ())
+        for name, text in _driver_lines(path):
+            types.setdefault((name, text, _PRINTED), []).append(path.stem)
+    for path in sorted(repo_file("generated/why3").glob("c_*.mlw")):
+        for module, body in modules(path.read_text(encoding="utf-8")):
+            for match in _C_PROGRAM.finditer(body):
+                contract = " ".join(match["contract"].split())
+                key = (f"c_*.{module}.sonnx_clip_*", contract, _CONTRACT)
+                types.setdefault(key, []).append(path.stem.removeprefix("c_"))
+    for (name, text, reason), of in types.items():
+        where = "generated/why3" if reason == _CONTRACT else C_DRIVERS
+        yield Trusted("symbol", name, where, f"{text} [{', '.join(of)}]", reason, ())
+
+
+def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Every line of a generated driver: what it is about, and what it says."""
+    module = ""
+    for line in without_comments(path.read_text(encoding="utf-8")).splitlines():
+        words, found = line.split(), _SYNTAX.match(line)
+        if len(words) == 2 and words[0] == "module":
+            module = words[1].replace(f"c_{path.stem}.", "c_*.")
+        elif found:
+            text = _POINTER.sub(r"\1T *", found["text"])
+            yield f"{module}.{found['name']}", " ".join([text, *line[found.end() :].split()])
+        elif words not in ([], ["end"]):
+            yield f"{module}.{words[0]}", " ".join(words[1:])
 
 
 def _of_numpy() -> Iterator[Trusted]:

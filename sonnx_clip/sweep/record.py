@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sonnx_clip import special
+from sonnx_clip.conform import dtypes
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import make_folder
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.paths import repo_file
-from sonnx_clip.spec import values
+from sonnx_clip.spec import evaluate, values
 from sonnx_clip.sweep.subjects import digest_of
 from sonnx_clip.sweep.tables import CHECK, check_file
 from sonnx_clip.sweep.work import Swept
@@ -82,5 +84,6 @@ def judge_digest() -> str:
     """Of all that says what is due and compares: the table, the C program, the oracle, the specification."""
     folder = Path(__file__).parent
     code = [file for file in sorted(folder.glob("*.py")) if file.name != "command.py"]  # which only prints
-    data = [CHECK, check_file(), repo_file(ORACLE_FILE), repo_file("spec/clip.yaml"), Path(values.__file__)]
-    return digest_of([*code, *data])
+    used = [Path(str(module.__file__)) for module in (values, evaluate, special, dtypes)]
+    data = [CHECK, check_file(), repo_file(ORACLE_FILE), repo_file("spec/clip.yaml")]
+    return digest_of([*code, *used, *data])

@@ -35,6 +35,8 @@ class Memory:
 class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array of which nothing is known but its element type, or a scalar (then `ndim` is 0).
 
+    A kernel cannot ask for its shape, or how many axes it has: that would be seen for one shape alone.
+
     Whatever would let a value out of the symbolic world, or is not in the table, raises `UntraceableError`.
     """
 
@@ -47,9 +49,9 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._dtype
 
     @property
-    def ndim(self) -> Literal[0, 1]:
-        """0 for a scalar, 1 for an array, whatever its shape."""
-        return self._ndim
+    def has_axes(self) -> bool:
+        """Whether it is an array; called by a name that NumPy's arrays do not have."""
+        return self._ndim == 1
 
     @property
     def value(self) -> Value:
@@ -147,7 +149,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         elements = [o.dtype for o in operands if type(o) is SymbolicArray and o.dtype != _BOOL]
         dtype = elements[0] if elements else _BOOL
         values = [self._operand(o, dtype) for o in operands]
-        ndim: Literal[0, 1] = 1 if any(type(o) is SymbolicArray and o.ndim for o in operands) else 0
+        ndim: Literal[0, 1] = 1 if any(type(o) is SymbolicArray and o.has_axes for o in operands) else 0
         name = OF_MASKS.get(name, name) if dtype == _BOOL else name
         result = self._apply(name, values, dtype, ndim)
         return result if out is None else _store(out, result)
@@ -163,6 +165,8 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             _refuse(f"{given.dtype} with {dtype} in one operation")
         if not isinstance(given, (np.generic, np.ndarray, int, float)) or dtype == _BOOL:
             _refuse(f"an operand of type {type(given).__name__}")
+        if isinstance(given, float) and dtype.kind in "iu":  # NumPy would compute with floats
+            _refuse(f"{given} with {dtype} in one operation")
         number = np.asarray(given, dtype)
         return self._run.literal(int(number.view(f"u{dtype.itemsize}")))
 
@@ -180,7 +184,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _store(out: SymbolicArray, result: SymbolicArray) -> SymbolicArray:
-    if type(out) is not SymbolicArray or not out.ndim or out.dtype != result.dtype:
+    if type(out) is not SymbolicArray or not out.has_axes or out.dtype != result.dtype:
         _refuse("a result that is cast, or written into a scalar or a foreign array")
     out.write(result.value)
     return out

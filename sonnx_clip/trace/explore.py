@@ -95,6 +95,7 @@ def explore(what: Subject, etype: ElementType, reached: Reached, *, in_place: bo
 
 
 _SIMPLER = "branch less"
+_SCRATCH = "write to `out`, or to an array that the kernel makes"
 _SEEN = "write it with operations of the table, or add the operation to why3/numpy.mlw"
 
 
@@ -111,12 +112,18 @@ def _follow(what: Subject, run: Run, reached: Reached, *, in_place: bool) -> Pat
     try:
         with np.errstate(all="ignore"), reached.watch(what.codes) as places:
             kernel, low, high = what.planner(run.etype)(lower, upper)
+            what.require_traced(kernel)
             kernel(entries, low, high, out)
     except UntraceableError as error:
         raise UserError(f"{run.etype.id}: {error}", _where(what, error), _SEEN) from error
+    except UserError:
+        raise
     except Exception as error:
         said = f"{run.etype.id}: run on symbols, the kernel raises {type(error).__name__}: {error}"
         raise UserError(said, _where(what, error), _SEEN) from error
+    if not in_place and entries.value.text != x.text:
+        said = f"{run.etype.id}: {kernel.__name__} writes to `x`, which is the caller's if `out` is not `x`"
+        raise UserError(said, f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}", _SCRATCH)
     used = {name: value.sort for name, value in run.free.items()}
     return Path(
         kernel.__name__,

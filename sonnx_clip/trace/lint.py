@@ -19,6 +19,7 @@ from sonnx_clip.trace.table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from types import ModuleType
 
     from sonnx_clip.trace.subject import Subject
@@ -40,11 +41,26 @@ def hidden(what: Subject) -> list[str]:
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 found += [f"{file}:{line}: {said}" for line, said in _Function(what, module).check(node)]
+        found += _unread(what, module, file, tree)
     for module in (*what.modules, *what.constants):
         for name, value in vars(module).items():
             if any(array.flags.writeable for array in _arrays(value)):
                 found.append(f"{module.__file__}: {name} holds an array that can be written")
     return found
+
+
+def _unread(what: Subject, module: ModuleType, file: Path, tree: ast.Module) -> Iterator[str]:
+    """Functions that were not read: made elsewhere, or given other code, a closure or defaults afterwards."""
+    read = {(node.name, node.lineno) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for function in what.functions:
+        code = function.__code__
+        place = f"{file}:{code.co_firstlineno}"
+        if function.__module__ != module.__name__:
+            continue
+        if code.co_filename != str(file) or (function.__name__, code.co_firstlineno) not in read:
+            yield f"{place}: {function.__name__} is not written as a function of the module"
+        elif function.__closure__ or function.__defaults__ or function.__kwdefaults__:
+            yield f"{place}: {function.__name__} holds values that its source does not show"
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
@@ -106,6 +122,8 @@ class _Function:
             case ast.Name(id=name):
                 return "" if self._is_traced(self._global(name)) else f"a call of {name}, which is not traced"
             case ast.Attribute(value=ast.Name(id="np"), attr=name):
+                if self._global("np") is not np:
+                    return "a call of np, which is not NumPy"
                 return "" if name in known else f"np.{name}, which has no meaning in why3/numpy.mlw"
             case ast.Attribute(value=ast.Attribute(attr="dtype"), attr="type"):
                 return ""

@@ -58,7 +58,15 @@ class Subject:
         if found is None:
             what = f"{etype.id} has no NumPy kernel: it cannot be proved"
             raise UserError(what, str(self.files[-1]), "add a planner for it to PLANNERS")
+        self.require_traced(found)
         return found
+
+    def require_traced(self, function: Any) -> None:
+        """UserError if a planner or kernel is not among `functions`: nobody reads it."""
+        if function not in self.functions:
+            name = getattr(function, "__qualname__", repr(function))
+            what = f"{getattr(function, '__module__', None)}.{name} is planned or called, and is not traced"
+            raise UserError(what, str(self.files[-1]), "define it in the modules of the kernels")
 
 
 def subject() -> Subject:

@@ -11,6 +11,7 @@ from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.page import render_page
 from sonnx_clip.evidence.write import write_evidence
 from sonnx_clip.framac.record import Goal, OfType, Property, Record, Smoke, digests
+from sonnx_clip.framac.run import OPTIONS
 from sonnx_clip.render.acsl import due, functions
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
@@ -42,7 +43,7 @@ def record(**fields):
         "tool": "sonnx-clip 0.1.0",
         "spec_digest": SPEC.digest,
         "tools": {"Frama-C": "25.0", "Z3": "4.8.12", "cvc5": "1.0.3"},
-        "options": (),
+        "options": OPTIONS,
         "complete": True,
         "types": tuple(map(of_type, TYPES)),
     }
@@ -70,6 +71,8 @@ def test_other_files_make_it_stale():
     without = of_type(TYPES[1], files={})
     assert statuses(record(types=(changed, without)))[:2] == ["stale", "stale"]
     assert statuses(record(spec_digest="0" * 64)) == ["stale"] * 12
+    without_guards = tuple(option for option in OPTIONS if option != "-wp-rte")
+    assert statuses(record(options=without_guards)) == ["stale"] * 12
 
 
 def test_what_is_not_borne_out_by_the_goals_is_not_proved():

@@ -73,6 +73,13 @@ def test_a_theory_that_changed_after_the_proofs(tmp_path, obligations):
     assert "stale: why3/clip.mlw has changed" in refused(made.write(tmp_path / "b", document), tmp_path)
 
 
+def test_c_that_changed_after_the_proofs(tmp_path, obligations):
+    document = made.proofs(obligations)
+    document["about"]["files"]["generated/c/sonnx_clip_int8.c"] = "0" * 64
+    said = refused(made.write(tmp_path / "b", document), tmp_path)
+    assert "stale: generated/c/sonnx_clip_int8.c has changed" in said
+
+
 def test_a_stale_or_foreign_verdict(tmp_path, obligations):
     stale = made.report("numpy", spec_sha256="0" * 64)
     build = made.write(tmp_path / "b", made.proofs(obligations), [stale])

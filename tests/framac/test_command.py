@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from sonnx_clip.errors import UserError
 from sonnx_clip.framac import command, record, run
 from sonnx_clip.framac.command import frama_c
-from sonnx_clip.framac.record import Record, digests
+from sonnx_clip.framac.record import HEADER, Record, digests
 from sonnx_clip.framac.run import configuration
+from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.tasks import Why3
 from sonnx_clip.spec import load_spec
 from tests.framac.fake import INT8, proved
@@ -249,6 +251,16 @@ def test_a_type_without_c_is_refused(prove):
 def test_a_missing_c_file_is_one_message(prove, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "c_path", lambda etype: "generated/c/none.c")
     with pytest.raises(UserError, match=r"generated/c/none\.c: it cannot be read"):
+        prove()
+
+
+def test_a_header_with_an_annotation_is_refused(prove, tmp_path, monkeypatch):
+    """Frama-C would believe it, and nothing would list it."""
+    shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
+    header = tmp_path / HEADER
+    header.write_text(header.read_text() + "/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
+    monkeypatch.setattr(run, "repo_file", lambda path: tmp_path / path)
+    with pytest.raises(UserError, match="the header carries an annotation, which Frama-C would believe"):
         prove()
 
 

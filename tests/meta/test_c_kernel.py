@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.paths import repo_root
 from sonnx_clip.render import generate
 from sonnx_clip.render.c import kernel_theories
 from sonnx_clip.spec import load_spec
@@ -13,6 +14,7 @@ from sonnx_clip.spec import load_spec
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench
 
+HERE = repo_root()
 KERNEL = "why3/kernel.mlw"
 FLOAT16 = "generated/why3/c_float16.mlw"
 BOUNDED = "    requires { n <= x.readable /\\ n <= y.writable }"
@@ -100,3 +102,16 @@ def test_a_wrong_comparison_comes_with_numbers(bench: Workbench) -> None:
     obligation = plant("a wrong NaN constant", bench)
     ended = bench.prove("--only", obligation)
     assert "0x7c01" in ended.out.lower()
+
+
+def test_c_that_was_edited_by_hand_is_not_called_proved(bench: Workbench) -> None:
+    """It would be compiled and embedded; the proofs are of what Why3 extracts."""
+    path = "generated/c/sonnx_clip_float32.c"
+    text = (HERE / path).read_text(encoding="utf-8")
+    wrong = text.replace("    if (x <= min) {", "    if (x <= min || x == 1.5625f) {")
+    assert wrong != text
+    (bench.root / path).write_text(wrong, encoding="utf-8")
+    ended = bench.prove()
+    assert ended.status == 2
+    assert f"generated/ is not fresh: {path} differs" in ended.err
+    assert not (bench.build / "proofs.json").exists()

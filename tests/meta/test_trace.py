@@ -130,6 +130,30 @@ GUARDED = {
         "",
         "FORMATS holds an array that can be written",
     ),
+    "a kernel that is no function of the module": (
+        "kernels",
+        LIMIT,
+        f"{LIMIT}\nlimit = lambda x, l, m, out: x.clip(l, m, out=out) if vars(x) else None\n# ",
+        "<lambda> is not written as a function",
+    ),
+    "a kernel that is given other code": (
+        "plan",
+        "Kernel: TypeAlias",
+        "kernels.limit.__code__ = (lambda x, l, m, out: x.clip(l, m, out=out)).__code__\nKernel: TypeAlias",
+        "limit is not written as a function",
+    ),
+    "a default that is given afterwards": (
+        "plan",
+        "Kernel: TypeAlias",
+        "kernels.limit.__defaults__ = (None,)\nKernel: TypeAlias",
+        "limit holds values that its source does not show",
+    ),
+    "another module that is called np": (
+        "kernels",
+        LIMIT,
+        f"{LIMIT}\nimport numpy.ma as np\n# ",
+        "a call of np, which is not NumPy",
+    ),
     "a kernel that is never planned": (
         "plan",
         PLANNED,
@@ -187,6 +211,21 @@ UNTRACEABLE = {
         "np.copyto(out.view(UINT16), upper)",
         "np.copyto(out.view(np.uint8), upper)",
         ".view(uint8) of float16",
+    ),
+    "how many axes there are": (
+        "np.copyto(out.view(UINT16), upper)",
+        "np.copyto(out.view(UINT16), upper)\n    np.add(out.view(UINT16), x.ndim - 1, out=out.view(UINT16))",
+        ".ndim has no meaning",
+    ),
+    "an integer that is compared with a half": (
+        "if bits.min() == 0:",
+        "if bits.min() < 1.5:",
+        "1.5 with uint16",
+    ),
+    "x as room for a result": (
+        "np.copyto(out.view(UINT16), upper)",
+        "np.copyto(out.view(UINT16), upper)\n    np.copyto(x.view(UINT16), upper)",
+        "fill_16 writes to `x`",
     ),
     "an exception": (
         "np.copyto(out.view(UINT16), upper)",
@@ -255,6 +294,29 @@ def test_an_element_type_without_kernel_is_named() -> None:
     fewer = Subject(what.modules, what.constants, {})
     with pytest.raises(UserError, match="float16 has no NumPy kernel"):
         explore(fewer, FLOAT16, Reached(), in_place=False)
+
+
+def test_a_kernel_or_planner_from_elsewhere_is_named() -> None:
+    """Nobody would read it, nor see where it goes: it could tell an array from a symbol."""
+    what = subject()
+
+    def elsewhere(*_: object) -> tuple[object, None, None]:
+        return print, None, None
+
+    for planners in (dict.fromkeys(what.planners, elsewhere), dict.fromkeys(what.planners, _Planner())):
+        with pytest.raises(UserError, match="is not traced"):
+            explore(Subject(what.modules, what.constants, planners), FLOAT16, Reached(), in_place=False)
+
+
+class _Planner:
+    def __call__(self, *_: object) -> tuple[object, None, None]:
+        return print, None, None
+
+
+def test_a_kernel_from_elsewhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    what = planted(tmp_path, monkeypatch, {"kernels": (LIMIT, f"{LIMIT}\nlimit = np.clip\n# ")})
+    with pytest.raises(UserError, match=r"numpy\.clip is planned or called, and is not traced"):
+        trace_all(SPEC.element_types, what)
 
 
 def test_what_stops_the_tracing_stops_generate_and_prove(bench: Workbench, tmp_path: Path) -> None:

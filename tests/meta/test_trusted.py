@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 ORDERED = "why3/ordered.mlw"
 CLIP = "why3/clip.mlw"
+MEMORY = "why3/memory.mlw"
+SOURCE = "type source = abstract { from: int; readable: int }"
+INT8_DRIVER = "generated/c/drivers/int8.drv"
 DRIVER = "why3/drivers/elements.gen"
 FLOAT = "generated/why3/float32.mlw"
 TOTAL = "ordered.Ordered.total: forall a b: t. not nan a -> not nan b ->"
@@ -68,6 +71,25 @@ PLANTED = {
     "a driver's line more": (DRIVER, LE, f'{LE}  syntax function zero "#x00000000"\n',
                              ["+ symbol elements.Float32.zero: #x00000000"]),
     "a driver's line that is gone": (DRIVER, LE, "", [f"- symbol elements.Float32.le: {LEQ}"]),
+    "a type of which something is assumed": (
+        MEMORY, "readable: int }", "readable: int }\n\n    invariant { readable < from < readable }",
+        [f"+ assumption memory.Buffers: {SOURCE} invariant {{ readable < from < readable }}"]),
+    "a program that need not end": (
+        "why3/kernel.mlw", "  = clip_elements y x min max n\n\n  (** Elsewhere",
+        "  diverges\n  = clip_elements y x min max n\n\n  (** Elsewhere",
+        ["+ assumption kernel.Kernel: diverges"]),
+    "an end that Why3 is told not to ask for": (
+        "why3/kernel.mlw", "let clip_elements ", "let clip_elements [@vc:divergent] ",
+        ["+ assumption kernel.Kernel: [@vc:divergent]"]),
+    "any result at all": (
+        "why3/kernel.mlw", "    else x\n", "    else any t\n", ["+ assumption kernel.Kernel: any"]),
+    "a definition in front of the C": (
+        INT8_DRIVER, '  syntax type memory "void"',
+        '  prelude "#define clip_element(x, min, max) (x)"\n  syntax type memory "void"',
+        ['+ symbol c_*.Kernel.prelude: "#define clip_element(x, min, max) (x)" [int8]']),
+    "a definition in front of all": (
+        INT8_DRIVER, "module elements.Bits8\n", 'prelude "#define n 0"\nmodule elements.Bits8\n',
+        ['+ symbol .prelude: "#define n 0" [int8]']),
     "a prelude": (DRIVER, "theory elements.Bits8\n", 'prelude "(assert false)"\n\ntheory elements.Bits8\n',
                   ["+ symbol elements.gen.prelude: (assert false)"]),
     "a prelude of one theory": (DRIVER, "theory elements.Bits8\n",
@@ -88,6 +110,25 @@ def test_each_surprise_is_reported(name: str, bench: Workbench) -> None:
     digests = [line for line in news if line[2:].startswith("symbol why3/drivers/")]
     assert [line for line in news if line not in digests] == lines
     assert len(digests) == (2 if file == DRIVER else 0)  # the file as it was, and as it is
+
+
+def test_a_contract_that_asks_for_more_or_says_less_is_reported(bench: Workbench) -> None:
+    """A contract of which nobody can keep the first part is proved of every kernel."""
+    asked = "requires { same_or_apart x y n }"
+    file = "generated/why3/c_int8.mlw"
+    bench.plant(file, asked, f"{asked}\n    requires {{ n < 0 }}")
+    gone, *news = sorted(_news(), key=len, reverse=True)
+    assert gone.startswith("- symbol c_*.Kernel.sonnx_clip_*: (y: target)")
+    assert any("requires { n < 0 }" in line and line.endswith("[int8]") for line in news)
+
+
+def test_a_program_that_may_not_end_is_not_proved(bench: Workbench) -> None:
+    """Why3 only warns of it."""
+    bench.plant("why3/kernel.mlw", "      variant   { n - i }\n", "")
+    ended = bench.prove("--only", "kernel.clip_elements")
+    assert ended.status == 1
+    assert "termination of this expression cannot be proved" in ended.out
+    assert "not proved kernel.clip_elements" in ended.out
 
 
 def test_nothing_is_reported_of_the_project_itself(bench: Workbench) -> None:

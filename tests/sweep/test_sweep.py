@@ -2,14 +2,17 @@
 
 import ctypes
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from sonnx_clip import special
 from sonnx_clip.cli import app
+from sonnx_clip.conform import dtypes
 from sonnx_clip.errors import UserError
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec import evaluate, load_spec
 from sonnx_clip.sweep import command, record, run, slices
 from sonnx_clip.sweep.slices import BOUNDS, SPECIAL_BOUND, TABLE, Slice, swept_types
 from sonnx_clip.sweep.subjects import find_subject
@@ -35,6 +38,18 @@ def test_the_table_agrees_with_the_oracle_and_the_evaluator(etype):
     found = run_slice(find_subject("c"), Slice(etype, TABLE))
     assert found.wrong == 0
     assert found.compared > 30_000
+
+
+@pytest.mark.parametrize("module", [special, evaluate, dtypes], ids=lambda module: module.__name__)
+def test_a_finished_slice_is_not_believed_when_what_is_due_or_swept_has_changed(
+    module, tmp_path, monkeypatch
+):
+    """Which bounds are special does not stand in the id of a slice."""
+    before = record.judge_digest()
+    changed = tmp_path / "changed.py"
+    changed.write_bytes(Path(module.__file__).read_bytes() + b"# changed")
+    monkeypatch.setattr(module, "__file__", str(changed))
+    assert record.judge_digest() != before
 
 
 def test_the_program_in_c_and_the_tables_in_numpy_are_due_the_same():
