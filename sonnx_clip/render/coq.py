@@ -11,6 +11,7 @@ from sonnx_clip.render.coqformats import render_formats
 from sonnx_clip.render.coqterm import RESERVED, CoqPrinter
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import header
+from sonnx_clip.render.why3 import definitions_beyond_readings
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.scope import kind_of
 from sonnx_clip.spec.walk import subtrees
@@ -126,7 +127,7 @@ class FamilyFile:
     def text(self) -> str:
         """The whole file."""
         cases = [self._bool(c.id, _TRIPLE, c.when, c.title) for c in self.spec.cases]
-        definitions = [self._definition(d) for d in self.spec.definitions]
+        definitions = [self._definition(d) for d in self._stated()]
         classes = [
             self._bool(c.id, _TRIPLE, c.when, "", f"{c.case} x l m && ")
             for c in self.spec.classes_of(self.family)
@@ -157,9 +158,13 @@ class FamilyFile:
         """A printer for an entry of the YAML."""
         return CoqPrinter(self.family, self._undecided(), where)
 
+    def _stated(self) -> tuple[Definition, ...]:
+        # What only a reading uses is not said in Coq: of the readings there are no theorems in Coq.
+        return definitions_beyond_readings(self.spec)
+
     def _undecided(self) -> frozenset[str]:
         found: set[str] = set()
-        for d in self.spec.definitions:
+        for d in self._stated():
             if not CoqPrinter(self.family, frozenset(found), d.id).is_computed(d.is_):
                 found.add(d.id)
         return frozenset(found)
@@ -167,7 +172,7 @@ class FamilyFile:
     def _opaque(self) -> list[Definition]:
         """The conditions that rest on constants other than 0: to part the classes they need not be opened."""
         found: set[str] = set()
-        for d in self.spec.definitions:
+        for d in self._stated():
             rests = any(
                 isinstance(node, tree.Constant) or (isinstance(node, tree.Use) and node.id in found)
                 for node in subtrees(d.is_)
@@ -175,7 +180,7 @@ class FamilyFile:
             in_family = d.families is None or self.family in d.families
             if rests and in_family and kind_of(d.is_) is not tree.Kind.ELEMENT:
                 found.add(d.id)
-        return [d for d in self.spec.definitions if d.id in found]
+        return [d for d in self._stated() if d.id in found]
 
     # --- Definitions ----------------------------------------------------------------------------------
 

@@ -189,6 +189,12 @@ def _other_trees(spec: Spec) -> list[Expr]:
     return trees + [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
 
 
+def definitions_beyond_readings(spec: Spec) -> tuple[Definition, ...]:
+    """The definitions that cases, classes, properties, latitude or constraints use, in the order of the file."""
+    constraints = [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
+    return tuple(definitions_used(spec, [*_other_trees(spec), *constraints]))
+
+
 def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
     """The definitions that trees use, and what these use, in the order of the file."""
     known = {d.id: d for d in spec.definitions}
