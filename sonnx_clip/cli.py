@@ -132,6 +132,36 @@ def lint(
     raise typer.Exit(run.exit_status)
 
 
+class Assumption(StrEnum):
+    """What the user vouches for."""
+
+    FINITE = "finite"
+
+
+@app.command()
+def normalise(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The ONNX model to be brought in.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result here.")] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Overwrite the model itself.")] = False,
+    assume: Annotated[
+        Assumption | None, typer.Option(help="finite: no infinity reaches a Clip that lacks a bound.")
+    ] = None,
+    format: Annotated[
+        TextOrJson, typer.Option(help="Text for people or JSON for machines.")
+    ] = TextOrJson.TEXT,
+) -> None:
+    """Bring each Clip of an ONNX model into the profile where that changes no result; say what and why."""
+    from sonnx_clip.graph.normalise import normalise as normalise_model
+    from sonnx_clip.graph.normalise_report import exit_status, normalise_json, normalise_text
+    from sonnx_clip.graph.save import save, target_of
+
+    target = target_of(model, output, in_place=in_place)
+    found = normalise_model(model, target, assume_finite=assume is Assumption.FINITE)
+    save(found)
+    print(normalise_json(found.report) if format is TextOrJson.JSON else normalise_text(found.report))
+    raise typer.Exit(exit_status(found.report))
+
+
 class Policy(StrEnum):
     """Which latitude counts."""
 

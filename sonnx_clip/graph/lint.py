@@ -64,10 +64,15 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     """
     model = parse_model(read_bytes(path), path)
     drop_bulky_data(model)
-    return _report(model, path, accept_inferred=accept_inferred)
+    return lint_proto(model, path, accept_inferred=accept_inferred)
 
 
-def _report(model: ModelProto, path: Path, *, accept_inferred: bool) -> ModelReport:
+def lint_proto(model: ModelProto, path: Path, *, accept_inferred: bool = False) -> ModelReport:
+    """Judge a model that `parse_model` accepted; `path` is for the report.
+
+    Raises:
+        UserError: a Clip node is malformed.
+    """
     imports = opsets(model.opset_import, path, "the model")
     found = expand(model, path)
     types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
