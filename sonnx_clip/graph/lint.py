@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from sonnx_clip.graph.expand import Expansion
+
 
 @dataclass(frozen=True)
 class LintRun:
@@ -73,8 +75,13 @@ def lint_proto(model: ModelProto, path: Path, *, accept_inferred: bool = False) 
     Raises:
         UserError: a Clip node is malformed.
     """
-    imports = opsets(model.opset_import, path, "the model")
     found = expand(model, path)
+    return report_of(model, found, path, accept_inferred=accept_inferred)
+
+
+def report_of(model: ModelProto, found: Expansion, path: Path, *, accept_inferred: bool = False) -> ModelReport:
+    """The judgement of Clip nodes that `expand` found."""
+    imports = opsets(model.opset_import, path, "the model")
     types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
     rules = Rules(accept_inferred, types)
     return ModelReport(

@@ -14,7 +14,7 @@ from sonnx_clip.graph.constants import scalar_tensor
 from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.edit import Editor, all_names, clips
 from sonnx_clip.graph.expand import expand
-from sonnx_clip.graph.lint import lint_proto
+from sonnx_clip.graph.lint import lint_proto, report_of
 from sonnx_clip.graph.load import parse_model, read_bytes
 from sonnx_clip.graph.normalise_attributes import Plan, plan
 from sonnx_clip.graph.normalise_inputs import NAME, missing_bounds
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.expand import Expansion
+    from sonnx_clip.graph.verdict import ModelReport
     from sonnx_clip.graph.walk import ClipNode
 
     Found = list[tuple[ClipNode, tuple[Argument, ...]]]
@@ -59,20 +61,24 @@ def normalise(path: Path, target: Path, *, assume_finite: bool = False) -> Norma
     """
     data = read_bytes(path)
     model = parse_model(data, path)
-    _check(data, path, "onnx's checker refuses the model", "correct the model first")
+    _check(model, path, "onnx's checker refuses the model", "correct the model first")
     imports = opsets(model.opset_import, path, "the model")
-    before = _clips(model, path)
+    expansion = _expansion(model, path)
+    before = [(node, arguments(node, path)) for node in expansion.nodes]
     work = _Work(model, path, imports.get(""), before, [[] for _ in before])
     if any(operator_version(node) < BOUNDS_ARE_INPUTS_SINCE for node, _ in work.main):
-        work = _attributes_to_inputs(work, assume_finite=assume_finite)
+        _attributes_to_inputs(work, assume_finite=assume_finite)
     else:
         _inputs(work, assume_finite=assume_finite)
-    main = [found for found in _clips(work.model, path) if not found[0].scope.in_function]
-    _add(work, declare_inferred(work.model, main))
-    changed = any(step.done for steps in work.steps for step in steps)
-    result = work.model.SerializeToString() if changed else data
-    _check(result, path, "onnx's checker refuses the result", "nothing was written; please report this model")
-    return Normalised(result, _report(work, target, changed=changed, raised=work.version != imports.get("")))
+    if work.changed:
+        expansion = _expansion(work.model, path)
+    nodes = [node for node in expansion.nodes if not node.scope.in_function]
+    _add(work, declare_inferred(work.model, [(node, arguments(node, path)) for node in nodes]))
+    if not work.changed:
+        return Normalised(data, _report(work, report_of(model, expansion, target), target))
+    _check(work.model, path, "onnx's checker refuses the result", "nothing was written; please report this model")
+    after = lint_proto(_lean(work.model), target)
+    return Normalised(work.model.SerializeToString(), _report(work, after, target))
 
 
 @dataclass
@@ -87,20 +93,24 @@ class _Work:
     raised: str | None = None
 
     @property
+    def changed(self) -> bool:
+        """Something was done."""
+        return any(step.done for steps in self.steps for step in steps)
+
+    @property
     def main(self) -> Found:
         """The nodes outside local functions, in the order of `edit.clips`."""
         return [found for found in self.before if not found[0].scope.in_function]
 
 
-def _check(data: bytes, path: Path, what: str, todo: str) -> None:
-    problem = checker_problem(data, path.parent)
+def _check(model: ModelProto, path: Path, what: str, todo: str) -> None:
+    problem = checker_problem(model, path.parent)
     if problem is not None:
         raise UserError(f"{what}: {problem}", where=shown(str(path)), todo=todo)
 
 
-def _clips(model: ModelProto, path: Path) -> Found:
-    lean = _lean(model)
-    return [(node, arguments(node, path)) for node in expand(lean, path).nodes]
+def _expansion(model: ModelProto, path: Path) -> Expansion:
+    return expand(_lean(model), path)
 
 
 def _lean(model: ModelProto) -> ModelProto:
@@ -126,24 +136,23 @@ def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor.insert()
 
 
-def _attributes_to_inputs(work: _Work, *, assume_finite: bool) -> _Work:
+def _attributes_to_inputs(work: _Work, *, assume_finite: bool) -> None:
     """Raise the operator set and make every attribute an input, or leave all of it alone."""
     plans = [plan(node, tensors, assume_finite=assume_finite) for node, tensors in work.main]
     bad = next((n for n, found in enumerate(plans) if found.reason), None)
     if bad is not None:
         other = f"the operator set is not raised, since of {work.main[bad][0].place}: {plans[bad].reason}"
         _add(work, [_left(found.reason or other) for found in plans])
-        return work
+        return
     assert work.version is not None  # its nodes have a version
     raised = raise_opset(work.model, work.version, work.path.parent)
     if raised.model is None:
         _add(work, [_left(f"the operator set cannot be raised: {raised.how}") for _ in plans])
-        return work
+        return
     work.model, work.version, work.raised = raised.model, raised.version, raised.how
     editor = Editor(work.model, all_names(work.model))
     _add(work, [_moved(editor, n, found) for n, found in enumerate(plans)])
     editor.insert()
-    return work
 
 
 def _left(reason: str) -> list[Step]:
@@ -178,8 +187,7 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
     return steps
 
 
-def _report(work: _Work, target: Path, *, changed: bool, raised: bool) -> NormaliseReport:
-    after = lint_proto(_lean(work.model), target)
+def _report(work: _Work, after: ModelReport, target: Path) -> NormaliseReport:
     nodes = [
         NodeSteps(
             f"Clip-{operator_version(node)}",
@@ -194,9 +202,9 @@ def _report(work: _Work, target: Path, *, changed: bool, raised: bool) -> Normal
     return NormaliseReport(
         source=work.path,
         target=target,
-        changed=changed,
+        changed=work.changed,
         opsets=(before, work.version),
-        raised=work.raised if raised else None,
+        raised=work.raised,
         nodes=tuple(nodes),
         after=after,
     )

@@ -117,7 +117,7 @@ def _take_over(result: ModelProto, found: ModelProto, old: int, new: int) -> str
         elif (list(same.dims), same.data_type) != (list(tensor.dims), tensor.data_type):
             return f"onnx's version converter changes the stored tensor {tensor.name!r}"
     untouched = {tuple(n.output): n for n in result.graph.node if is_clip(n) or _untouched(n, old, new)}
-    nodes = [untouched.get(tuple(node.output), node) for node in found.graph.node]
+    nodes = [_original(node, untouched.get(tuple(node.output))) for node in found.graph.node]
     if len(clips(result)) != sum(is_clip(node) for node in all_nodes(nodes)):
         return "onnx's version converter changes the number of Clip nodes"
     copies = ModelProto()
@@ -125,6 +125,14 @@ def _take_over(result: ModelProto, found: ModelProto, old: int, new: int) -> str
     del result.graph.node[:]
     result.graph.node.extend(copies.graph.node)
     return None
+
+
+def _original(node: NodeProto, original: NodeProto | None) -> NodeProto:
+    """The node as it was, unless the converter gave it another input."""
+    if original is None:
+        return node
+    count = 1 if is_clip(node) else None  # the bounds of Clip are new inputs
+    return original if list(node.input[:count]) == list(original.input[:count]) else node
 
 
 def _untouched(node: NodeProto, old: int, new: int) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.graph import normalise_opset
 from sonnx_clip.graph.normalise import Normalised, normalise
 from sonnx_clip.graph.normalise_report import exit_status
 from tests.graph.build import bounds, clip, graph, model, scalar, sparse, value
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.steps import Step
 
 ROOT = Path(__file__).parents[2]
-DOUBLE, HALF, INT8 = TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.INT8
+DOUBLE, HALF, INT8, INT64 = (
+    TensorProto.DOUBLE,
+    TensorProto.FLOAT16,
+    TensorProto.INT8,
+    TensorProto.INT64,
+)
 
 
 def normalised(folder: Path, proto: onnx.ModelProto, *, finite: bool = False) -> Normalised:
@@ -68,6 +74,10 @@ def attributes(opset: int = 6, code: int = 1, **given: float) -> onnx.ModelProto
         clip("X", **given), inputs=[value("X", [2, 3], code)], outputs=[value("Y", [2, 3], code)], stored=[]
     )
     return model(main, opset=opset)
+
+
+def one_entry(name: str, number: float) -> TensorProto:
+    return helper.make_tensor(name, 1, [1], [number])
 
 
 @pytest.mark.parametrize("opset", [6, 7, 9, 10])
@@ -135,7 +145,7 @@ def test_the_word_of_the_user_fills_defaults_of_old_versions(tmp_path: Path, pro
 
 def test_one_node_that_cannot_be_moved_keeps_the_operator_set(tmp_path: Path) -> None:
     nodes = [clip("X", min=0.0, out="A", name="a"), clip("A", min=math.nan, max=1.0, name="b")]
-    found = normalised(tmp_path, model(graph(*nodes, stored=[]), opset=9))
+    found = normalised(tmp_path, model(graph(*nodes, stored=[], infos=[value("A", [2, 3])]), opset=9))
     assert not found.report.changed
     assert left(found, 0)[0].why.startswith("the operator set is not raised, since of node 1 'b' of graph 'main'")
     assert left(found, 1)[0].why.startswith("Clip-6 does not say what a NaN bound does")
@@ -163,18 +173,39 @@ def test_other_operators_are_raised_by_the_version_converter(tmp_path: Path) -> 
     same(tmp_path)
 
 
-def test_what_the_converter_refuses_is_left_alone(tmp_path: Path) -> None:
-    nodes = [helper.make_node("Upsample", ["X"], ["A"], scales=[1.0, 1.0], width_scale=1.0), clip("A", min=0.0)]
-    proto = model(graph(helper.make_node("Affine", ["X"], ["A"], alpha=1.0, beta=0.0), nodes[1], stored=[]), opset=6)
-    before = tmp_path / "before.onnx"
-    before.write_bytes(proto.SerializeToString())
-    try:
-        found = normalise(before, tmp_path / "after.onnx")
-    except UserError as error:
-        assert error.what.startswith("onnx's checker refuses the model")  # noqa: PT017
-    else:
-        assert not found.report.changed
-        assert left(found)[0].why.startswith("the operator set cannot be raised")
+def test_an_operator_that_the_converter_replaces(tmp_path: Path) -> None:
+    scatter = helper.make_node("Scatter", ["X", "i", "X"], ["A"])
+    i = helper.make_tensor("i", INT64, [2, 3], [0, 1, 0, 1, 1, 0])
+    proto = model(graph(scatter, clip("A", min=0.0), stored=[i], infos=[value("A", [2, 3])]), opset=9)
+    found = normalised(tmp_path, proto)
+    assert found.report.raised is not None
+    assert found.report.raised.endswith("Scatter-9 to 11")
+    assert left(found) == []
+    same(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ((None, "no adapter"), "onnx's version converter refuses the model: no adapter"),
+        ((model(graph(outputs=[value("other", [1])])), ""), "onnx's version converter renames outputs of the model"),
+        ((model(graph(stored=[one_entry("w", 1.0)])), ""), "onnx's version converter changes the stored tensor 'w'"),
+        ((model(graph(clip(out="A"), clip(), stored=[])), ""), "onnx's version converter changes the number of Clip"),
+    ],
+)
+def test_what_the_converter_spoils_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: tuple[onnx.ModelProto | None, str], reason: str
+) -> None:
+    monkeypatch.setattr(normalise_opset, "converted", lambda *_: answer)
+    axes = helper.make_node("Squeeze", ["X"], ["A"], axes=[0])
+    weights = helper.make_tensor("w", 1, [3], [1.0, 2.0, 3.0])
+    main = graph(
+        axes, clip("A", min=0.0), inputs=[value("X", [1, 3])], outputs=[value("Y", [3])], stored=[weights],
+        infos=[value("A", [3])],
+    )  # fmt: skip
+    found = normalised(tmp_path, model(main, opset=9))
+    assert done(found) == []
+    assert left(found)[0].why.startswith(f"the operator set cannot be raised: {reason}")
 
 
 @pytest.mark.parametrize("code", [INT8, TensorProto.UINT8, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT64])
@@ -213,10 +244,6 @@ def test_missing_bounds_of_floats_need_the_word_of_the_user(tmp_path: Path, inpu
     assert set(done(found)) == {"default_made_explicit"}
     assert left(found) == []
     same(tmp_path)  # onnxruntime limits infinities either way
-
-
-def one_entry(name: str, number: float) -> TensorProto:
-    return helper.make_tensor(name, 1, [1], [number])
 
 
 def test_a_stored_bound_of_one_entry_becomes_a_scalar(tmp_path: Path) -> None:
@@ -258,7 +285,7 @@ def test_a_bound_of_one_entry_that_others_read_is_reshaped(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("x", "dims", "reason"),
-    [([2, 3], [3], "broadcast"), ([2, 3], [1, 1], "broadcast"), ([], [1], "rank 0"), (None, [1], "rank 0")],
+    [([2, 3], [3], "broadcast"), ([2, 3], [1, 1], "broadcast"), ([], [1], "rank 0")],
 )
 def test_other_shapes_of_bounds_are_left_alone(tmp_path: Path, x: list[int | str | None] | None, dims: list[int], reason: str) -> None:
     low = helper.make_tensor("L", 1, dims, [0.0] * math.prod(dims))
