@@ -109,22 +109,32 @@ class TextOrJson(StrEnum):
     JSON = "json"
 
 
+class LintFormat(StrEnum):
+    """How `lint` prints its result."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
 @app.command()
 def lint(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL.onnx", help="ONNX models to judge.")],
     format: Annotated[
-        TextOrJson, typer.Option(help="Text for people or JSON for machines.")
-    ] = TextOrJson.TEXT,
+        LintFormat, typer.Option(help="Text for people, JSON or SARIF 2.1.0 for machines.")
+    ] = LintFormat.TEXT,
     accept_inferred: Annotated[
         bool, typer.Option("--accept-inferred", help="Count inferred shapes and types as declared.")
     ] = False,
 ) -> None:
     """Say of each Clip node of ONNX models which restrictions (R1 to R5) it meets."""
-    from sonnx_clip.graph import lint_models, to_json, to_text
+    from sonnx_clip.graph import lint_models, to_json, to_sarif, to_text
 
     run = lint_models(models, accept_inferred=accept_inferred)
-    if format is TextOrJson.JSON:
+    if format is LintFormat.JSON:
         print(to_json(run.reports, run.errors))
+    elif format is LintFormat.SARIF:
+        print(to_sarif(run.reports, run.errors))
     elif run.reports:
         print("\n\n".join(to_text(report) for report in run.reports))
     for _, error in run.errors:
