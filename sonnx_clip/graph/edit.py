@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto, NodeProto, TensorProto, helper
+from onnx import NodeProto, TensorProto, helper
 
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.walk import all_nodes, inner_path, is_clip, subgraphs
@@ -99,5 +99,3 @@ class Editor:
             for node in reversed(nodes):
                 graph.node.insert(index, node)
         return count
-
-

@@ -21,7 +21,7 @@ from sonnx_clip.graph.normalise_inputs import NAME, missing_bounds
 from sonnx_clip.graph.normalise_opset import raise_opset
 from sonnx_clip.graph.normalise_scalars import one_entry_bounds
 from sonnx_clip.graph.normalise_shapes import declare_inferred
-from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step
+from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step, did, left_alone
 from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import Judgement, NodeReport, Verdict
 from sonnx_clip.graph.walk import opsets
@@ -76,7 +76,9 @@ def normalise(path: Path, target: Path, *, assume_finite: bool = False) -> Norma
     _add(work, declare_inferred(work.model, [(node, arguments(node, path)) for node in nodes]))
     if not work.changed:
         return Normalised(data, _report(work, report_of(model, expansion, target), target))
-    _check(work.model, path, "onnx's checker refuses the result", "nothing was written; please report this model")
+    _check(
+        work.model, path, "onnx's checker refuses the result", "nothing was written; please report this model"
+    )
     after = lint_proto(_lean(work.model), target)
     return Normalised(work.model.SerializeToString(), _report(work, after, target))
 
@@ -131,7 +133,10 @@ def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor = Editor(work.model, all_names(work.model))
     tensors = [found for _, found in work.main]
     assert len(clips(work.model)) == len(tensors)
-    _add(work, [missing_bounds(editor, n, found, assume_finite=assume_finite) for n, found in enumerate(tensors)])
+    _add(
+        work,
+        [missing_bounds(editor, n, found, assume_finite=assume_finite) for n, found in enumerate(tensors)],
+    )
     _add(work, one_entry_bounds(editor, tensors))
     editor.insert()
 
@@ -156,7 +161,7 @@ def _attributes_to_inputs(work: _Work, *, assume_finite: bool) -> None:
 
 
 def _left(reason: str) -> list[Step]:
-    return [Step(tag, False, f"{NAME[role]} is no input", reason) for role, tag in _TAG.items()]
+    return [left_alone(tag, f"{NAME[role]} is no input", reason) for role, tag in _TAG.items()]
 
 
 def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
@@ -183,7 +188,7 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
             why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
             limit = "lowest_is_no_lower_bound" if bound.role == "L" else "highest_is_no_upper_bound"
             extra = [f"{found.etype.id}.{limit}_repaired"]
-        steps.append(Step(rule, True, what, why, (*theorems, *extra)))
+        steps.append(did(rule, what, why, (*theorems, *extra)))
     return steps
 
 
@@ -211,7 +216,7 @@ def _report(work: _Work, after: ModelReport, target: Path) -> NormaliseReport:
 
 
 def _still(judged: NodeReport, steps: Sequence[Step]) -> list[Step]:
-    """What lint still has against a node, with the reason of the rule that left it, where one looked at it."""
+    """What lint still has against a node, with the reason of the rule that left it where there is one."""
     found: list[Step] = []
     for judgement in judged.judgements:
         if judgement.verdict is not Verdict.MEETS:
@@ -222,10 +227,10 @@ def _still(judged: NodeReport, steps: Sequence[Step]) -> list[Step]:
 
 def _from_lint(judgement: Judgement) -> list[Step]:
     return [
-        Step(
+        left_alone(
             judgement.id,
-            False,
-            f"{problem.argument}{'' if problem.tensor is None else ' ' + quoted(problem.tensor)}: {problem.message}",
+            " ".join([problem.argument, *([quoted(problem.tensor)] if problem.tensor is not None else [])])
+            + f": {problem.message}",
             problem.remedy,
         )
         for problem in judgement.problems

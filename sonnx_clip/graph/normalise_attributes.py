@@ -1,4 +1,4 @@
-"""Clip before version 11, whose bounds are FLOAT attributes: their exact values, as inputs would have them."""
+"""Clip before version 11, whose bounds are FLOAT attributes: their exact values, as inputs have them."""
 
 from __future__ import annotations
 
@@ -64,10 +64,14 @@ def plan(node: ClipNode, tensors: Sequence[Argument], *, assume_finite: bool) ->
         bounds.append(bound)
     low, high = (bound.value for bound in bounds)
     if math.isnan(low) or math.isnan(high):
-        reason = f"Clip-{operator_version(node)} does not say what a NaN bound does, and onnxruntime refuses it"
+        reason = (
+            f"Clip-{operator_version(node)} does not say what a NaN bound does, and onnxruntime refuses it"
+        )
         return Plan(etype, (), reason)
     if low > high:
-        reason = f"Clip-{operator_version(node)} does not say what min = {low:.9g} above max = {high:.9g} does"
+        reason = (
+            f"Clip-{operator_version(node)} does not say what min = {low:.9g} above max = {high:.9g} does"
+        )
         return Plan(etype, (), f"{reason}, and onnxruntime refuses it")
     return Plan(etype, tuple(bounds))
 
@@ -90,9 +94,11 @@ def _bound(node: ClipNode, etype: ElementType, role: str, *, assume_finite: bool
         value = -math.inf if role == "L" else math.inf
         return Bound(role, limit_bits(etype, role), value, given=False, assumed=True)
     if default.name and etype.onnx == "DOUBLE":
-        return f"the text gives numeric_limits of DOUBLE for {name}, the schema {default.f:.9g}, and they differ"
+        return (
+            f"the text gives numeric_limits of DOUBLE for {name}, the schema {default.f:.9g}, and they differ"
+        )
     return (
         f"{name} is not set: the text gives numeric_limits::{LIMIT[role]} of {etype.onnx}, "
-        f"{'the schema a number beyond it' if default.name else 'the schema nothing'}, and they differ where X is "
-        "infinite. If no infinity reaches the node: --assume finite"
+        f"{'the schema a number beyond it' if default.name else 'the schema nothing'}, and they differ where X "
+        "is infinite. If no infinity reaches the node: --assume finite"
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.constants import limit_bits, profile_type, scalar_tensor
+from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type, scalar_tensor
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.edit import clips
-from sonnx_clip.graph.steps import Step
+from sonnx_clip.graph.steps import Step, did, left_alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,30 +55,25 @@ def missing_bounds(
     ]
 
 
-def _missing(
-    editor: Editor, place: int, x: Argument, role: str, *, both: bool, assume_finite: bool
-) -> Step:
+def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, assume_finite: bool) -> Step:
     name = NAME[role]
     etype = profile_type(one_type(x))
     if etype is None or etype.onnx is None:
-        why = f"the element type of X is not known, so neither is its {'lowest' if role == 'L' else 'highest'} number"
-        return Step(_TAG[role], False, f"{name} is not set", why)
+        why = f"the element type of X is not known, so neither is its {LIMIT[role]} number"
+        return left_alone(_TAG[role], f"{name} is not set", why)
     theorem = f"{etype.id}.{'widest_bounds_are_no_bound' if both else _NO_BOUND[role]}"
     if etype.family == "float" and not assume_finite:
         why = (
-            "the text gives numeric_limits, which limits an infinite X; the function body of Clip-13 does not, and "
-            f"runtimes differ ({theorem}_refuted). If no infinity reaches the node: --assume finite"
+            "the text gives numeric_limits, which limits an infinite X; the function body of Clip-13 does not, "
+            f"and runtimes differ ({theorem}_refuted). If no infinity reaches the node: --assume finite"
         )
-        return Step(_TAG[role], False, f"{name} is not set", why, (f"{theorem}_refuted",))
+        return left_alone(_TAG[role], f"{name} is not set", why, (f"{theorem}_refuted",))
     node = clips(editor.model)[place]
     tensor = scalar_tensor(editor.fresh(f"{node.output[0]}_{name}"), etype.onnx, limit_bits(etype, role))
     editor.constant_before(place, tensor)
     editor.set_input(node, role, tensor.name)
-    limit = "lowest" if role == "L" else "highest"
-    what = f"{name} was not set and is the {limit} {etype.onnx} now: input {quoted(tensor.name)}"
+    what = f"{name} was not set and is the {LIMIT[role]} {etype.onnx} now: input {quoted(tensor.name)}"
     if etype.family == "float":
         why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
-        return Step("default_made_explicit", True, what, why, (f"{theorem}_repaired",))
-    return Step(
-        "default_made_explicit", True, what, "this bound is no bound, bit for bit", (theorem,)
-    )
+        return did("default_made_explicit", what, why, (f"{theorem}_repaired",))
+    return did("default_made_explicit", what, "this bound is no bound, bit for bit", (theorem,))

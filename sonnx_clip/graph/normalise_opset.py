@@ -64,8 +64,12 @@ def _convert(model: ModelProto, version: int, target: int, folder: Path) -> Rais
         return Raised(None, version, problem)
     _without_bounds(result)
     _prune(result.graph, all_names(model))
-    pairs = dict.fromkeys(f"{name}-{old} to {new}" for name, old, new in _different(model.graph.node, version, target))
-    return Raised(result, target, f"by onnx's version converter, which is believed, not proved: {', '.join(pairs)}")
+    pairs = dict.fromkeys(
+        f"{name}-{old} to {new}" for name, old, new in _different(model.graph.node, version, target)
+    )
+    return Raised(
+        result, target, f"by onnx's version converter, which is believed, not proved: {', '.join(pairs)}"
+    )
 
 
 def _copy(model: ModelProto, target: int) -> ModelProto:
@@ -100,7 +104,11 @@ def _without_bounds(model: ModelProto) -> None:
     """Leave its Clip nodes their X; the bounds are put in afterwards."""
     for node in clips(model):
         del node.input[1:]
-        kept = [attribute for attribute in node.attribute if attribute.name not in ("min", "max", "consumed_inputs")]
+        kept = [
+            attribute
+            for attribute in node.attribute
+            if attribute.name not in ("min", "max", "consumed_inputs")
+        ]
         del node.attribute[:]
         node.attribute.extend(kept)
 
@@ -147,7 +155,11 @@ def _prune(graph: GraphProto, names: set[str]) -> None:
     read |= {name for node in all_nodes(graph.node) for name in node.input}
     for inner in found:
         for node in list(inner.node):
-            if node.op_type == "Constant" and not {*node.output} & (names | read) and not list(subgraphs(node)):
+            if (
+                node.op_type == "Constant"
+                and not {*node.output} & (names | read)
+                and not list(subgraphs(node))
+            ):
                 inner.node.remove(node)
 
 

@@ -65,7 +65,10 @@ def _title(node: NodeSteps) -> str:
 def _step_lines(steps: Sequence[Step]) -> list[str]:
     """The same step at several nodes."""
     head = "" if steps[0].done else f"left, {steps[0].rule}: "
-    lines = [f"    {what if what.startswith(MORE) else head + what}" for what in some([step.what for step in steps])]
+    lines = [
+        f"    {what if what.startswith(MORE) else head + what}"
+        for what in some([step.what for step in steps])
+    ]
     lines += [f"      because {why}" for why in some([step.why for step in steps])]
     if steps[0].theorems:
         lines.append(f"      theorems: {', '.join(steps[0].theorems)}")

@@ -11,7 +11,7 @@ from sonnx_clip.graph.declared import Dims, quoted, show_dims
 from sonnx_clip.graph.edit import POSITION, clips, graphs
 from sonnx_clip.graph.normalise_inputs import NAME, known_dims, one_type
 from sonnx_clip.graph.scope import is_default_domain
-from sonnx_clip.graph.steps import Step
+from sonnx_clip.graph.steps import Step, did, left_alone
 from sonnx_clip.graph.walk import is_clip
 
 if TYPE_CHECKING:
@@ -49,19 +49,21 @@ def _one(editor: Editor, place: int, x: Argument, bound: Argument, in_place: set
     title = f"{NAME[bound.role]} {quoted(bound.name)} has the shape {show_dims(dims)}"
     if dims != _ONE:
         why = "a runtime may refuse this shape or broadcast it; neither is Clip with a scalar"
-        return Step("scalar_bounds", False, title, why)
+        return left_alone("scalar_bounds", title, why)
     if not known_dims(x):
         why = "X may have rank 0; a runtime that broadcasts would then give Y the shape [1], against C1"
-        return Step("scalar_bounds", False, title, why)
+        return left_alone("scalar_bounds", title, why)
     if bound.name in in_place:
         _make_scalar(editor.model, bound.name)
         how = "its stored tensor has the shape [] now"
     else:
-        how = f"the node reads {quoted(_reshape(editor, place, bound.role, bound.name))} now, its Reshape to []"
+        how = (
+            f"the node reads {quoted(_reshape(editor, place, bound.role, bound.name))} now, its Reshape to []"
+        )
     etype = profile_type(one_type(x))
     theorems = (f"{etype.id}.C1", f"{etype.id}.clip_is_cases") if etype else ()
     why = "the one entry keeps its bits, and Y has the shape of X whatever that of the bound is"
-    return Step("bound_made_scalar", True, f"{title}: {how}", why, theorems)
+    return did("bound_made_scalar", f"{title}: {how}", why, theorems)
 
 
 def _reshape(editor: Editor, place: int, role: str, name: str) -> str:
@@ -83,7 +85,10 @@ def _stored_for_clip_alone(model: ModelProto, tensors: Sequence[Sequence[Argumen
         if known_dims(bound) == _ONE and known_dims(four[0])
     }
     kept = {
-        bound.name for four in tensors for bound in four[1:3] if known_dims(bound) != _ONE or not known_dims(four[0])
+        bound.name
+        for four in tensors
+        for bound in four[1:3]
+        if known_dims(bound) != _ONE or not known_dims(four[0])
     }
     stored: list[str] = []
     used: set[str] = set()

@@ -10,7 +10,7 @@ from sonnx_clip.graph.constants import profile_type
 from sonnx_clip.graph.declared import quoted, show_dims, symbols
 from sonnx_clip.graph.edit import graphs, main_path
 from sonnx_clip.graph.normalise_inputs import one_type
-from sonnx_clip.graph.steps import Step
+from sonnx_clip.graph.steps import Step, did
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,11 @@ def _declare(by_path: dict[str, GraphProto], node: ClipNode, tensor: Argument, n
     element_type, dims = one_type(tensor), _explicit(tensor)
     new_type = element_type is not None and not tensor.element_types
     new_dims = dims is not None and (tensor.dims is None or bool(symbols(tensor.dims)))
-    if not (new_type or new_dims) or element_type not in TensorProto.DataType.keys():
+    if (
+        element_type is None
+        or not (new_type or new_dims)
+        or element_type not in set(TensorProto.DataType.keys())
+    ):
         return None
     graph = by_path.get(_defining(node.scope, name))
     if graph is None or any(value.name == name for value in graph.input):
@@ -61,9 +65,11 @@ def _declare(by_path: dict[str, GraphProto], node: ClipNode, tensor: Argument, n
         return None
     shape = f" {show_dims(dims)}" if new_dims and dims is not None else ""
     etype = profile_type(element_type)
-    theorems = (f"{etype.id}.C1", f"{etype.id}.C3") if etype and etype.id != "real" and tensor.role == "Y" else ()
+    theorems = (
+        (f"{etype.id}.C1", f"{etype.id}.C3") if etype and etype.id != "real" and tensor.role == "Y" else ()
+    )
     what = f"{tensor.role} {quoted(name)} is declared as {element_type}{shape} now"
-    return Step("shape_declared", True, what, "found by onnx's shape inference; it changes no value", theorems)
+    return did("shape_declared", what, "found by onnx's shape inference; it changes no value", theorems)
 
 
 def _explicit(tensor: Argument) -> Dims | None:
@@ -96,4 +102,4 @@ def _write(graph: GraphProto, name: str, element_type: str, dims: Dims | None) -
                 tensor.shape.dim.add(dim_value=int(dim))
     if not declared:
         graph.value_info.append(target)
-    return target.SerializeToString(deterministic=True) != before
+    return bool(target.SerializeToString(deterministic=True) != before)

@@ -80,7 +80,9 @@ def _judgement_lines(column: Sequence[Judgement], spec: Spec) -> list[str]:
     lines = [f"    {column[0].verdict} {column[0].id}: {statement(column[0].id, spec)}"]
     for problems in zip(*(judgement.problems for judgement in column), strict=True):
         first = problems[0]
-        names = ", ".join(some([quoted(problem.tensor) for problem in problems if problem.tensor is not None]))
+        names = ", ".join(
+            some([quoted(problem.tensor) for problem in problems if problem.tensor is not None])
+        )
         unknown = "unknown, " if first.verdict is Verdict.UNKNOWN else ""
         lines.append(f"      {first.argument}{' ' + names if names else ''}: {unknown}{first.message}")
         remedies = list(dict.fromkeys(problem.remedy for problem in problems))

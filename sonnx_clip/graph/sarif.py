@@ -1,13 +1,12 @@
 """The reports of lint in SARIF 2.1.0, for the tools that gather findings.
 
-A model is binary, so a finding has no line: its place is the model's file and, as logical locations, the graph,
-the node and the tensor, by which a person finds it in a viewer of ONNX models.
+A model is binary, so a finding has no line: its place is the model's file and, as logical locations, the
+graph, the node and the tensor, by which a person finds it in a viewer of ONNX models.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -19,6 +18,7 @@ from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from sonnx_clip.errors import UserError
     from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Problem
@@ -84,17 +84,34 @@ def _notification(path: Path, text: str, level: str) -> dict[str, Any]:
 def _result(report: ModelReport, node: NodeReport, judgement: Judgement, problem: Problem) -> dict[str, Any]:
     name = node.name or node.output
     tensor = "" if problem.tensor is None else f" {quoted(problem.tensor)}"
-    logical = [{"name": name, "fullyQualifiedName": f"{node.graph} > node {node.index} {quoted(name)}", "kind": "function"}]
+    logical = [
+        {
+            "name": name,
+            "fullyQualifiedName": f"{node.graph} > node {node.index} {quoted(name)}",
+            "kind": "function",
+        }
+    ]
     if problem.tensor is not None:
-        logical.append({"name": problem.tensor, "fullyQualifiedName": f"{node.graph} > {problem.tensor}", "kind": "variable"})
+        logical.append(
+            {
+                "name": problem.tensor,
+                "fullyQualifiedName": f"{node.graph} > {problem.tensor}",
+                "kind": "variable",
+            }
+        )
     return {
         "ruleId": judgement.id,
         "ruleIndex": RULES.index(judgement.id),
         "level": _LEVEL[problem.verdict],
         "kind": "fail" if problem.verdict is Verdict.VIOLATES else "review",
-        "message": {"text": f"{node.operator} {quoted(name)}, {problem.argument}{tensor}: {problem.message}. Remedy: {problem.remedy}"},
+        "message": {
+            "text": f"{node.operator} {quoted(name)}, {problem.argument}{tensor}: {problem.message}. "
+            f"Remedy: {problem.remedy}"
+        },
         "locations": [
             {"physicalLocation": {"artifactLocation": _artifact(report.path)}, "logicalLocations": logical}
         ],
-        "partialFingerprints": {"sonnxClip/v1": f"{judgement.id}/{problem.argument}/{node.graph}/{node.output}"},
+        "partialFingerprints": {
+            "sonnxClip/v1": f"{judgement.id}/{problem.argument}/{node.graph}/{node.output}"
+        },
     }

@@ -29,7 +29,9 @@ def target_of(source: Path, output: Path | None, *, in_place: bool) -> Path:
         UserError: neither or both of them are asked for, or the output is the input.
     """
     if (output is None) == (not in_place):
-        raise UserError("say where the result goes: either -o OUT.onnx or --in-place", todo="give one of the two")
+        raise UserError(
+            "say where the result goes: either -o OUT.onnx or --in-place", todo="give one of the two"
+        )
     if output is None:
         return source.resolve()
     if output.exists() and source.exists() and output.samefile(source):

@@ -16,8 +16,8 @@ class Step:
     """One thing done to one Clip node, or left as it is.
 
     Attributes:
-        rule: attribute_to_input, default_made_explicit, bound_made_scalar or shape_declared for what was done;
-            the id of the restriction that stays broken for what was left.
+        rule: attribute_to_input, default_made_explicit, bound_made_scalar or shape_declared for what was
+            done; the id of the restriction that stays broken for what was left.
         done: False where the model was left alone.
         what: what was done, or what is left.
         why: why that changes no result, or why it could not be shown.
@@ -29,6 +29,16 @@ class Step:
     what: str
     why: str
     theorems: tuple[str, ...] = ()
+
+
+def did(rule: str, what: str, why: str, theorems: tuple[str, ...] = ()) -> Step:
+    """A step that changed the model."""
+    return Step(rule, done=True, what=what, why=why, theorems=theorems)
+
+
+def left_alone(rule: str, what: str, why: str, theorems: tuple[str, ...] = ()) -> Step:
+    """A restriction that stays broken."""
+    return Step(rule, done=False, what=what, why=why, theorems=theorems)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ _LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_ALL")
 _SPECIAL = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 3.4e38, -3.4e38, 1e-45, 0.5, 6.0, 65504.0]
 
 
-def _values(dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Generator, *, special: bool) -> Any:
+def _values(
+    dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Generator, *, special: bool
+) -> Any:
     if dtype == np.bool_:
         return np.full(shape, special)
     if dtype.kind in "iu":
@@ -30,8 +32,8 @@ def _values(dtype: np.dtype[Any], shape: tuple[int, ...], source: np.random.Gene
         return np.asarray(drawn, dtype)
     if special:
         with np.errstate(over="ignore", invalid="ignore"):
-            return source.choice(np.array(_SPECIAL), shape).astype(dtype)
-    return (source.standard_normal(shape) * 4).astype(dtype)
+            return np.asarray(source.choice(np.array(_SPECIAL), shape), dtype)
+    return np.asarray(source.standard_normal(shape) * 4, dtype)
 
 
 def feeds(model: onnx.ModelProto, count: int = 4, seed: int = 4) -> list[Feed]:
@@ -70,10 +72,16 @@ def differences(before: Path, after: Path, given: list[Feed] | None = None) -> l
     given = given or feeds(onnx.load(before, load_external_data=False))
     found = []
     for level in _LEVELS:
-        for number, (old, new) in enumerate(zip(run(before, given, level), run(after, given, level), strict=True)):
+        for number, (old, new) in enumerate(
+            zip(run(before, given, level), run(after, given, level), strict=True)
+        ):
             if not old:
                 found.append(f"{level}: nothing was compared")
-            found += [f"{level}, input {number}, output {n}" for n, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
+            found += [
+                f"{level}, input {number}, output {n}"
+                for n, pair in enumerate(zip(old, new, strict=True))
+                if pair[0] != pair[1]
+            ]
     return found
 
 

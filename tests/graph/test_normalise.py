@@ -41,7 +41,10 @@ def normalised(folder: Path, proto: onnx.ModelProto, *, finite: bool = False) ->
     assert again.data == found.data
     assert not again.report.changed
     assert not any(step.done for node in again.report.nodes for step in node.steps)
-    known = {entry["id"] for entry in json.loads((ROOT / "generated/why3/obligations.json").read_text())["obligations"]}
+    known = {
+        entry["id"]
+        for entry in json.loads((ROOT / "generated/why3/obligations.json").read_text())["obligations"]
+    }
     cited = {theorem for node in found.report.nodes for step in node.steps for theorem in step.theorems}
     assert cited <= known
     return found
@@ -110,7 +113,9 @@ def test_the_sign_of_a_zero_bound_is_kept(tmp_path: Path, zero: float) -> None:
 @pytest.mark.parametrize("code", [DOUBLE, HALF])
 def test_attributes_of_other_float_types_are_exact(tmp_path: Path, code: int) -> None:
     found = normalised(tmp_path, attributes(6, code, min=-0.25, max=1.5))
-    assert [(v.dtype.itemsize, float(v)) for v in stored(found)] == [(8 if code == DOUBLE else 2, n) for n in (-0.25, 1.5)]  # type: ignore[attr-defined]
+    assert [(v.dtype.itemsize, float(v)) for v in stored(found)] == [
+        (8 if code == DOUBLE else 2, n) for n in (-0.25, 1.5)
+    ]  # type: ignore[attr-defined]
     assert reference_differences(tmp_path / "before.onnx", tmp_path / "after.onnx") == []
 
 
@@ -139,7 +144,12 @@ def test_attributes_that_are_left_alone(tmp_path: Path, proto: onnx.ModelProto, 
 def test_the_word_of_the_user_fills_defaults_of_old_versions(tmp_path: Path, proto: onnx.ModelProto) -> None:
     found = normalised(tmp_path, proto, finite=True)
     assert sorted(done(found)) == ["attribute_to_input", "default_made_explicit"]
-    assert any("_bound_repaired" in theorem for node in found.report.nodes for s in node.steps for theorem in s.theorems)
+    assert any(
+        "_bound_repaired" in theorem
+        for node in found.report.nodes
+        for s in node.steps
+        for theorem in s.theorems
+    )
     assert left(found) == []
 
 
@@ -147,7 +157,9 @@ def test_one_node_that_cannot_be_moved_keeps_the_operator_set(tmp_path: Path) ->
     nodes = [clip("X", min=0.0, out="A", name="a"), clip("A", min=math.nan, max=1.0, name="b")]
     found = normalised(tmp_path, model(graph(*nodes, stored=[], infos=[value("A", [2, 3])]), opset=9))
     assert not found.report.changed
-    assert left(found, 0)[0].why.startswith("the operator set is not raised, since of node 1 'b' of graph 'main'")
+    assert left(found, 0)[0].why.startswith(
+        "the operator set is not raised, since of node 1 'b' of graph 'main'"
+    )
     assert left(found, 1)[0].why.startswith("Clip-6 does not say what a NaN bound does")
 
 
@@ -188,9 +200,18 @@ def test_an_operator_that_the_converter_replaces(tmp_path: Path) -> None:
     ("answer", "reason"),
     [
         ((None, "no adapter"), "onnx's version converter refuses the model: no adapter"),
-        ((model(graph(outputs=[value("other", [1])])), ""), "onnx's version converter renames outputs of the model"),
-        ((model(graph(stored=[one_entry("w", 1.0)])), ""), "onnx's version converter changes the stored tensor 'w'"),
-        ((model(graph(clip(out="A"), clip(), stored=[])), ""), "onnx's version converter changes the number of Clip"),
+        (
+            (model(graph(outputs=[value("other", [1])])), ""),
+            "onnx's version converter renames outputs of the model",
+        ),
+        (
+            (model(graph(stored=[one_entry("w", 1.0)])), ""),
+            "onnx's version converter changes the stored tensor 'w'",
+        ),
+        (
+            (model(graph(clip(out="A"), clip(), stored=[])), ""),
+            "onnx's version converter changes the number of Clip",
+        ),
     ],
 )
 def test_what_the_converter_spoils_is_left_alone(
@@ -208,9 +229,13 @@ def test_what_the_converter_spoils_is_left_alone(
     assert left(found)[0].why.startswith(f"the operator set cannot be raised: {reason}")
 
 
-@pytest.mark.parametrize("code", [INT8, TensorProto.UINT8, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT64])
+@pytest.mark.parametrize(
+    "code", [INT8, TensorProto.UINT8, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT64]
+)
 @pytest.mark.parametrize("inputs", [("X",), ("X", "", "M"), ("X", "L")])
-def test_missing_bounds_of_integers_are_the_limits(tmp_path: Path, code: int, inputs: tuple[str, ...]) -> None:
+def test_missing_bounds_of_integers_are_the_limits(
+    tmp_path: Path, code: int, inputs: tuple[str, ...]
+) -> None:
     main = graph(
         clip(*inputs), inputs=[value("X", [2, 3], code)], outputs=[value("Y", [2, 3], code)],
         stored=[t for t in (scalar("L", 1, code), scalar("M", 9, code)) if t.name in inputs],
@@ -219,7 +244,11 @@ def test_missing_bounds_of_integers_are_the_limits(tmp_path: Path, code: int, in
     missing = 2 - sum(name != "" for name in inputs[1:])
     assert done(found) == ["default_made_explicit"] * missing
     theorems = {t for step in found.report.nodes[0].steps for t in step.theorems}
-    assert all(t.partition(".")[2] in ("widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound") for t in theorems)
+    assert all(
+        t.partition(".")[2]
+        in ("widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound")
+        for t in theorems
+    )
     assert left(found) == []
     same(tmp_path)
 
@@ -275,9 +304,18 @@ def test_constants_of_one_entry_become_scalars(tmp_path: Path) -> None:
 def test_a_bound_of_one_entry_that_others_read_is_reshaped(tmp_path: Path) -> None:
     nodes = [helper.make_node("Add", ["X", "L"], ["A"]), clip("A", "L", "M")]
     inputs = [value("X", [2, 3]), value("M", [1])]
-    main = graph(*nodes, inputs=inputs, stored=[one_entry("L", 0.5), one_entry("M", 6.0)], infos=[value("A", [2, 3])])
+    main = graph(
+        *nodes, inputs=inputs, stored=[one_entry("L", 0.5), one_entry("M", 6.0)], infos=[value("A", [2, 3])]
+    )
     found = normalised(tmp_path, model(main))
-    assert [node.op_type for node in result(found).graph.node] == ["Add", "Constant", "Reshape", "Constant", "Reshape", "Clip"]
+    assert [node.op_type for node in result(found).graph.node] == [
+        "Add",
+        "Constant",
+        "Reshape",
+        "Constant",
+        "Reshape",
+        "Clip",
+    ]
     assert done(found)[:2] == ["bound_made_scalar"] * 2
     assert left(found) == []
     same(tmp_path)
@@ -287,7 +325,9 @@ def test_a_bound_of_one_entry_that_others_read_is_reshaped(tmp_path: Path) -> No
     ("x", "dims", "reason"),
     [([2, 3], [3], "broadcast"), ([2, 3], [1, 1], "broadcast"), ([], [1], "rank 0")],
 )
-def test_other_shapes_of_bounds_are_left_alone(tmp_path: Path, x: list[int | str | None] | None, dims: list[int], reason: str) -> None:
+def test_other_shapes_of_bounds_are_left_alone(
+    tmp_path: Path, x: list[int | str | None] | None, dims: list[int], reason: str
+) -> None:
     low = helper.make_tensor("L", 1, dims, [0.0] * math.prod(dims))
     main = graph(inputs=[value("X", x)], outputs=[value("Y", x)], stored=[low, scalar("M", 6.0)])
     found = normalised(tmp_path, model(main))
@@ -297,7 +337,11 @@ def test_other_shapes_of_bounds_are_left_alone(tmp_path: Path, x: list[int | str
 
 
 def test_inferred_shapes_are_declared(tmp_path: Path) -> None:
-    nodes = [helper.make_node("Neg", ["X"], ["Z"]), helper.make_node("Neg", ["l"], ["L"]), clip("Z", "L", "M")]
+    nodes = [
+        helper.make_node("Neg", ["X"], ["Z"]),
+        helper.make_node("Neg", ["l"], ["L"]),
+        clip("Z", "L", "M"),
+    ]
     main = graph(*nodes, outputs=[value("Y", ["N", 3])], stored=[scalar("l", 0.0), scalar("M", 6.0)])
     found = normalised(tmp_path, model(main))
     assert done(found) == ["shape_declared"] * 3
@@ -318,7 +362,10 @@ def test_nodes_in_subgraphs(tmp_path: Path) -> None:
     }
     node = helper.make_node("If", ["c"], ["Z"], **branches)
     main = graph(
-        node, clip("Z", min=-1.0, max=1.5), inputs=[value("X", [2, 3]), value("c", [], TensorProto.BOOL)], stored=[]
+        node,
+        clip("Z", min=-1.0, max=1.5),
+        inputs=[value("X", [2, 3]), value("c", [], TensorProto.BOOL)],
+        stored=[],
     )
     found = normalised(tmp_path, model(main, opset=9))
     assert len(found.report.nodes) == 3
@@ -329,7 +376,9 @@ def test_nodes_in_subgraphs(tmp_path: Path) -> None:
 def test_nodes_in_functions_are_left_alone(tmp_path: Path) -> None:
     called = helper.make_function("here", "F", ["X"], ["Y"], [clip("X")], [helper.make_opsetid("", 13)])
     call = helper.make_node("F", ["X"], ["Y"], domain="here")
-    found = normalised(tmp_path, model(graph(call, stored=[]), functions=[called], imports={"": 13, "here": 1}))
+    found = normalised(
+        tmp_path, model(graph(call, stored=[]), functions=[called], imports={"": 13, "here": 1})
+    )
     assert not found.report.changed
     assert {step.rule for step in left(found)} == {"R1", "R2"}
 
@@ -357,7 +406,10 @@ def test_a_model_that_onnx_refuses(tmp_path: Path) -> None:
 
 def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
     main = graph(
-        clip("Y_min", min=0.0, max=1.0), inputs=[value("Y_min", [2, 3])], outputs=[value("Y", [2, 3])], stored=[]
+        clip("Y_min", min=0.0, max=1.0),
+        inputs=[value("Y_min", [2, 3])],
+        outputs=[value("Y", [2, 3])],
+        stored=[],
     )
     found = normalised(tmp_path, model(main, opset=9))
     assert list(result(found).graph.node[-1].input) == ["Y_min", "Y_min_2", "Y_max"]

@@ -23,7 +23,9 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # onnx computes all its node tests, those of other operators too
     ALL = load_model_tests(kind="node")
 NODE_TESTS = {case.name: case for case in ALL if case.name.startswith("test_clip")}
-OPERATOR = next(case for case in load_model_tests(kind="pytorch-operator") if case.name == "test_operator_clip")
+OPERATOR = next(
+    case for case in load_model_tests(kind="pytorch-operator") if case.name == "test_operator_clip"
+)
 
 
 def closed(folder: Path, name: str, *, finite: bool = False) -> str:
@@ -50,7 +52,9 @@ def test_relu6_with_inputs_needs_a_word_about_infinities(tmp_path: Path, opset: 
 
 def test_the_paddle_classifier_keeps_the_sizes_that_its_caller_chooses(tmp_path: Path) -> None:
     found = normalised(tmp_path, onnx.load(MODELS / "ch_ppocr_mobile_v2.0_cls_infer.onnx"))
-    assert closing(found.report) == "18 Clip node(s), 18 changed, 0 in the profile now, 18 with something left"
+    assert (
+        closing(found.report) == "18 Clip node(s), 18 changed, 0 in the profile now, 18 with something left"
+    )
     assert {step.rule for number in range(18) for step in left(found, number)} == {"R4"}
     assert len(normalise_text(found.report).splitlines()) < 40
     image = np.random.default_rng(1).standard_normal((2, 3, 48, 192)).astype(np.float32)
@@ -89,6 +93,9 @@ def test_the_node_tests_of_onnx(tmp_path: Path, name: str) -> None:
     assert get_schema("Clip", proto.opset_import[0].version, "").since_version == 13
     same(tmp_path)
     names = [value.name for value in proto.graph.input]
-    given: list[Feed] = [dict(zip(names, map(np.asarray, inputs), strict=True)) for inputs, _ in case.data_sets or []]
+    given: list[Feed] = [
+        {name: np.asarray(x) for name, x in zip(names, inputs, strict=True)}
+        for inputs, _ in case.data_sets or []
+    ]
     assert given
     assert run(before, given, "ORT_ENABLE_ALL") == run(after, given, "ORT_ENABLE_ALL")

@@ -43,7 +43,9 @@ def test_status_0_and_the_words(tmp_path: Path) -> None:
     path = old(tmp_path)
     status, out, _ = run(path, "-o", tmp_path / "new/new.onnx")
     assert status == 0
-    assert out.splitlines()[0].endswith("1 Clip node(s), 1 changed, 1 in the profile now, 0 with something left")
+    assert out.splitlines()[0].endswith(
+        "1 Clip node(s), 1 changed, 1 in the profile now, 0 with something left"
+    )
     assert "  ai.onnx 9 to 11: every other operator of the model is the same in both versions" in out
     assert "      theorems: float32.prose_agrees, float32.prose_is_complete_repaired" in out
     assert differences(path, tmp_path / "new/new.onnx") == []

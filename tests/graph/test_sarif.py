@@ -31,7 +31,9 @@ def valid(text: str) -> dict[str, Any]:
 
 def test_the_schema_is_the_official_one() -> None:
     assert json.loads(FILE.read_text(encoding="utf-8"))["id"] == SCHEMA
-    assert hashlib.sha256(FILE.read_bytes()).hexdigest() in (HERE / "data/README.md").read_text(encoding="utf-8")
+    assert hashlib.sha256(FILE.read_bytes()).hexdigest() in (HERE / "data/README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_every_real_model_and_a_broken_one(tmp_path: Path) -> None:
@@ -45,7 +47,10 @@ def test_every_real_model_and_a_broken_one(tmp_path: Path) -> None:
     assert "not an ONNX model" in log["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
     rules = log["tool"]["driver"]["rules"]
     assert all(rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in log["results"])
-    prints = [(str(r["locations"][0]["physicalLocation"]), *r["partialFingerprints"].values()) for r in log["results"]]
+    prints = [
+        (str(r["locations"][0]["physicalLocation"]), *r["partialFingerprints"].values())
+        for r in log["results"]
+    ]
     assert len(set(prints)) == len(prints)
 
 
