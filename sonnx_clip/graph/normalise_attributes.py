@@ -97,8 +97,8 @@ def _bound(node: ClipNode, etype: ElementType, role: str, *, assume_finite: bool
         return (
             f"the text gives numeric_limits of DOUBLE for {name}, the schema {default.f:.9g}, and they differ"
         )
+    schema = "the schema a number beyond it" if default.name else "the schema nothing"
     return (
-        f"{name} is not set: the text gives numeric_limits::{LIMIT[role]} of {etype.onnx}, "
-        f"{'the schema a number beyond it' if default.name else 'the schema nothing'}, and they differ where X "
-        "is infinite. If no infinity reaches the node: --assume finite"
+        f"{name} is not set: the text gives the {LIMIT[role]} number of {etype.onnx}, {schema}, and they differ where "
+        "X is infinite. If no infinity reaches the node: --assume finite"
     )

@@ -64,8 +64,8 @@ def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, 
     theorem = f"{etype.id}.{'widest_bounds_are_no_bound' if both else _NO_BOUND[role]}"
     if etype.family == "float" and not assume_finite:
         why = (
-            "the text gives numeric_limits, which limits an infinite X; the function body of Clip-13 does not, "
-            f"and runtimes differ ({theorem}_refuted). If no infinity reaches the node: --assume finite"
+            "the text gives numeric_limits, which limits an infinite X; the function body of Clip-13 does "
+            f"not, and runtimes differ ({theorem}_refuted). If no infinity reaches the node: --assume finite"
         )
         return left_alone(_TAG[role], f"{name} is not set", why, (f"{theorem}_refuted",))
     node = clips(editor.model)[place]

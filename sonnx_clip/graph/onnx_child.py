@@ -1,7 +1,8 @@
 """Run as a process of its own: a model on standard input, asked of onnx's checker or version converter.
 
 Both are C++ that a hostile model may bring down or keep busy; the caller reads the exit status of this
-process and kills it after a time limit. Relative paths of external data mean the folder that the process runs in.
+process and kills it after a time limit. Relative paths of external data mean the folder that this process
+runs in.
 """
 
 from __future__ import annotations

@@ -127,8 +127,8 @@ def test_attributes_of_other_float_types_are_exact(tmp_path: Path, code: int) ->
         (attributes(6, min=math.nan, max=1.0), "does not say what a NaN bound does"),
         (attributes(6, min=2.0, max=1.0), "does not say what min = 2 above max = 1 does"),
         (attributes(6, DOUBLE, min=2.0), "the text gives numeric_limits of DOUBLE for max"),
-        (attributes(6, HALF, min=2.0), "max is not set: the text gives numeric_limits::highest of FLOAT16"),
-        (attributes(1, max=2.0), "min is not set: the text gives numeric_limits::lowest of FLOAT"),
+        (attributes(6, HALF, min=2.0), "max is not set: the text gives the highest number of FLOAT16"),
+        (attributes(1, max=2.0), "min is not set: the text gives the lowest number of FLOAT"),
     ],
 )
 def test_attributes_that_are_left_alone(tmp_path: Path, proto: onnx.ModelProto, reason: str) -> None:

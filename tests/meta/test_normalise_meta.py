@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.graph import normalise_attributes, normalise_inputs, normalise_scalars
 from sonnx_clip.graph import normalise as normalise_module
+from sonnx_clip.graph import normalise_attributes, normalise_inputs, normalise_scalars
 from sonnx_clip.graph.normalise import normalise
-from sonnx_clip.graph.normalise_attributes import Bound
 from tests.graph.build import clip, graph, model, scalar, value
 from tests.graph.same_outputs import differences, reference_differences
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.graph.normalise_attributes import Plan
+    from sonnx_clip.graph.normalise_attributes import Bound, Plan
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 
