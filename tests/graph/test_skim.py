@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from bench.lint import Cost, large_model, measure
+from bench.lint import large_model
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph import lint_model, load
 from sonnx_clip.graph.load import read_without_weights
@@ -153,12 +153,3 @@ def test_a_cycle_of_nodes_gets_one_message(tmp_path: Path, length: int) -> None:
     with pytest.raises(UserError, match="form a circle") as raised:
         lint(tmp_path, model(graph(*ring, clip("a0", "L", "M"), infos=[value("a0", [2, 3])])))
     assert raised.value.todo
-
-
-def test_the_bench_measures_a_process_of_its_own(tmp_path: Path) -> None:
-    path = written(tmp_path, large_model(SIZE))
-    cost = measure("data = Path(sys.argv[1]).read_bytes() * 20", path, 1)
-    assert isinstance(cost, Cost)
-    idle = measure("pass", path, 1)
-    assert cost.peak - idle.peak > 10 * SIZE
-    assert cost.seconds > idle.seconds
