@@ -99,6 +99,6 @@ def _bound(node: ClipNode, etype: ElementType, role: str, *, assume_finite: bool
         )
     schema = "the schema a number beyond it" if default.name else "the schema nothing"
     return (
-        f"{name} is not set: the text gives the {LIMIT[role]} number of {etype.onnx}, {schema}, and they differ "
+        f"{name} is not set: the text gives the {LIMIT[role]} number of {etype.onnx}, {schema}; they differ "
         "where X is infinite. If no infinity reaches the node: --assume finite"
     )
