@@ -153,3 +153,18 @@ def test_a_cycle_of_nodes_gets_one_message(tmp_path: Path, length: int) -> None:
     with pytest.raises(UserError, match="form a circle") as raised:
         lint(tmp_path, model(graph(*ring, clip("a0", "L", "M"), infos=[value("a0", [2, 3])])))
     assert raised.value.todo
+
+
+def test_nodes_out_of_order_without_a_circle_are_judged(tmp_path: Path) -> None:
+    late = helper.make_node("Neg", ["X"], ["a0"])
+    middle = helper.make_node("Add", ["a0", "a0"], ["a1"])
+    report = lint(tmp_path, model(graph(clip("a1", "L", "M"), middle, late)))
+    assert len(report.nodes) == 1
+
+
+def test_a_circle_through_a_subgraph(tmp_path: Path) -> None:
+    inner = graph(helper.make_node("Neg", ["b"], ["n"]), inputs=[], outputs=[value("n", [2, 3])], stored=[])
+    branch = helper.make_node("If", ["c"], ["a"], then_branch=inner, else_branch=inner)
+    back = helper.make_node("Neg", ["a"], ["b"])
+    with pytest.raises(UserError, match="form a circle"):
+        lint(tmp_path, model(graph(branch, back, clip())))
