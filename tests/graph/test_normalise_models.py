@@ -15,8 +15,8 @@ from sonnx_clip.graph import lint_model
 from sonnx_clip.graph.normalise import normalise
 from sonnx_clip.graph.normalise_report import closing, exit_status, normalise_text
 from sonnx_clip.graph.verdict import Verdict
+from tests.graph.normalised import left, normalised, same
 from tests.graph.same_outputs import Feed, differences, run
-from tests.graph.test_normalise import left, normalised, same
 
 MODELS = Path(__file__).parent.parent / "models"
 with warnings.catch_warnings():
