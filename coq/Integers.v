@@ -48,6 +48,15 @@ Ltac generalize_limits least greatest not_empty :=
   try match goal with |- context [lowest least greatest not_empty] => generalize (lowest least greatest not_empty) end;
   try match goal with |- context [highest least greatest not_empty] => generalize (highest least greatest not_empty) end.
 
+Ltac within_limits least greatest not_empty :=
+  repeat match goal with
+  | a : element (integers least greatest) |- _ =>
+      lazymatch goal with
+      | _ : is_true (le (lowest least greatest not_empty) a) /\ _ |- _ => fail
+      | _ => pose proof (extremes least greatest not_empty a)
+      end
+  end.
+
 (** Decides a statement about a few integers of one range. The limits are looked at only where they occur. *)
 Ltac integer_order least greatest not_empty :=
   cbv zeta; intros; only_le;
@@ -59,14 +68,8 @@ Ltac integer_order least greatest not_empty :=
       end
   end;
   try lazymatch goal with
-  | |- context [lowest least greatest not_empty] =>
-      repeat match goal with
-      | a : element (integers least greatest) |- _ =>
-          lazymatch goal with
-          | _ : is_true (le (lowest least greatest not_empty) a) /\ _ |- _ => fail
-          | _ => pose proof (extremes least greatest not_empty a)
-          end
-      end
+  | |- context [lowest least greatest not_empty] => within_limits least greatest not_empty
+  | |- context [highest least greatest not_empty] => within_limits least greatest not_empty
   end;
   only_le; generalize_limits least greatest not_empty; order;
   try solve [intuition (first
