@@ -82,6 +82,7 @@ cross: setup-python setup-cross ## the C kernels on other machines, by cross com
 bench: setup-python setup-provers setup-c setup-bench ## benchmarks, as ratios
 	.venv-bench/bin/python -m bench.kernels $(BENCH_ARGS)
 	$(BIN)/python -m bench.prove
+	$(BIN)/python -m bench.lint
 
 .PHONY: replay
 replay: setup-provers ## prove everything with `why3 prove` alone, without our Python

@@ -28,13 +28,18 @@ def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
     write_together({file: text}, mode)
 
 
-def write_together(files: Mapping[Path, str], mode: int = 0o644) -> None:
+def write_whole_bytes(file: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a binary file beside its place and rename it there; UserError if it cannot be written."""
+    write_together({file: data}, mode)
+
+
+def write_together(files: Mapping[Path, str | bytes], mode: int = 0o644) -> None:
     """Write all files beside their places, and only then rename each; UserError if one cannot be written."""
     beside: dict[Path, Path] = {}
     try:
-        for file, text in files.items():
+        for file, content in files.items():
             make_folder(file.parent)
-            beside[file] = _write_beside(file, text, mode)
+            beside[file] = _write_beside(file, content, mode)
         for file, new in beside.items():
             new.replace(file)
     except OSError as error:
@@ -49,11 +54,11 @@ def write_together(files: Mapping[Path, str], mode: int = 0o644) -> None:
             new.unlink(missing_ok=True)
 
 
-def _write_beside(file: Path, text: str, mode: int) -> Path:
+def _write_beside(file: Path, content: str | bytes, mode: int) -> Path:
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            out.write(text)
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(content.encode("utf-8") if isinstance(content, str) else content)
         Path(name).chmod(mode)
     except BaseException:
         Path(name).unlink(missing_ok=True)

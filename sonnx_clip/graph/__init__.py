@@ -17,6 +17,7 @@ if find_spec("onnx") is None:
 
 from sonnx_clip.graph.lint import LintRun, lint_model, lint_models
 from sonnx_clip.graph.report import to_json, to_text
+from sonnx_clip.graph.sarif import to_sarif
 from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Problem, Verdict
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "lint_model",
     "lint_models",
     "to_json",
+    "to_sarif",
     "to_text",
 ]

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from onnx import AttributeProto, TensorProto
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.graph.cycles import circular
 from sonnx_clip.graph.declared import element_type_name, quoted, show_dims, shown
 from sonnx_clip.graph.scope import is_default_domain
+from sonnx_clip.graph.skim import passed_over
 from sonnx_clip.graph.tensors import DATA_FIELDS, all_tensors
 from sonnx_clip.graph.walk import function_title, subgraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from onnx import GraphProto, ModelProto, NodeProto
@@ -71,7 +73,10 @@ def _data_problem(tensor: TensorProto) -> str | None:
     """What is wrong with the number of entries of a stored tensor. No entry is decoded."""
     if tensor.data_location == TensorProto.EXTERNAL or tensor.HasField("segment"):
         return None
-    filled = [field for field in DATA_FIELDS if len(getattr(tensor, field)) > 0]
+    lengths = {field: len(getattr(tensor, field)) for field in DATA_FIELDS}
+    for taken, count in passed_over(tensor).items():
+        lengths[taken] += count
+    filled = [field for field, length in lengths.items() if length > 0]
     if len(filled) > 1:
         return f"its data stand in several fields: {', '.join(filled)}"
     kind = element_type_name(tensor.data_type)
@@ -79,7 +84,7 @@ def _data_problem(tensor: TensorProto) -> str | None:
     for dim in tensor.dims:
         wanted *= max(dim, 0)
     field = filled[0] if filled else None
-    length = len(getattr(tensor, field)) if field else 0
+    length = lengths[field] if field else 0
     if length in _lengths(kind, field, wanted) and not any(dim < 0 for dim in tensor.dims):
         return None
     unit = "bytes of raw data" if field == "raw_data" else "entries"
@@ -118,7 +123,12 @@ def _check_names(names: Sequence[str], title: str, path: Path) -> None:
         raise _refused(f"the name {quoted(twice)} is given to two tensors", path, title)
 
 
-def _check_nodes(nodes: Iterable[NodeProto], title: str, path: Path) -> None:
+def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path) -> None:
+    index = circular(nodes)
+    if index is not None:
+        name = nodes[index].name or " ".join(nodes[index].output)
+        place = f"node {index} {quoted(name)} of {title}"
+        raise _refused("the node needs its own result: the nodes form a circle", path, place)
     for index, node in enumerate(nodes):
         if node.op_type == "Constant" and is_default_domain(node.domain):
             _check_constant(

@@ -12,7 +12,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import arguments, operator_version
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.expand import expand
-from sonnx_clip.graph.load import parse_model, read_bytes
+from sonnx_clip.graph.load import parse_model, read_without_weights
 from sonnx_clip.graph.restrictions import Rules, judge
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.strip import drop_bulky_data
@@ -23,6 +23,8 @@ from sonnx_clip.spec import load_spec
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from sonnx_clip.graph.expand import Expansion
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,26 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     Raises:
         UserError: the file is no complete ONNX model, or a Clip node is malformed.
     """
-    model = parse_model(read_bytes(path), path)
+    model = parse_model(read_without_weights(path), path)
     drop_bulky_data(model)
-    return _report(model, path, accept_inferred=accept_inferred)
+    return lint_proto(model, path, accept_inferred=accept_inferred)
 
 
-def _report(model: ModelProto, path: Path, *, accept_inferred: bool) -> ModelReport:
-    imports = opsets(model.opset_import, path, "the model")
+def lint_proto(model: ModelProto, path: Path, *, accept_inferred: bool = False) -> ModelReport:
+    """Judge a model that `parse_model` accepted; `path` is for the report.
+
+    Raises:
+        UserError: a Clip node is malformed.
+    """
     found = expand(model, path)
+    return report_of(model, found, path, accept_inferred=accept_inferred)
+
+
+def report_of(
+    model: ModelProto, found: Expansion, path: Path, *, accept_inferred: bool = False
+) -> ModelReport:
+    """The judgement of Clip nodes that `expand` found."""
+    imports = opsets(model.opset_import, path, "the model")
     types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
     rules = Rules(accept_inferred, types)
     return ModelReport(

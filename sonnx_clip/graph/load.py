@@ -12,6 +12,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.graph.declared import shown
 from sonnx_clip.graph.external import check_external_data
 from sonnx_clip.graph.integrity import check_integrity
+from sonnx_clip.graph.skim import skim
 from sonnx_clip.graph.text import bad_text
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Protobuf cannot serialize, and its readers refuse, a message of 2 GiB or more.
 MAX_BYTES = 2**31 - 1
+# A smaller file is read as a whole.
+_LARGE = 1_000_000
 
 
 def read_bytes(path: Path) -> bytes:
@@ -27,6 +30,15 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         UserError: the path is missing, not a regular file, unreadable, empty or too large.
     """
+    return _read(path, lean=False)
+
+
+def read_without_weights(path: Path) -> bytes:
+    """The same, but the raw data of large tensors is passed over where the file is large (see `skim`)."""
+    return _read(path, lean=True)
+
+
+def _read(path: Path, *, lean: bool) -> bytes:
     where = shown(str(path))
     try:
         status = path.stat()
@@ -36,7 +48,12 @@ def read_bytes(path: Path) -> bytes:
         if status.st_size > MAX_BYTES:
             raise _too_large(status.st_size, where)
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = skim(file, status.st_size) if lean and status.st_size > _LARGE else None
+            if data is None:
+                file.seek(0)
+                data = file.read(status.st_size)
+                while len(data) <= MAX_BYTES and (more := file.read(_LARGE)):
+                    data += more  # the file has grown meanwhile
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise UserError(f"cannot read the model: {reason}", where=where, todo="check the path") from error

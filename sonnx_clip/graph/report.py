@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.grouping import grouped, some
 from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Verdict
 from sonnx_clip.spec import Spec, load_spec
 
@@ -26,8 +27,8 @@ def to_text(report: ModelReport, spec: Spec | None = None) -> str:
     path = shown(str(report.path))
     opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
     lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
-    for node in report.nodes:
-        lines += _node_lines(node, spec)
+    for group in grouped(report.nodes, _key):
+        lines += _group_lines(group, spec)
     lines += [f"  unknown: {text}" for text in report.undecided]
     lines += [f"  note: {note}" for note in report.notes]
     return "\n".join(lines)
@@ -47,25 +48,46 @@ def _summary(report: ModelReport) -> str:
     return f"{len(report.nodes)} Clip node(s), of which {', '.join(parts)}{inferred}"
 
 
-def _node_lines(node: NodeReport, spec: Spec) -> list[str]:
-    name = quoted(node.name) if node.name else f"without a name, output {quoted(node.output)}"
-    lines = [f"  {node.operator} {name}, node {node.index} of {node.graph}"]
+def _key(node: NodeReport) -> tuple[object, ...]:
+    """What nodes must have in common to be told together: the findings, but for names and remedies."""
+    problems = [
+        (judgement.id, problem.argument, problem.verdict, problem.message)
+        for judgement in node.judgements
+        for problem in judgement.problems
+    ]
     met = [judgement.id for judgement in node.judgements if judgement.verdict is Verdict.MEETS]
+    return (node.operator, *met, *problems)
+
+
+def _group_lines(group: Sequence[NodeReport], spec: Spec) -> list[str]:
+    lines = [f"  {title}" for title in some([_title(node) for node in group])]
+    met = [judgement.id for judgement in group[0].judgements if judgement.verdict is Verdict.MEETS]
     if met:
         lines.append(f"    meets {', '.join(met)}")
-    for judgement in node.judgements:
-        if judgement.verdict is not Verdict.MEETS:
-            lines += _judgement_lines(judgement, spec)
+    for column in zip(*(node.judgements for node in group), strict=True):
+        if column[0].verdict is not Verdict.MEETS:
+            lines += _judgement_lines(column, spec)
     return lines
 
 
-def _judgement_lines(judgement: Judgement, spec: Spec) -> list[str]:
-    lines = [f"    {judgement.verdict} {judgement.id}: {statement(judgement.id, spec)}"]
-    for problem in judgement.problems:
-        tensor = f" {quoted(problem.tensor)}" if problem.tensor is not None else ""
-        unknown = "unknown, " if problem.verdict is Verdict.UNKNOWN else ""
-        lines.append(f"      {problem.argument}{tensor}: {unknown}{problem.message}")
-        lines.append(f"        remedy: {problem.remedy}")
+def _title(node: NodeReport) -> str:
+    name = quoted(node.name) if node.name else f"without a name, output {quoted(node.output)}"
+    return f"{node.operator} {name}, node {node.index} of {node.graph}"
+
+
+def _judgement_lines(column: Sequence[Judgement], spec: Spec) -> list[str]:
+    """The same finding at several nodes."""
+    lines = [f"    {column[0].verdict} {column[0].id}: {statement(column[0].id, spec)}"]
+    for problems in zip(*(judgement.problems for judgement in column), strict=True):
+        first = problems[0]
+        names = ", ".join(
+            some([quoted(problem.tensor) for problem in problems if problem.tensor is not None])
+        )
+        unknown = "unknown, " if first.verdict is Verdict.UNKNOWN else ""
+        lines.append(f"      {first.argument}{' ' + names if names else ''}: {unknown}{first.message}")
+        remedies = list(dict.fromkeys(problem.remedy for problem in problems))
+        more = f" (others alike; --format json has each of the {len(remedies)})" if len(remedies) > 1 else ""
+        lines.append(f"        remedy: {remedies[0]}{more}")
     return lines
 
 

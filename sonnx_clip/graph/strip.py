@@ -8,6 +8,7 @@ from onnx import ModelProto, defs
 
 from sonnx_clip.graph.functions import key
 from sonnx_clip.graph.scope import is_default_domain
+from sonnx_clip.graph.skim import KEPT_BYTES
 from sonnx_clip.graph.tensors import DATA_FIELDS, all_tensors
 from sonnx_clip.graph.walk import all_nodes, subgraphs
 
@@ -16,14 +17,11 @@ if TYPE_CHECKING:
 
     from sonnx_clip.graph.functions import Key
 
-# Inference reads the content of shapes, axes and sizes only, which are small.
-_KEPT_BYTES = 16_384
-
 
 def drop_bulky_data(model: ModelProto) -> None:
     """Take the content of large tensors out of a model; their types and dimensions stay."""
     for tensor in all_tensors(model):
-        if tensor.ByteSize() > _KEPT_BYTES:
+        if tensor.ByteSize() > KEPT_BYTES:
             for field in DATA_FIELDS:
                 tensor.ClearField(field)
 

@@ -88,6 +88,11 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
             yield from all_nodes(graph.node)
 
 
+def inner_path(path: str, node: NodeProto, index: int, attribute: str) -> str:
+    """The path of a graph that a node carries, for people."""
+    return f"{path} > {node.op_type} node {index}, {shown(attribute)}"
+
+
 def function_title(function: FunctionProto) -> str:
     """A local function, for people."""
     overload = f" overload {quoted(function.overload)}" if function.overload else ""
@@ -108,7 +113,7 @@ def sites(
         yield Site(node, scope, index)
         graphs = [dict(subgraphs(twin)) if twin is not None else {} for twin in same]
         for attribute, graph in subgraphs(node):
-            title = f"{scope.path} > {node.op_type} node {index}, {shown(attribute)}"
+            title = inner_path(scope.path, node, index, attribute)
             first, second = (found.get(attribute) for found in graphs)
             inner = graph_scope(graph, first, title, scope, second)
             yield from sites(inner, first.node if first else (), second.node if second else ())

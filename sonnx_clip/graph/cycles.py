@@ -1,0 +1,43 @@
+"""Nodes that wait for each other: no order of computation exists, and the model is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.graph.walk import all_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from onnx import NodeProto
+
+
+def circular(nodes: Sequence[NodeProto]) -> int | None:
+    """The position of a node that needs its own result, through others or itself; None where none does."""
+    maker = {name: index for index, node in enumerate(nodes) for name in node.output if name}
+    needs = [_needs(node, maker) for node in nodes]
+    if all(earlier < index for index, wanted in enumerate(needs) for earlier in wanted):
+        return None  # in the order that ONNX asks for
+    users: dict[int, list[int]] = {}
+    for index, wanted in enumerate(needs):
+        for earlier in wanted:
+            users.setdefault(earlier, []).append(index)
+    open_needs = [len(wanted) for wanted in needs]
+    ready = [index for index, count in enumerate(open_needs) if count == 0]
+    while ready:
+        for user in users.get(ready.pop(), ()):
+            open_needs[user] -= 1
+            if open_needs[user] == 0:
+                ready.append(user)
+    return next((index for index, count in enumerate(open_needs) if count), None)
+
+
+def _needs(node: NodeProto, maker: dict[str, int]) -> set[int]:
+    """The nodes of the same graph whose results a node or a graph within it reads."""
+    return {maker[name] for name in _read(node) if name in maker}
+
+
+def _read(node: NodeProto) -> Iterable[str]:
+    inside = list(all_nodes([node]))
+    own = {name for inner in inside[1:] for name in inner.output}
+    return [*node.input, *(name for inner in inside[1:] for name in inner.input if name not in own)]

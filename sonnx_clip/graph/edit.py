@@ -1,0 +1,101 @@
+"""Changes to the graphs of a model: where a graph is, names that are free, nodes put before others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from onnx import NodeProto, TensorProto, helper
+
+from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.walk import all_nodes, inner_path, is_clip, subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from onnx import GraphProto, ModelProto
+
+POSITION = {"L": 1, "M": 2}
+
+
+def main_path(model: ModelProto) -> str:
+    """The path of the main graph, for people."""
+    return f"graph {quoted(model.graph.name)}"
+
+
+def graphs(graph: GraphProto, path: str) -> Iterator[tuple[str, GraphProto]]:
+    """A graph and those within it, each with its path as `Scope.path` has it."""
+    yield path, graph
+    for index, node in enumerate(graph.node):
+        for attribute, inner in subgraphs(node):
+            yield from graphs(inner, inner_path(path, node, index, attribute))
+
+
+def clips(model: ModelProto) -> list[NodeProto]:
+    """The Clip nodes outside local functions, in the order in which lint meets them."""
+    return [node for node in all_nodes(model.graph.node) if is_clip(node)]
+
+
+def all_names(model: ModelProto) -> set[str]:
+    """Every name of a tensor or node in the graphs of a model."""
+    found: set[str] = set()
+    for _, graph in graphs(model.graph, ""):
+        found.update(value.name for value in (*graph.input, *graph.output, *graph.value_info))
+        found.update(tensor.name for tensor in graph.initializer)
+        found.update(stored.values.name for stored in graph.sparse_initializer)
+        for node in graph.node:
+            found.update((node.name, *node.input, *node.output))
+    return found
+
+
+@dataclass
+class Editor:
+    """A model under change: nodes to be put before others are collected, then put in at once."""
+
+    model: ModelProto
+    names: set[str]
+    before: dict[int, list[NodeProto]] = field(default_factory=dict)
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing in the model has."""
+        name, number = wanted, 1
+        while name in self.names:
+            number += 1
+            name = f"{wanted}_{number}"
+        self.names.add(name)
+        return name
+
+    def set_input(self, node: NodeProto, role: str, name: str) -> None:
+        """Make a tensor the bound L or M of a Clip node."""
+        position = POSITION[role]
+        node.input.extend([""] * (position + 1 - len(node.input)))
+        node.input[position] = name
+
+    def put_before(self, place: int, node: NodeProto) -> None:
+        """A node before the Clip node at this place of the order of `clips`."""
+        self.before.setdefault(place, []).append(node)
+
+    def constant_before(self, place: int, tensor: TensorProto) -> None:
+        """A Constant node before the Clip node at this place of the order of `clips`."""
+        made = helper.make_node("Constant", [], [tensor.name], name=tensor.name, value=tensor)
+        self.put_before(place, made)
+
+    def insert(self) -> None:
+        """Put the collected nodes in."""
+        self._order(self.model.graph, self.before, 0)
+        self.before = {}
+
+    def _order(self, graph: GraphProto, places: dict[int, list[NodeProto]], count: int) -> int:
+        """Insert within a graph; returns how many Clip nodes were met so far, in the order of `clips`."""
+        inserts: list[tuple[int, list[NodeProto]]] = []
+        for index, node in enumerate(graph.node):
+            if is_clip(node):
+                if count in places:
+                    inserts.append((index, places[count]))
+                count += 1
+            for _, inner in subgraphs(node):
+                count = self._order(inner, places, count)
+        for index, nodes in reversed(inserts):
+            for node in reversed(nodes):
+                graph.node.insert(index, node)
+        return count

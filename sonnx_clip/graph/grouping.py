@@ -1,0 +1,29 @@
+"""Many like things said once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+_Item = TypeVar("_Item")
+
+# So many of a group of equal things are named; JSON and SARIF name all.
+NAMED = 3
+MORE = "… and "
+
+
+def grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[list[_Item]]:
+    """Items with equal keys together, in the order of the first of each."""
+    groups: dict[Hashable, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def some(texts: Sequence[str]) -> list[str]:
+    """The first few texts, each once, and how many more there are."""
+    each = list(dict.fromkeys(texts))
+    more = [f"{MORE}{len(each) - NAMED} more"] if len(each) > NAMED else []
+    return [*each[:NAMED], *more]

@@ -1,0 +1,237 @@
+"""Normalise: bring the Clip nodes of a model into the profile where that changes no result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from onnx import ModelProto
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.graph.arguments import BOUNDS_ARE_INPUTS_SINCE, arguments, operator_version
+from sonnx_clip.graph.ask_onnx import checker_problem
+from sonnx_clip.graph.constants import scalar_tensor
+from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.edit import Editor, all_names, clips
+from sonnx_clip.graph.expand import expand
+from sonnx_clip.graph.lint import lint_proto, report_of
+from sonnx_clip.graph.load import parse_model, read_bytes
+from sonnx_clip.graph.normalise_attributes import Plan, plan
+from sonnx_clip.graph.normalise_inputs import NAME, missing_bounds
+from sonnx_clip.graph.normalise_opset import raise_opset
+from sonnx_clip.graph.normalise_scalars import one_entry_bounds
+from sonnx_clip.graph.normalise_shapes import declare_inferred
+from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step, did, left_alone
+from sonnx_clip.graph.strip import drop_bulky_data
+from sonnx_clip.graph.verdict import Judgement, NodeReport, Verdict
+from sonnx_clip.graph.walk import opsets
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.expand import Expansion
+    from sonnx_clip.graph.verdict import ModelReport
+    from sonnx_clip.graph.walk import ClipNode
+
+    Found = list[tuple[ClipNode, tuple[Argument, ...]]]
+
+_TAG = {"L": "R1", "M": "R2"}
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """The bytes of the result, and what was done and left."""
+
+    data: bytes
+    report: NormaliseReport
+
+
+def normalise(path: Path, target: Path, *, assume_finite: bool = False) -> Normalised:
+    """Normalise a model; nothing is written.
+
+    Args:
+        path: a binary ONNX file.
+        target: where the result will go, for the report.
+        assume_finite: the user's word that no infinity reaches a Clip node with a bound that is not set.
+
+    Raises:
+        UserError: the file is no complete ONNX model, or onnx's checker refuses it.
+    """
+    data = read_bytes(path)
+    model = parse_model(data, path)
+    _check(model, path, "onnx's checker refuses the model", "correct the model first")
+    imports = opsets(model.opset_import, path, "the model")
+    expansion = _expansion(model, path)
+    before = [(node, arguments(node, path)) for node in expansion.nodes]
+    work = _Work(model, path, imports.get(""), before, [[] for _ in before])
+    if any(operator_version(node) < BOUNDS_ARE_INPUTS_SINCE for node, _ in work.main):
+        _attributes_to_inputs(work, assume_finite=assume_finite)
+    else:
+        _inputs(work, assume_finite=assume_finite)
+    if work.changed:
+        expansion = _expansion(work.model, path)
+    nodes = [node for node in expansion.nodes if not node.scope.in_function]
+    _add(work, declare_inferred(work.model, [(node, arguments(node, path)) for node in nodes]))
+    if not work.changed:
+        return Normalised(data, _report(work, report_of(model, expansion, target), target))
+    _check(
+        work.model, path, "onnx's checker refuses the result", "nothing was written; please report this model"
+    )
+    after = lint_proto(_lean(work.model), target)
+    return Normalised(work.model.SerializeToString(), _report(work, after, target))
+
+
+@dataclass
+class _Work:
+    """A model on its way: `steps` has an entry for each node of `before`."""
+
+    model: ModelProto
+    path: Path
+    version: int | None
+    before: Found
+    steps: list[list[Step]]
+    raised: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Something was done."""
+        return any(step.done for steps in self.steps for step in steps)
+
+    @property
+    def main(self) -> Found:
+        """The nodes outside local functions, in the order of `edit.clips`."""
+        return [found for found in self.before if not found[0].scope.in_function]
+
+
+def _check(model: ModelProto, path: Path, what: str, todo: str) -> None:
+    problem = checker_problem(model, path.parent)
+    if problem is not None:
+        raise UserError(f"{what}: {problem}", where=shown(str(path)), todo=todo)
+
+
+def _expansion(model: ModelProto, path: Path) -> Expansion:
+    return expand(_lean(model), path)
+
+
+def _lean(model: ModelProto) -> ModelProto:
+    lean = ModelProto()
+    lean.CopyFrom(model)
+    drop_bulky_data(lean)
+    return lean
+
+
+def _add(work: _Work, steps: Sequence[Sequence[Step]]) -> None:
+    """Add steps of the nodes outside functions, one entry for each of these."""
+    places = [n for n, (node, _) in enumerate(work.before) if not node.scope.in_function]
+    for place, more in zip(places, steps, strict=True):
+        work.steps[place] += more
+
+
+def _inputs(work: _Work, *, assume_finite: bool) -> None:
+    editor = Editor(work.model, all_names(work.model))
+    tensors = [found for _, found in work.main]
+    assert len(clips(work.model)) == len(tensors)
+    _add(
+        work,
+        [missing_bounds(editor, n, found, assume_finite=assume_finite) for n, found in enumerate(tensors)],
+    )
+    _add(work, one_entry_bounds(editor, tensors))
+    editor.insert()
+
+
+def _attributes_to_inputs(work: _Work, *, assume_finite: bool) -> None:
+    """Raise the operator set and make every attribute an input, or leave all of it alone."""
+    plans = [plan(node, tensors, assume_finite=assume_finite) for node, tensors in work.main]
+    bad = next((n for n, found in enumerate(plans) if found.reason), None)
+    if bad is not None:
+        other = f"the operator set is not raised, since of {work.main[bad][0].place}: {plans[bad].reason}"
+        _add(work, [_left(found.reason or other) for found in plans])
+        return
+    assert work.version is not None  # its nodes have a version
+    raised = raise_opset(work.model, work.version, work.path.parent)
+    if raised.model is None:
+        _add(work, [_left(f"the operator set cannot be raised: {raised.how}") for _ in plans])
+        return
+    work.model, work.version, work.raised = raised.model, raised.version, raised.how
+    editor = Editor(work.model, all_names(work.model))
+    _add(work, [_moved(editor, n, found) for n, found in enumerate(plans)])
+    editor.insert()
+
+
+def _left(reason: str) -> list[Step]:
+    return [left_alone(tag, f"{NAME[role]} is no input", reason) for role, tag in _TAG.items()]
+
+
+def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
+    """The bounds of a node as Constant nodes before it."""
+    steps = []
+    assert found.etype is not None
+    assert found.etype.onnx is not None
+    node = clips(editor.model)[place]
+    theorems = [f"{found.etype.id}.prose_agrees", f"{found.etype.id}.prose_is_complete_repaired"]
+    for bound in found.bounds:
+        name = NAME[bound.role]
+        tensor = scalar_tensor(editor.fresh(f"{node.output[0]}_{name}"), found.etype.onnx, bound.stored)
+        editor.constant_before(place, tensor)
+        editor.set_input(node, bound.role, tensor.name)
+        became = f"is the input {quoted(tensor.name)} now, a scalar of {found.etype.onnx}"
+        if bound.given:
+            what, rule = f"the attribute {name} = {bound.value:.9g} {became}", "attribute_to_input"
+            why = "the same number, in words that say the same of both; the bounds are ordered numbers"
+        else:
+            what, rule = f"{name} was not set; its default {became}", "default_made_explicit"
+            why = "the schema's default is this number, which is also numeric_limits of the text"
+        extra = []
+        if bound.assumed:
+            why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
+            limit = "lowest_is_no_lower_bound" if bound.role == "L" else "highest_is_no_upper_bound"
+            extra = [f"{found.etype.id}.{limit}_repaired"]
+        steps.append(did(rule, what, why, (*theorems, *extra)))
+    return steps
+
+
+def _report(work: _Work, after: ModelReport, target: Path) -> NormaliseReport:
+    nodes = [
+        NodeSteps(
+            f"Clip-{operator_version(node)}",
+            node.proto.name or None,
+            f"node {node.index} of {node.scope.path}",
+            node.proto.output[0],
+            (*(step for step in steps if step.done), *_still(judged, steps)),
+        )
+        for (node, _), steps, judged in zip(work.before, work.steps, after.nodes, strict=True)
+    ]
+    before = next((node.opset for node, _ in work.main), work.version)
+    return NormaliseReport(
+        source=work.path,
+        target=target,
+        changed=work.changed,
+        opsets=(before, work.version),
+        raised=work.raised,
+        nodes=tuple(nodes),
+        after=after,
+    )
+
+
+def _still(judged: NodeReport, steps: Sequence[Step]) -> list[Step]:
+    """What lint still has against a node, with the reason of the rule that left it where there is one."""
+    found: list[Step] = []
+    for judgement in judged.judgements:
+        if judgement.verdict is not Verdict.MEETS:
+            known = [step for step in steps if not step.done and step.rule == judgement.id]
+            found += known or _from_lint(judgement)
+    return found
+
+
+def _from_lint(judgement: Judgement) -> list[Step]:
+    return [
+        left_alone(
+            judgement.id,
+            " ".join([problem.argument, *([quoted(problem.tensor)] if problem.tensor is not None else [])])
+            + f": {problem.message}",
+            problem.remedy,
+        )
+        for problem in judgement.problems
+    ]

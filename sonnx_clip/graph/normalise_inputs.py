@@ -1,0 +1,79 @@
+"""Clip from version 11 on, whose bounds are inputs: those that are not set are made explicit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type, scalar_tensor
+from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.edit import clips
+from sonnx_clip.graph.steps import Step, did, left_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.declared import Dims
+    from sonnx_clip.graph.edit import Editor
+
+NAME = {"L": "min", "M": "max"}
+_TAG = {"L": "R1", "M": "R2"}
+_NO_BOUND = {"L": "lowest_is_no_lower_bound", "M": "highest_is_no_upper_bound"}
+
+
+def one_type(tensor: Argument) -> str | None:
+    """The element type on which all that is known of a tensor agrees."""
+    derived = tensor.derived.element_type if tensor.derived else None
+    found = {*tensor.element_types, *(name for name in (tensor.inferred_type, derived) if name)}
+    return found.pop() if len(found) == 1 else None
+
+
+def known_dims(tensor: Argument) -> Dims | None:
+    """The declared shape, or else what inference finds; None where they contradict each other."""
+    if tensor.contradiction:
+        return None
+    if tensor.dims is not None:
+        return tensor.dims
+    return tensor.derived.dims if tensor.derived and tensor.derived.dims is not None else tensor.inferred_dims
+
+
+def missing_bounds(
+    editor: Editor, place: int, tensors: Sequence[Argument], *, assume_finite: bool
+) -> list[Step]:
+    """Make the bounds that are not set explicit, where this changes no result.
+
+    Args:
+        editor: the model under change.
+        place: of the node, in the order of `edit.clips`.
+        tensors: X, L, M and Y of the node.
+        assume_finite: the user's word that neither X nor the other bound is ever infinite.
+    """
+    missing = [tensor.role for tensor in tensors[1:3] if tensor.name is None]
+    return [
+        _missing(editor, place, tensors[0], role, both=len(missing) == 2, assume_finite=assume_finite)
+        for role in missing
+    ]
+
+
+def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, assume_finite: bool) -> Step:
+    name = NAME[role]
+    etype = profile_type(one_type(x))
+    if etype is None or etype.onnx is None:
+        why = f"the element type of X is not known, so neither is its {LIMIT[role]} number"
+        return left_alone(_TAG[role], f"{name} is not set", why)
+    theorem = f"{etype.id}.{'widest_bounds_are_no_bound' if both else _NO_BOUND[role]}"
+    if etype.family == "float" and not assume_finite:
+        why = (
+            "the text gives numeric_limits, which limits an infinite X; the function body of Clip-13 does "
+            f"not, and runtimes differ ({theorem}_refuted). If no infinity reaches the node: --assume finite"
+        )
+        return left_alone(_TAG[role], f"{name} is not set", why, (f"{theorem}_refuted",))
+    node = clips(editor.model)[place]
+    tensor = scalar_tensor(editor.fresh(f"{node.output[0]}_{name}"), etype.onnx, limit_bits(etype, role))
+    editor.constant_before(place, tensor)
+    editor.set_input(node, role, tensor.name)
+    what = f"{name} was not set and is the {LIMIT[role]} {etype.onnx} now: input {quoted(tensor.name)}"
+    if etype.family == "float":
+        why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
+        return did("default_made_explicit", what, why, (f"{theorem}_repaired",))
+    return did("default_made_explicit", what, "this bound is no bound, bit for bit", (theorem,))

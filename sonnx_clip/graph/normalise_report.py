@@ -1,0 +1,100 @@
+"""What normalise did, as text for people and as JSON for machines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.grouping import MORE, grouped, some
+from sonnx_clip.graph.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step
+
+FORMAT = "sonnx-clip-normalise-1"
+
+
+def normalise_text(report: NormaliseReport) -> str:
+    """A headline, then node by node what was done and what is left; nodes with like steps once."""
+    lines = [f"{shown(str(report.source))} -> {shown(str(report.target))}: {closing(report)}"]
+    if report.raised is not None:
+        lines.append(f"  ai.onnx {report.opsets[0]} to {report.opsets[1]}: {shown(report.raised)}")
+    for group in grouped(report.nodes, _key):
+        lines += _group_lines(group)
+    lines += [f"  unknown: {text}" for text in report.after.undecided]
+    lines += [f"  note: {note}" for note in report.after.notes]
+    return "\n".join(lines)
+
+
+def closing(report: NormaliseReport) -> str:
+    """The result in one line."""
+    if not report.nodes:
+        return "no Clip node, so nothing was changed"
+    changed = sum(any(step.done for step in node.steps) for node in report.nodes)
+    clean = sum(node.verdict is Verdict.MEETS for node in report.after.nodes)
+    unchanged = "" if report.changed else ", the file is the same byte for byte"
+    return (
+        f"{len(report.nodes)} Clip node(s), {changed} changed, {clean} in the profile now, "
+        f"{len(report.nodes) - clean} with something left{unchanged}"
+    )
+
+
+def _key(node: NodeSteps) -> tuple[object, ...]:
+    return (node.operator, *((step.rule, step.done, step.theorems) for step in node.steps))
+
+
+def _group_lines(group: Sequence[NodeSteps]) -> list[str]:
+    lines = [f"  {title}" for title in some([_title(node) for node in group])]
+    if not group[0].steps:
+        lines.append("    was in the profile, unchanged")
+    for column in zip(*(node.steps for node in group), strict=True):
+        lines += _step_lines(column)
+    return lines
+
+
+def _title(node: NodeSteps) -> str:
+    name = quoted(node.name) if node.name else f"without a name, output {quoted(node.output)}"
+    return f"{node.operator} {name}, {node.place}"
+
+
+def _step_lines(steps: Sequence[Step]) -> list[str]:
+    """The same step at several nodes."""
+    head = "" if steps[0].done else f"left, {steps[0].rule}: "
+    lines = [
+        f"    {what if what.startswith(MORE) else head + what}"
+        for what in some([step.what for step in steps])
+    ]
+    lines += [f"      because {why}" for why in some([step.why for step in steps])]
+    if steps[0].theorems:
+        lines.append(f"      theorems: {', '.join(steps[0].theorems)}")
+    return lines
+
+
+def normalise_json(report: NormaliseReport) -> str:
+    """The whole report as one JSON document."""
+    after = report.after.verdict
+    document = {
+        "format": FORMAT,
+        "source": str(report.source),
+        "target": str(report.target),
+        "changed": report.changed,
+        "opset_before": report.opsets[0],
+        "opset_after": report.opsets[1],
+        "raised": report.raised,
+        "verdict_after": "no Clip node" if after is None else str(after),
+        "steps_done": dict(Counter(step.rule for node in report.nodes for step in node.steps if step.done)),
+        "nodes": [asdict(node) for node in report.nodes],
+        "undecided": list(report.after.undecided),
+        "notes": list(report.after.notes),
+    }
+    return json.dumps(document, indent=2)
+
+
+def exit_status(report: NormaliseReport) -> int:
+    """0 where the result is in the profile, 1 where something is left."""
+    return 0 if report.after.verdict in (None, Verdict.MEETS) else 1

@@ -1,0 +1,141 @@
+"""Bounds of shape [1] made scalars: in the stored tensor where only Clip reads it, else by a Reshape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx import AttributeProto, TensorProto, helper
+
+from sonnx_clip.graph.constants import profile_type
+from sonnx_clip.graph.declared import Dims, quoted, show_dims
+from sonnx_clip.graph.edit import POSITION, clips, graphs
+from sonnx_clip.graph.normalise_inputs import NAME, known_dims, one_type
+from sonnx_clip.graph.scope import is_default_domain
+from sonnx_clip.graph.steps import Step, did, left_alone
+from sonnx_clip.graph.walk import is_clip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx import ModelProto, NodeProto
+
+    from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.edit import Editor
+
+_ONE: Dims = (1,)
+
+
+def one_entry_bounds(editor: Editor, tensors: Sequence[Sequence[Argument]]) -> list[list[Step]]:
+    """Make bounds of shape [1] scalars.
+
+    Args:
+        editor: the model under change.
+        tensors: X, L, M and Y of each Clip node, in the order of `edit.clips`.
+
+    Returns:
+        For each node what was done and what was left.
+    """
+    in_place = _stored_for_clip_alone(editor.model, tensors)
+    return [
+        [step for bound in four[1:3] if (step := _one(editor, place, four[0], bound, in_place)) is not None]
+        for place, four in enumerate(tensors)
+    ]
+
+
+def _one(editor: Editor, place: int, x: Argument, bound: Argument, in_place: set[str]) -> Step | None:
+    dims = known_dims(bound) if bound.name is not None else None
+    if not dims or bound.name is None:
+        return None
+    title = f"{NAME[bound.role]} {quoted(bound.name)} has the shape {show_dims(dims)}"
+    if dims != _ONE:
+        why = "a runtime may refuse this shape or broadcast it; neither is Clip with a scalar"
+        return left_alone("scalar_bounds", title, why)
+    if not known_dims(x):
+        why = "X may have rank 0; a runtime that broadcasts would then give Y the shape [1], against C1"
+        return left_alone("scalar_bounds", title, why)
+    if bound.name in in_place:
+        _make_scalar(editor.model, bound.name)
+        how = "its stored tensor has the shape [] now"
+    else:
+        how = (
+            f"the node reads {quoted(_reshape(editor, place, bound.role, bound.name))} now, its Reshape to []"
+        )
+    etype = profile_type(one_type(x))
+    theorems = (f"{etype.id}.C1", f"{etype.id}.clip_is_cases") if etype else ()
+    why = "the one entry keeps its bits, and Y has the shape of X whatever that of the bound is"
+    return did("bound_made_scalar", f"{title}: {how}", why, theorems)
+
+
+def _reshape(editor: Editor, place: int, role: str, name: str) -> str:
+    node = clips(editor.model)[place]
+    shape = editor.fresh(f"{name}_no_axes")
+    scalar = editor.fresh(f"{name}_scalar")
+    editor.constant_before(place, helper.make_tensor(shape, TensorProto.INT64, [0], []))
+    editor.put_before(place, helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
+    editor.set_input(node, role, scalar)
+    return scalar
+
+
+def _stored_for_clip_alone(model: ModelProto, tensors: Sequence[Sequence[Argument]]) -> set[str]:
+    """The names that one stored tensor of shape [1] has and that nothing but such bounds of Clip reads."""
+    bounds = {
+        bound.name
+        for four in tensors
+        for bound in four[1:3]
+        if known_dims(bound) == _ONE and known_dims(four[0])
+    }
+    kept = {
+        bound.name
+        for four in tensors
+        for bound in four[1:3]
+        if known_dims(bound) != _ONE or not known_dims(four[0])
+    }
+    stored: list[str] = []
+    used: set[str] = set()
+    for _, graph in graphs(model.graph, ""):
+        used.update(value.name for value in (*graph.input, *graph.output))
+        used.update(sparse.values.name for sparse in graph.sparse_initializer)
+        stored += [tensor.name for tensor in graph.initializer]
+        stored += [node.output[0] for node in graph.node if _dense_constant(node)]
+        for node in graph.node:
+            others = [] if _dense_constant(node) else list(node.output)
+            read = list(node.input)
+            used.update(others, _not_bounds(read) if is_clip(node) else read)
+    return {name for name in stored if name in bounds and name not in used | kept and stored.count(name) == 1}
+
+
+def _not_bounds(inputs: list[str]) -> list[str]:
+    return [name for position, name in enumerate(inputs) if position not in POSITION.values()]
+
+
+def _dense_constant(node: NodeProto) -> bool:
+    return (
+        node.op_type == "Constant"
+        and is_default_domain(node.domain)
+        and len(node.output) == 1
+        and len(node.attribute) == 1
+        and node.attribute[0].name in ("value", "value_floats", "value_ints")
+    )
+
+
+def _make_scalar(model: ModelProto, name: str) -> None:
+    """Take the only axis from a stored tensor; said twice for one that two nodes share, it does nothing."""
+    for _, graph in graphs(model.graph, ""):
+        for tensor in graph.initializer:
+            if tensor.name == name:
+                del tensor.dims[:]
+        for node in graph.node:
+            if _dense_constant(node) and node.output[0] == name:
+                _constant_scalar(node.attribute[0])
+        declared = [value for value in graph.value_info if value.name == name]
+        for value in declared:
+            graph.value_info.remove(value)
+
+
+def _constant_scalar(attribute: AttributeProto) -> None:
+    if attribute.name == "value":
+        del attribute.t.dims[:]
+    elif attribute.name == "value_floats":
+        attribute.CopyFrom(helper.make_attribute("value_float", attribute.floats[0]))
+    else:
+        attribute.CopyFrom(helper.make_attribute("value_int", attribute.ints[0]))

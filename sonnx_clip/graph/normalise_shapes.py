@@ -1,0 +1,105 @@
+"""What shape inference finds of the tensors of Clip, declared in the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnx import TensorProto, ValueInfoProto
+
+from sonnx_clip.graph.constants import profile_type
+from sonnx_clip.graph.declared import quoted, show_dims, symbols
+from sonnx_clip.graph.edit import graphs, main_path
+from sonnx_clip.graph.normalise_inputs import one_type
+from sonnx_clip.graph.steps import Step, did
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx import GraphProto, ModelProto
+
+    from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.declared import Dims
+    from sonnx_clip.graph.scope import Scope
+    from sonnx_clip.graph.walk import ClipNode
+
+
+def declare_inferred(
+    model: ModelProto, nodes: Sequence[tuple[ClipNode, Sequence[Argument]]]
+) -> list[list[Step]]:
+    """Declare the inferred element types and shapes of the tensors of Clip nodes.
+
+    Only what nodes compute is declared, and only shapes that are numbers throughout: the inputs of a graph
+    say what a caller may pass, and that is not changed.
+
+    Args:
+        model: changed in place.
+        nodes: the Clip nodes outside functions, each with its X, L, M and Y.
+    """
+    by_path = dict(graphs(model.graph, main_path(model)))
+    return [
+        [
+            step
+            for tensor in tensors
+            if tensor.name is not None and (step := _declare(by_path, node, tensor, tensor.name)) is not None
+        ]
+        for node, tensors in nodes
+    ]
+
+
+def _declare(by_path: dict[str, GraphProto], node: ClipNode, tensor: Argument, name: str) -> Step | None:
+    if tensor.contradiction or tensor.not_tensor or any(info.sparse for info in tensor.declared):
+        return None
+    element_type, dims = one_type(tensor), _explicit(tensor)
+    new_type = element_type is not None and not tensor.element_types
+    new_dims = dims is not None and (tensor.dims is None or bool(symbols(tensor.dims)))
+    if (
+        element_type is None
+        or not (new_type or new_dims)
+        or element_type not in set(TensorProto.DataType.keys())
+    ):
+        return None
+    graph = by_path.get(_defining(node.scope, name))
+    if graph is None or any(value.name == name for value in graph.input):
+        return None
+    if not _write(graph, name, element_type, dims if new_dims else None):
+        return None
+    shape = f" {show_dims(dims)}" if new_dims and dims is not None else ""
+    etype = profile_type(element_type)
+    theorems = (
+        (f"{etype.id}.C1", f"{etype.id}.C3") if etype and etype.id != "real" and tensor.role == "Y" else ()
+    )
+    what = f"{tensor.role} {quoted(name)} is declared as {element_type}{shape} now"
+    return did("shape_declared", what, "found by onnx's shape inference; it changes no value", theorems)
+
+
+def _explicit(tensor: Argument) -> Dims | None:
+    """A shape of numbers that inference finds."""
+    found = (info.dims for info in (tensor.derived, tensor.inferred) if info is not None)
+    return next((dims for dims in found if dims is not None and not symbols(dims)), None)
+
+
+def _defining(scope: Scope, name: str) -> str:
+    """The path of the graph that defines a name."""
+    current: Scope | None = scope
+    while current is not None and name not in current.defined:
+        current = current.outer
+    return current.path if current else ""
+
+
+def _write(graph: GraphProto, name: str, element_type: str, dims: Dims | None) -> bool:
+    """Declare a tensor; False where that was done before, for another node that has it too."""
+    places = [*graph.output, *graph.value_info]
+    declared = [value for value in places if value.name == name]
+    target = declared[0] if declared else ValueInfoProto(name=name)
+    before = target.SerializeToString(deterministic=True)
+    for value in declared or [target]:
+        tensor = value.type.tensor_type
+        tensor.elem_type = TensorProto.DataType.Value(element_type)
+        if dims is not None:
+            tensor.ClearField("shape")
+            tensor.shape.SetInParent()
+            for dim in dims:
+                tensor.shape.dim.add(dim_value=int(dim))
+    if not declared:
+        graph.value_info.append(target)
+    return bool(target.SerializeToString(deterministic=True) != before)

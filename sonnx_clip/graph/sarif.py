@@ -1,0 +1,117 @@
+"""The reports of lint in SARIF 2.1.0, for the tools that gather findings.
+
+A model is binary, so a finding has no line: its place is the model's file and, as logical locations, the
+graph, the node and the tensor, by which a person finds it in a viewer of ONNX models.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from sonnx_clip import __version__
+from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.report import statement
+from sonnx_clip.graph.verdict import Verdict
+from sonnx_clip.spec import Spec, load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from sonnx_clip.errors import UserError
+    from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Problem
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types")
+# "unknown" is never counted as met, so it is no mere note.
+_LEVEL = {Verdict.VIOLATES: "error", Verdict.UNKNOWN: "warning"}
+
+
+def to_sarif(
+    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = (), spec: Spec | None = None
+) -> str:
+    """Several models as one SARIF log with one run.
+
+    What could not be read or judged is a notification of the run, which then counts as not successful.
+    """
+    spec = spec or load_spec()
+    notifications = [
+        *(_notification(path, str(error), "error") for path, error in errors),
+        *(_notification(report.path, text, "error") for report in reports for text in report.undecided),
+        *(_notification(report.path, text, "note") for report in reports for text in report.notes),
+    ]
+    run = {
+        "tool": {"driver": {"name": "sonnx-clip", "version": __version__, "rules": _rules(spec)}},
+        "artifacts": [{"location": _artifact(report.path)} for report in reports],
+        "invocations": [
+            {
+                "executionSuccessful": not errors and not any(report.undecided for report in reports),
+                "toolExecutionNotifications": notifications,
+            }
+        ],
+        "results": [
+            _result(report, node, judgement, problem)
+            for report in reports
+            for node in report.nodes
+            for judgement in node.judgements
+            for problem in judgement.problems
+        ],
+        "columnKind": "unicodeCodePoints",
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rules(spec: Spec) -> list[dict[str, Any]]:
+    texts = [(identifier, statement(identifier, spec)) for identifier in RULES]
+    return [
+        {"id": identifier, "shortDescription": {"text": text}, "defaultConfiguration": {"level": "error"}}
+        for identifier, text in texts
+    ]
+
+
+def _artifact(path: Path) -> dict[str, str]:
+    # Only an absolute path has a file URI; SARIF takes a relative one as it is, with its characters escaped.
+    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
+
+
+def _notification(path: Path, text: str, level: str) -> dict[str, Any]:
+    place = {"physicalLocation": {"artifactLocation": _artifact(path)}}
+    return {"level": level, "message": {"text": text}, "locations": [place]}
+
+
+def _result(report: ModelReport, node: NodeReport, judgement: Judgement, problem: Problem) -> dict[str, Any]:
+    name = node.name or node.output
+    tensor = "" if problem.tensor is None else f" {quoted(problem.tensor)}"
+    logical = [
+        {
+            "name": name,
+            "fullyQualifiedName": f"{node.graph} > node {node.index} {quoted(name)}",
+            "kind": "function",
+        }
+    ]
+    if problem.tensor is not None:
+        logical.append(
+            {
+                "name": problem.tensor,
+                "fullyQualifiedName": f"{node.graph} > {problem.tensor}",
+                "kind": "variable",
+            }
+        )
+    return {
+        "ruleId": judgement.id,
+        "ruleIndex": RULES.index(judgement.id),
+        "level": _LEVEL[problem.verdict],
+        "kind": "fail" if problem.verdict is Verdict.VIOLATES else "review",
+        "message": {
+            "text": f"{node.operator} {quoted(name)}, {problem.argument}{tensor}: {problem.message}. "
+            f"Remedy: {problem.remedy}"
+        },
+        "locations": [
+            {"physicalLocation": {"artifactLocation": _artifact(report.path)}, "logicalLocations": logical}
+        ],
+        "partialFingerprints": {
+            "sonnxClip/v1": f"{judgement.id}/{problem.argument}/{node.graph}/{node.output}"
+        },
+    }

@@ -1,0 +1,46 @@
+"""The bench of lint: what it measures, and that it says when a limit is not kept."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench import lint
+from bench.lint import Cost, large_model, measure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIZE = 2_000_000
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+
+
+def test_the_bench_measures_a_process_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(large_model(SIZE).SerializeToString())
+    cost = measure("data = Path(sys.argv[1]).read_bytes() * 20", path, 1)
+    assert isinstance(cost, Cost)
+    idle = measure("pass", path, 1)
+    assert cost.peak - idle.peak > 10 * SIZE
+    assert cost.seconds > idle.seconds
+
+
+@pytest.mark.parametrize(
+    ("time_limit", "memory_limit", "status"), [(99.0, 999.0, 0), (0.0, 999.0, 1), (99.0, 0.0, 1)]
+)
+def test_the_status_says_whether_the_limits_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    time_limit: float,
+    memory_limit: float,
+    status: int,
+) -> None:
+    costs = {"pass": Cost(0.0, 10), lint._LOAD: Cost(2.0, 900), lint._LINT: Cost(1.0, 300)}
+    monkeypatch.setattr(lint, "measure", lambda work, *_: costs[work])
+    monkeypatch.setattr(lint, "TIME_LIMIT", time_limit)
+    monkeypatch.setattr(lint, "MEMORY_LIMIT", memory_limit)
+    monkeypatch.setattr(sys, "argv", ["lint", "--megabytes", "1"])
+    assert lint.main() == status
+    assert "lint takes 0.50 x onnx.load" in capsys.readouterr().out

@@ -1,0 +1,186 @@
+"""Where the result goes: whole or not at all, with its external data, never over the input unasked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from typer.testing import CliRunner
+
+from sonnx_clip import cli
+from sonnx_clip.graph import ask_onnx, save
+from tests.graph.build import clip, graph, model, scalar, value
+from tests.graph.same_outputs import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MODELS = Path(__file__).parent.parent / "models"
+
+
+def run(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli.app, ["normalise", *map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return 2, result.stdout, str(result.exception)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def written(folder: Path, name: str, proto: onnx.ModelProto) -> Path:
+    path = folder / name
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+def old(folder: Path) -> Path:
+    return written(folder, "old.onnx", model(graph(clip("X", min=0.0), stored=[]), opset=9))
+
+
+def test_status_0_and_the_words(tmp_path: Path) -> None:
+    path = old(tmp_path)
+    status, out, _ = run(path, "-o", tmp_path / "new/new.onnx")
+    assert status == 0
+    assert out.splitlines()[0].endswith(
+        "1 Clip node(s), 1 changed, 1 in the profile now, 0 with something left"
+    )
+    assert "  ai.onnx 9 to 11: every other operator of the model is the same in both versions" in out
+    assert "      theorems: float32.prose_agrees, float32.prose_is_complete_repaired" in out
+    assert differences(path, tmp_path / "new/new.onnx") == []
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["new", "new.onnx", "old.onnx"]
+
+
+def test_status_1_where_something_is_left(tmp_path: Path) -> None:
+    path = written(tmp_path, "m.onnx", model(graph(clip("X", "", "M"), stored=[scalar("M", 1.0)])))
+    status, out, _ = run(path, "-o", tmp_path / "out.onnx")
+    assert status == 1
+    assert "left, R1: min is not set" in out
+    assert "the file is the same byte for byte" in out
+    assert (tmp_path / "out.onnx").read_bytes() == path.read_bytes()
+    assert run(path, "-o", tmp_path / "out.onnx", "--assume", "finite")[0] == 0
+
+
+def test_json(tmp_path: Path) -> None:
+    status, out, _ = run(old(tmp_path), "-o", tmp_path / "out.onnx", "--format", "json")
+    document = json.loads(out)
+    assert status == 0
+    assert document["verdict_after"] == "meets"
+    assert (document["opset_before"], document["opset_after"]) == (9, 11)
+    assert document["steps_done"] == {"attribute_to_input": 1, "default_made_explicit": 1}
+
+
+def test_a_model_without_clip(tmp_path: Path) -> None:
+    path = written(tmp_path, "m.onnx", model(graph(helper.make_node("Neg", ["X"], ["Y"]), stored=[])))
+    status, out, _ = run(path, "-o", tmp_path / "out.onnx")
+    assert status == 0
+    assert "no Clip node, so nothing was changed" in out
+    assert (tmp_path / "out.onnx").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("arguments", [[], ["-o", "x.onnx", "--in-place"]])
+def test_one_place_for_the_result(tmp_path: Path, arguments: Sequence[str]) -> None:
+    status, _, message = run(old(tmp_path), *arguments)
+    assert status == 2
+    assert "either -o OUT.onnx or --in-place" in message
+
+
+def test_the_input_is_overwritten_only_when_asked(tmp_path: Path) -> None:
+    path = old(tmp_path)
+    path.chmod(0o640)
+    before = path.read_bytes()
+    (tmp_path / "link.onnx").symlink_to(path)
+    for same in (path, tmp_path / "link.onnx"):
+        status, _, message = run(path, "-o", same)
+        assert status == 2
+        assert "never overwritten unless asked" in message
+    assert path.read_bytes() == before
+    assert run(tmp_path / "link.onnx", "--in-place")[0] == 0
+    assert path.read_bytes() != before
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "link.onnx").is_symlink()
+
+
+def test_bad_input_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "bad.onnx"
+    path.write_bytes(b"no model")
+    status, _, message = run(path, "-o", tmp_path / "out.onnx")
+    assert status == 2
+    assert "not an ONNX model" in message
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def external(folder: Path) -> Path:
+    """A model whose weights lie in a file beside it, in a folder of its own."""
+    (folder / "data").mkdir(parents=True)
+    data = b"".join(float(n).hex().encode()[:0] + bytes([0, 0, n, 0x3F]) for n in range(6))
+    (folder / "data/w.bin").write_bytes(data)
+    tensor = TensorProto(name="w", data_type=1, dims=[2, 3], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="data/w.bin")
+    nodes = [helper.make_node("Add", ["X", "w"], ["Z"]), clip("Z", min=0.0, max=1.0)]
+    return written(folder, "m.onnx", model(graph(*nodes, stored=[tensor]), opset=9))
+
+
+def test_external_data_goes_with_the_model(tmp_path: Path) -> None:
+    path = external(tmp_path / "in")
+    assert run(path, "-o", tmp_path / "in/beside.onnx")[0] == 0
+    assert run(path, "-o", tmp_path / "out/m.onnx")[0] == 0
+    assert (tmp_path / "out/data/w.bin").read_bytes() == (tmp_path / "in/data/w.bin").read_bytes()
+    assert (tmp_path / "out/m.onnx").stat().st_size < 1000
+    assert differences(path, tmp_path / "out/m.onnx") == []
+    assert differences(path, tmp_path / "in/beside.onnx") == []
+    assert run(path, "-o", tmp_path / "out/m.onnx")[0] == 0  # the same data is there already
+    (tmp_path / "out/data/w.bin").write_bytes(b"other")
+    status, _, message = run(path, "-o", tmp_path / "out/m.onnx")
+    assert status == 2
+    assert "another file has the name of the model's external data" in message
+
+
+def test_external_data_that_is_missing(tmp_path: Path) -> None:
+    path = external(tmp_path / "in")
+    (tmp_path / "in/data/w.bin").unlink()
+    status, _, message = run(path, "-o", tmp_path / "out/m.onnx")
+    assert status == 2
+    assert "onnx's checker refuses the model" in message
+    assert "w.bin" in message
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = external(tmp_path / "in")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(save, "write_whole_bytes", full)
+    assert run(path, "-o", tmp_path / "out/m.onnx")[0] != 0
+    assert not [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    monkeypatch.setattr("shutil.copyfile", full)
+    status, _, message = run(path, "-o", tmp_path / "out/m.onnx")
+    assert status == 2
+    assert "the external data cannot be copied: No space left on device" in message
+
+
+def test_onnx_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = external(tmp_path / "in")
+    monkeypatch.setattr(ask_onnx, "SECONDS", 0.01)
+    status, _, message = run(path, "-o", tmp_path / "out.onnx")
+    assert status == 2
+    assert "no answer within 0.01 s" in message
+
+
+def test_the_model_keeps_what_is_not_of_clip(tmp_path: Path) -> None:
+    proto = onnx.load(MODELS / "relu6_op9.onnx")
+    helper.set_model_props(proto, {"author": "someone"})
+    proto.doc_string = "kept"
+    path = written(tmp_path, "m.onnx", proto)
+    assert run(path, "-o", tmp_path / "out.onnx")[0] == 0
+    after = onnx.load(tmp_path / "out.onnx")
+    assert after.metadata_props == proto.metadata_props
+    assert (after.doc_string, after.producer_name) == ("kept", proto.producer_name)
+    assert after.graph.initializer == proto.graph.initializer
+    assert [n for n in after.graph.node if n.op_type in ("Conv", "Log")] == [
+        n for n in proto.graph.node if n.op_type in ("Conv", "Log")
+    ]
+    assert value("input.1", [1, 3, 8, 8]) == after.graph.input[0]

@@ -1,0 +1,124 @@
+"""Normalisations with planted bugs: each is caught by comparing the outputs of the model named beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from onnx import TensorProto, helper
+
+from sonnx_clip.graph import normalise as normalise_module
+from sonnx_clip.graph import normalise_attributes, normalise_inputs, normalise_scalars
+from sonnx_clip.graph.normalise import normalise
+from tests.graph.build import clip, graph, model, scalar, value
+from tests.graph.same_outputs import differences, reference_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import onnx
+
+    from sonnx_clip.graph.normalise_attributes import Bound, Plan
+
+    Plant = Callable[[pytest.MonkeyPatch], None]
+
+INT8 = TensorProto.INT8
+
+
+def _one_entry(name: str, number: float) -> TensorProto:
+    return helper.make_tensor(name, 1, [1], [number])
+
+
+MODELS: dict[str, onnx.ModelProto] = {
+    "attributes": model(graph(clip("X", min=-1.0, max=2.0), stored=[]), opset=9),
+    "no max of Clip-6": model(graph(clip("X", min=-1.0), stored=[]), opset=9),
+    "no min of Clip-6": model(graph(clip("X", max=2.0), stored=[]), opset=9),
+    "a zero with a sign": model(graph(clip("X", min=-0.0, max=2.0), stored=[]), opset=9),
+    "no min of int8": model(
+        graph(
+            clip("X", "", "M"),
+            inputs=[value("X", [2, 3], INT8)],
+            outputs=[value("Y", [2, 3], INT8)],
+            stored=[scalar("M", 9, INT8)],
+        )
+    ),
+    "bounds of one entry": model(graph(stored=[_one_entry("L", -1.0), _one_entry("M", 2.0)])),
+}
+
+
+def different(folder: Path, name: str) -> bool:
+    """Whether a normalised model computes something else than the original, by either of two runtimes."""
+    before, after = folder / "before.onnx", folder / "after.onnx"
+    before.write_bytes(MODELS[name].SerializeToString())
+    found = normalise(before, after)
+    assert found.report.changed
+    after.write_bytes(found.data)
+    return bool(differences(before, after) + reference_differences(before, after))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_normalise_as_it_is_changes_no_output(tmp_path: Path, name: str) -> None:
+    assert not different(tmp_path, name)
+
+
+_plan = normalise_module.plan
+_make_scalar = normalise_scalars._make_scalar
+
+
+def _planned(change: Callable[[Bound], Bound | None]) -> Plant:
+    """The bounds of old versions changed; a bound without one is dropped."""
+
+    def plan(*arguments: object, **options: bool) -> Plan:
+        found = _plan(*arguments, **options)  # type: ignore[arg-type]
+        kept = tuple(new for bound in found.bounds if (new := change(bound)) is not None)
+        return replace(found, bounds=kept)
+
+    return lambda patch: patch.setattr(normalise_module, "plan", plan)
+
+
+def _other_limit(pattern: bytes) -> Plant:
+    def plant(patch: pytest.MonkeyPatch) -> None:
+        for module in (normalise_attributes, normalise_inputs):
+            patch.setattr(module, "limit_bits", lambda *_: pattern)
+
+    return plant
+
+
+def _swapped(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("sonnx_clip.graph.edit.POSITION", {"L": 2, "M": 1})
+
+
+def _zeroed(proto: onnx.ModelProto, name: str) -> None:
+    _make_scalar(proto, name)
+    for tensor in proto.graph.initializer:
+        if tensor.name == name:
+            tensor.CopyFrom(helper.make_tensor(name, 1, [], [0.0]))
+
+
+PLANTS: dict[str, tuple[Plant, str]] = {
+    "drops a default": (_planned(lambda bound: bound if bound.given else None), "no max of Clip-6"),
+    "drops a bound": (_planned(lambda bound: bound if bound.role == "L" else None), "attributes"),
+    "a default is infinite": (_other_limit(bytes.fromhex("0000807f")), "no max of Clip-6"),
+    "the lowest number is the least positive": (_other_limit(bytes.fromhex("00008000")), "no min of Clip-6"),
+    "the lowest int8 is -127": (_other_limit(b"\x81"), "no min of int8"),
+    "min and max are exchanged": (_swapped, "attributes"),
+    "a zero loses its sign": (
+        _planned(lambda bound: replace(bound, stored=b"\0" * 4) if bound.value == 0 else bound),
+        "a zero with a sign",
+    ),
+    "a scalar loses its value": (
+        lambda patch: patch.setattr(normalise_scalars, "_make_scalar", _zeroed),
+        "bounds of one entry",
+    ),
+}
+
+
+@pytest.mark.parametrize("bug", PLANTS)
+def test_a_planted_bug_is_caught_by_the_outputs_of_its_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: str
+) -> None:
+    plant, caught_by = PLANTS[bug]
+    plant(monkeypatch)
+    assert different(tmp_path, caught_by)
