@@ -10,5 +10,5 @@ What that says: of the 2^48 triples of a 16-bit type, those above, and no others
 follows is proved in why3/composition.mlw for an implementation which decides by three comparisons of two
 operands each, whatever these compute. The C source is of that form (why3/kernel.mlw); that the compiler
 keeps it is taken for granted. The NumPy kernels are not of that form, and of pairs (min, max) only those with
-a special bound are tried: for them the sweep is a test beside the proof of generated/why3/kernel_*.mlw.
+a special bound are tried: for them the sweep is a test beside the proof of generated/why3/numpy_*.mlw.
 """

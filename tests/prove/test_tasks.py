@@ -49,8 +49,8 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
             printed, said = print_tasks(why3, prover, file, smoke)
             assert said == ""
             assert {(t.name.theory, t.name.goal) for t in printed} == {(o.theory, o.goal) for o in mine}
-            # Readings that mean the same in a type give the same tasks.
-            assert len({t.name.digest for t in printed}) > len(mine) * 2 // 3
+            # Readings, or kernels, that mean the same in a type give the same tasks.
+            assert len({t.name.digest for t in printed}) > len(mine) // 2
             assert all(t.text.endswith("(check-sat)") for t in printed)
             assert all(str(tmp_path) not in t.text for t in printed)
 
