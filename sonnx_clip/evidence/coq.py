@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 AGAIN = "run: make foundation"
-SECTIONS = ("constraints", "cases", "properties")
+SECTIONS = ("constraints", "cases", "properties", "readings")
+NOT_IN_COQ = ("readings",)  # Coq has no theorems of these yet
 
 
 class _Theorem(BaseModel):
@@ -71,9 +72,15 @@ def with_coq(entry: Entry, coq: CoqEvidence) -> Entry:
         provers = "not by Z3 and cvc5"
     elif "proved by one" in found:
         provers = "Z3 or cvc5, in some types not both"
+    if entry.section in NOT_IN_COQ:
+        return _shown_by(entry, provers)
     shown = any(entry.id in theorem.shows for theorem in coq.theorems)
     if coq.status != "checked":
         kernel = f"Coq kernel: {coq.status}"
     else:
         kernel = "Coq kernel" if shown else "Coq kernel: no theorem"
-    return entry.model_copy(update={"facts": (*entry.facts, ("shown by", f"{provers}, {kernel}"))})
+    return _shown_by(entry, f"{provers}, {kernel}")
+
+
+def _shown_by(entry: Entry, by: str) -> Entry:
+    return entry.model_copy(update={"facts": (*entry.facts, ("shown by", by))})

@@ -190,7 +190,7 @@ def _other_trees(spec: Spec) -> list[Expr]:
 
 
 def definitions_beyond_readings(spec: Spec) -> tuple[Definition, ...]:
-    """The definitions that cases, classes, properties, latitude or constraints use, in the order of the file."""
+    """The definitions that more than readings use, and what these use, in the order of the file."""
     constraints = [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
     return tuple(definitions_used(spec, [*_other_trees(spec), *constraints]))
 

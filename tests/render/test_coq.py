@@ -5,6 +5,7 @@ import pytest
 from sonnx_clip.errors import UserError
 from sonnx_clip.render import coq
 from sonnx_clip.render.coqterm import CoqPrinter
+from sonnx_clip.render.why3 import definitions_beyond_readings
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.tree import (
     Call,
@@ -99,6 +100,15 @@ def test_every_entry_is_rendered():
         "~ claim_interval (float16 0x7e00) (float16 0x0000) (float16 0x3c00)"
         in files["generated/coq/Formats.v"]
     )
+
+
+def test_what_only_readings_use_is_not_rendered():
+    spec, files = load_spec(), coq.render_coq(load_spec())
+    rendered = {d.id for d in definitions_beyond_readings(spec)}
+    assert {"formula", "is_infinite"} <= rendered
+    assert "is_max_2019" not in rendered
+    for d in spec.definitions:
+        assert (f"Definition {d.id} (" in files["generated/coq/Float.v"]) == (d.id in rendered)
 
 
 def test_names_of_coq_are_refused():
