@@ -23,7 +23,7 @@ from sonnx_clip.conform.explanation import explain_deviation
 from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.reproduce import reproducing_line
-from sonnx_clip.conform.runtimes import module_of
+from sonnx_clip.conform.runtimes import code_digest, module_of
 from sonnx_clip.conform.tally import Spot, Tally
 from sonnx_clip.conform.vectors import class_ids, plan
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError, Worker
@@ -68,6 +68,7 @@ def run_campaign(
         UserError: the runtime or an element type is not known, or a package is missing.
     """
     module_of(runtime)
+    digest = code_digest(runtime)
     began = time.monotonic()
     version = runtime
     found = []
@@ -80,6 +81,7 @@ def run_campaign(
         spec_sha256=load_oracle().SPEC_DIGEST,
         runtime=runtime,
         runtime_version=version,
+        code_sha256=digest,
         python=platform.python_version(),
         numpy=np.__version__,
         machine=platform.machine(),

@@ -91,13 +91,17 @@ class TypeReport(_Stored):
 
 
 class Report(_Stored):
-    """A run: one runtime, several element types."""
+    """A run: one runtime, several element types.
+
+    `code_sha256` is of the code that was judged, where it is our own.
+    """
 
     format: Literal[1] = 1
     tool: str
     spec_sha256: str
     runtime: str
     runtime_version: str
+    code_sha256: str | None = None
     python: str
     numpy: str
     machine: str

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.report import Report
+from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.verdicts import Count, verdict_of, worst
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.read import read_record, require_digest
@@ -29,6 +30,10 @@ def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
         again = f"run `sonnx-clip check --runtime {path.stem} --json -o {path}`, or remove the file"
         report, _ = read_record(path, Report, again)
         require_digest(report.spec_sha256, spec, path, again)
+        if report.code_sha256 != code_digest(report.runtime):
+            raise UserError(
+                f"stale: the code of {report.runtime} has changed since it was judged", str(path), again
+            )
         if report.runtime in found:
             raise UserError(f"another file speaks of {report.runtime} too", str(path), "remove one of them")
         _check(report, spec, path, again)

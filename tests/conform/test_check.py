@@ -189,3 +189,15 @@ def test_unreached_is_printed(monkeypatch):
     done = run("--runtime", "numpy", "--dtype", "uint16")
     assert done.exit_code == 1
     assert "unreached uint16: no vector reached" in done.output
+
+
+def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path, monkeypatch):
+    from sonnx_clip.conform import runtimes
+
+    before = {name: runtimes.code_digest(name) for name in ("sonnx", "sonnx-c")}
+    assert len(set(before.values())) == 2
+    assert runtimes.code_digest("numpy") is None
+    (tmp_path / "sonnx_clip/oracle").mkdir(parents=True)
+    (tmp_path / "sonnx_clip/oracle/strict.py").write_text("def clip(): ...")
+    monkeypatch.setattr(runtimes, "_PACKAGE", tmp_path)
+    assert runtimes.code_digest("sonnx") != before["sonnx"]

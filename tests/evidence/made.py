@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
+from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.prove.report import theory_digests
 from sonnx_clip.prove.trusted import trusted
@@ -110,6 +111,7 @@ def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
         spec_sha256=spec.digest,
         runtime=runtime,
         runtime_version=f"{runtime} 1.0",
+        code_sha256=code_digest(runtime),
         python="3.11.2",
         numpy=np.__version__,
         machine="x86_64",

@@ -84,6 +84,9 @@ def test_a_stale_or_foreign_verdict(tmp_path, obligations):
     stale = made.report("numpy", spec_sha256="0" * 64)
     build = made.write(tmp_path / "b", made.proofs(obligations), [stale])
     assert "stale" in refused(build, tmp_path)
+    other = made.report("sonnx", code_sha256="0" * 64)
+    build = made.write(tmp_path / "c", made.proofs(obligations), [other])
+    assert "stale: the code of sonnx has changed since it was judged" in refused(build, tmp_path)
 
 
 def test_two_files_about_one_runtime(tmp_path, obligations):

@@ -6,12 +6,17 @@ NumPy arrays that returns an array.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_root
+
+_PACKAGE = Path(__file__).resolve().parents[3]  # where the folder sonnx_clip is
 
 ClipFunction: TypeAlias = Callable[[Any, Any, Any], Any]
 
@@ -21,6 +26,13 @@ RUNTIMES = {
     "numpy": "sonnx_clip.conform.runtimes.numpy",
     "onnxruntime": "sonnx_clip.conform.runtimes.onnxruntime",
     "onnx-reference": "sonnx_clip.conform.runtimes.onnx_reference",
+}
+
+
+# What a verdict on our own implementations speaks of, by runtime: files of the repository.
+_CODE = {
+    "sonnx": ("sonnx_clip/oracle/*.py",),
+    "sonnx-c": ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c"),
 }
 
 
@@ -40,6 +52,19 @@ class Runtime:
     open: Callable[[str], ClipFunction]
     imports: str
     call: Callable[[str], str]
+
+
+def code_digest(name: str) -> str | None:
+    """SHA-256 of the code of one of our own implementations, in hex; None for what others have written."""
+    if name not in _CODE:
+        return None
+    digest = hashlib.sha256()
+    for pattern in _CODE[name]:
+        folder = _PACKAGE if pattern.startswith("sonnx_clip/") else repo_root()
+        for file in sorted(folder.glob(pattern)):
+            text = file.read_bytes()
+            digest.update(f"{file.name} {len(text)}:".encode() + text)
+    return digest.hexdigest()
 
 
 def module_of(name: str) -> str:
