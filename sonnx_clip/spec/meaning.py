@@ -52,9 +52,9 @@ def _witnesses(spec: Spec) -> Iterator[Finding]:
     for index, entry in enumerate(spec.properties):
         yield from _refuted_property(spec, index, entry)
     yield from _latitude(spec)
-    yield from check_readings(spec)
     for index, example in enumerate(spec.examples):
         yield from _example(spec, index, example)
+    yield from check_readings(spec)
 
 
 def _restrictions(spec: Spec) -> Iterator[Finding]:

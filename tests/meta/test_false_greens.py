@@ -62,7 +62,8 @@ REFUSED = {
         "    claim: is_nan(Y) iff (is_nan(X) and not M < L)\n    holds_for: [real, int]\n",
         "`nan_out` says nothing of the family float"),
     "an excuse for a family of which it speaks": (
-        "    not_for: {real: the reals have no limits}\n", "    not_for: {real: none, int: none}\n",
+        "    not_for: {real: the reals have no limits}\n    refuted_for: {float: {X: inf, L: lowest,",
+        "    not_for: {real: none, int: none}\n    refuted_for: {float: {X: inf, L: lowest,",
         "speaks of int and excuses itself from it"),
     "an element type that is forgotten": (BFLOAT16, "", "no element type of float is the BFLOAT16"),
     "a name that the chapter lacks": ("sonnx: BFLOAT16", "sonnx: BF16", "is the BFLOAT16 of its chapter"),
