@@ -96,24 +96,36 @@ def inhabitant(klass: ValueClass) -> Texts:
     return given["X"], given["L"], given["M"]
 
 
-def _samples(spec: Spec, etype: ElementType) -> dict[str, list[Texts]]:
+@dataclass(frozen=True)
+class _Sample:
+    """Numbers that are tried: as texts, as values, and what the cases give."""
+
+    texts: Texts
+    triple: Triple
+    due: Value
+
+
+def _samples(spec: Spec, etype: ElementType) -> dict[str, list[_Sample]]:
     """The numbers that are tried in each class: the file's own first."""
-    found = {klass.id: [inhabitant(klass)] for klass in spec.classes_of(etype.family)}
     ask = evaluator(spec, etype)
+    classes = spec.classes_of(etype.family)
+    found: dict[str, list[_Sample]] = {klass.id: [] for klass in classes}
+    for klass in classes:
+        found[klass.id] += _sample(spec, etype, inhabitant(klass))
     for texts in _triples(SAMPLES[etype.family]):
-        x, l, m = (encode(text, etype) for text in texts)
-        if _due(spec, etype, (x, l, m)) is not None:
-            for klass in ask.classes(x, l, m):
-                found[klass.id].append(texts)
+        for sample in _sample(spec, etype, texts):
+            for klass in ask.classes(*sample.triple):
+                found[klass.id].append(sample)
     return found
 
 
-def _due(spec: Spec, etype: ElementType, triple: Triple) -> Value | None:
-    """The result of the cases; None where they have a gap, which the provers find."""
+def _sample(spec: Spec, etype: ElementType, texts: Texts) -> tuple[_Sample, ...]:
+    """One sample; none where the cases have a gap, which the provers find."""
+    x, l, m = (encode(text, etype) for text in texts)
     try:
-        return evaluator(spec, etype).clip(*triple)
+        return (_Sample(texts, (x, l, m), evaluator(spec, etype).clip(x, l, m)),)
     except ValueError:
-        return None
+        return ()
 
 
 def _triples(texts: tuple[str, ...]) -> Iterator[Texts]:
@@ -121,16 +133,12 @@ def _triples(texts: tuple[str, ...]) -> Iterator[Texts]:
 
 
 def _difference(
-    spec: Spec, etype: ElementType, reading: Reading, samples: list[Texts], *, bitwise: bool
+    spec: Spec, etype: ElementType, reading: Reading, samples: list[_Sample], *, bitwise: bool
 ) -> Difference | None:
-    for texts in samples:
-        x, l, m = (encode(text, etype) for text in texts)
-        due = _due(spec, etype, (x, l, m))
-        if due is None:
-            continue
-        for y in answers(spec, etype, reading, (x, l, m)):
-            if not (identical(y, due) if bitwise else same_value(y, due, etype)):
-                return Difference(texts, _answer(y, (x, l, m), etype))
+    for sample in samples:
+        for y in answers(spec, etype, reading, sample.triple):
+            if not (identical(y, sample.due) if bitwise else same_value(y, sample.due, etype)):
+                return Difference(sample.texts, _answer(y, sample.triple, etype))
     return None
 
 
