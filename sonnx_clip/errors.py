@@ -34,3 +34,23 @@ class RestrictionError(ValueError):
     def __init__(self, tag: str, message: str) -> None:
         self.tag = tag
         super().__init__(f"[{tag}] {message}")
+
+
+class DialectError(ValueError):
+    """A dialect of Clip does not take what it is given.
+
+    Args:
+        dialect: its id in spec/clip.yaml, for example ``onnx-6``.
+        aspect: what it concerns, for example ``element_types``.
+        what: what was found and what is taken.
+        words: what the source says of it, if it can be quoted.
+    """
+
+    def __init__(self, dialect: str, aspect: str, what: str, words: str | None = None) -> None:
+        self.dialect = dialect
+        self.aspect = aspect
+        super().__init__(f"[{dialect}] {what}" + (f' ("{words}")' if words else ""))
+
+
+class UndefinedByDialectError(DialectError):
+    """A dialect takes what it is given, and its source does not say what the result is."""

@@ -13,6 +13,7 @@ from sonnx_clip.readings.text import render_markdown
 from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
 from sonnx_clip.render.coq import render_coq
+from sonnx_clip.render.dialects import dialect_theories
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
 from sonnx_clip.render.numpy_kernels import numpy_theories
@@ -49,7 +50,7 @@ def ids_of(spec: Spec) -> frozenset[str]:
     """The ids that an obligation may show."""
     sections = (
         spec.restrictions, spec.constraints, spec.cases, spec.classes,
-        spec.properties, spec.latitude, spec.readings, spec.examples, spec.element_types,
+        spec.properties, spec.latitude, spec.readings, spec.dialects, spec.examples, spec.element_types,
     )  # fmt: skip
     return frozenset(entry.id for section in sections for entry in section)
 
@@ -65,7 +66,8 @@ def render_theories(spec: Spec) -> Generated:
     kernels, of_kernels = kernel_theories(spec)
     numpy, of_numpy = numpy_theories(spec)
     readings, of_readings = reading_theories(spec)
-    rendered = (*why3.obligations, *of_readings, *of_kernels, *of_numpy)
+    dialects, of_dialects = dialect_theories(spec)
+    rendered = (*why3.obligations, *of_readings, *of_dialects, *of_kernels, *of_numpy)
     obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
@@ -74,7 +76,7 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
-    files = {**why3.files, **readings, **kernels, **numpy, MANIFEST: _manifest(spec, rendered)}
+    files = {**why3.files, **readings, **dialects, **kernels, **numpy, MANIFEST: _manifest(spec, rendered)}
     return Generated(files, obligations)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sonnx_clip.render.dialect_rows import dialect_rows
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.templating import template
 from sonnx_clip.spec import tree
@@ -40,6 +41,7 @@ def render_numpy(spec: Spec) -> dict[str, str]:
         types=[etype for family in FAMILIES for etype in spec.types_of(family)],
         constants=_constants(spec),
         sections=[(family, [*_functions(spec, family)]) for family in FAMILIES],
+        dialects=dialect_rows(spec),
         python_name=python_name,
     )
     return {ORACLE_PATH: text}

@@ -19,7 +19,7 @@ from sonnx_clip.render.why3 import (
     result_of_cases,
 )
 from sonnx_clip.render.whyml import Printer
-from sonnx_clip.spec.readings import differing
+from sonnx_clip.spec.readings import differing, leaves_values_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,11 +95,23 @@ class ReadingGoals:
             f"{r.word}_answers", "theorem", shows, f"{r.id} allows an answer for every input", f"{ALL} {some}"
         )
         region, same = self._region(r.agrees), "same_value y (cases x l m)"
-        yield Goal(
-            f"{r.word}_agrees", "theorem", shows, f"{r.id} has the value of the cases exactly there",
-            f"{EVERY} {name} x l m y -> "
-            + (same if region is None else f"({same} <-> {region})"),
-        )  # fmt: skip
+        if region is not None and leaves_values_open(self.spec, self.etype, r):
+            yield Goal(
+                f"{r.word}_agrees", "theorem", shows, f"{r.id} has the value of the cases in its region",
+                f"{EVERY} {region} -> {name} x l m y -> {same}",
+            )  # fmt: skip
+            others = self._some(r, "not same_value {} (cases x l m)")
+            yield Goal(
+                f"{r.word}_agrees_nowhere_else", "theorem", shows,
+                f"outside its region {r.id} allows an answer of another value",
+                f"{ALL} not {region} -> {others}",
+            )  # fmt: skip
+        else:
+            yield Goal(
+                f"{r.word}_agrees", "theorem", shows, f"{r.id} has the value of the cases exactly there",
+                f"{EVERY} {name} x l m y -> "
+                + (same if region is None else f"({same} <-> {region})"),
+            )  # fmt: skip
         if region is not None:
             yield self._differs(
                 r, f"{r.word}_differs", r.differs_at[self.etype.family], region, "same_value {} c"

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.paths import repo_file
+from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import raise_first
 from sonnx_clip.spec.meaning import check_cases, check_witnesses
@@ -45,9 +46,11 @@ def _load(path: Path) -> Spec:
     document, content = read_document(path)
     with_texts = validate(document, document.data)
     raise_first(document, check_references(with_texts))
+    raise_first(document, check_dialects(with_texts))
     raise_first(document, check_quotes(with_texts))
     with_trees = Resolver(document, with_texts).resolve()
     spec = validate(document, with_trees, digest=hashlib.sha256(content).hexdigest())
     raise_first(document, check_cases(spec))
     raise_first(document, check_witnesses(spec))
+    raise_first(document, check_dialect_numbers(spec))
     return spec

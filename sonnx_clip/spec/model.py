@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 from pydantic import Field, PrivateAttr
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.spec.dialects import Dialect, DialectRow, whole
 from sonnx_clip.spec.entries import (
     Case,
     Constraint,
@@ -72,6 +73,7 @@ class Spec(Part):
     properties: Annotated[tuple[Property, ...], Field(min_length=1)]
     latitude: tuple[Latitude, ...]
     readings: Annotated[tuple[Reading, ...], Field(min_length=1)]
+    dialects: Annotated[tuple[DialectRow, ...], Field(min_length=1)]
     examples: Annotated[tuple[Example, ...], Field(min_length=1)]
 
     _digest: str = PrivateAttr(default="")
@@ -86,6 +88,15 @@ class Spec(Part):
     def memo(self) -> dict[tuple[str, str], Any]:
         """What is computed once for this specification, such as its evaluators."""
         return self._memo
+
+    @property
+    def whole_dialects(self) -> tuple[Dialect, ...]:
+        """Every dialect, with what it takes over from those before it, in the order of the file."""
+        key = ("dialects", "")
+        if key not in self.memo:
+            self.memo[key] = whole(self.dialects)
+        found: tuple[Dialect, ...] = self.memo[key]
+        return found
 
     def model_post_init(self, context: Any, /) -> None:
         """Keep the digest, which is not a part of the file and comes as the context of validation."""
@@ -134,6 +145,10 @@ class Spec(Part):
     def reading(self, id_: str) -> Reading:
         """The reading with this id."""
         return _find(self.readings, id_, "readings")
+
+    def dialect(self, id_: str) -> Dialect:
+        """The dialect with this id, with what it takes over from those before it."""
+        return _find(self.whole_dialects, id_, "dialects")
 
     def example(self, id_: str) -> Example:
         """The worked example with this id."""

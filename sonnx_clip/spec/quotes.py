@@ -11,7 +11,7 @@ from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.names import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from sonnx_clip.spec.model import Spec
@@ -45,6 +45,20 @@ def check_quotes(spec: Spec) -> Iterator[Finding]:
                 known = [page.id for page in spec.sources]
                 what = f"there is no source `{source.page}`"
                 yield Finding((*way, "page"), what, suggestion(source.page, known, "there are"))
+    yield from _dialects(spec, pages)
+
+
+def _dialects(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Finding]:
+    """The words of each dialect stand on its page; those that it takes over, in its own section too."""
+    for index, (row, dialect) in enumerate(zip(spec.dialects, spec.whole_dialects, strict=True)):
+        for aspect, source in dialect.says.items():
+            if source.page not in pages:
+                continue
+            own = aspect in row.says
+            way = ("dialects", index, "says", aspect) if own else ("dialects", index, "section")
+            for found in _check(way, source, pages[source.page]):
+                what = found.what if own else f"{found.what}: `{source.quote}`, taken over for {aspect}"
+                yield Finding(found.way if own else way, what, found.todo)
 
 
 def _check(way: tuple[str | int, ...], source: Source, path: Path) -> Iterator[Finding]:

@@ -106,6 +106,12 @@ def differing(
     return None
 
 
+def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool:
+    """Whether a reading allows two answers of different values for some samples."""
+    found = (answers(spec, etype, reading, triple) for triple in triples(etype))
+    return any(not all(same_value(y, allowed[0], etype) for y in allowed) for allowed in found if allowed)
+
+
 def check_readings(spec: Spec) -> Iterator[Finding]:
     """Findings about readings that answer nothing, inexact regions, and witnesses that show nothing."""
     for index, reading in enumerate(spec.readings):

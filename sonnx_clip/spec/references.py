@@ -26,6 +26,7 @@ _ENTRIES = (
     "properties",
     "latitude",
     "readings",
+    "dialects",
     "examples",
 )
 # A family may have the name of its only type (`real`), and a page that of a vendor's operator; what

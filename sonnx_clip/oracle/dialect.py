@@ -1,0 +1,230 @@
+"""Clip as other definitions have it: ONNX by operator set, DirectML by feature level, SONNX by chapter.
+
+    >>> clip = dialect("onnx", version=6)
+    >>> clip(np.array([np.inf, 7.0], np.float16), max=6.0)
+    array([6., 6.], dtype=float16)
+
+What a dialect takes, and what stands for a missing bound, is rendered from ``dialects`` of spec/clip.yaml; what a
+dialect does not take is refused in its own words, and what its source leaves undefined is refused as that.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.errors import DialectError, UndefinedByDialect, UserError
+from sonnx_clip.oracle import load_oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+def dialect(system: str, version: str | int) -> Dialect:
+    """The oracle of a dialect.
+
+    Args:
+        system: ``onnx``, ``directml`` or ``sonnx``.
+        version: of ONNX 1, 6, 11, 12 or 13; of DirectML ``1.0``, ``2.1``, ``3.0`` or ``5.0``; of SONNX ``real``,
+            ``int`` or ``float``.
+
+    Raises:
+        UserError: there is no such dialect.
+    """
+    return named(f"{system}-{version}")
+
+
+def named(id_: str) -> Dialect:
+    """The oracle of a dialect by its id in spec/clip.yaml, for example ``onnx-6``; UserError if there is none."""
+    rows = load_oracle().DIALECTS
+    if id_ not in rows:
+        raise UserError(f"there is no dialect `{id_}`", todo=f"there are: {', '.join(rows)}")
+    return Dialect(id_, rows[id_])
+
+
+class Dialect:
+    """A versioned definition of Clip that can be called.
+
+    Args:
+        id_: its id in spec/clip.yaml.
+        row: what the generated oracle says of it.
+    """
+
+    def __init__(self, id_: str, row: Mapping[str, Any]) -> None:
+        self.id = id_
+        self.row = row
+
+    def __repr__(self) -> str:
+        return f"<{self.row['title']}: {self.id}>"
+
+    def __call__(
+        self,
+        x: object,
+        min: object = None,
+        max: object = None,
+        *,
+        scale: object = None,
+        bias: object = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Clip as this dialect says.
+
+        Args:
+            x: array of an element type and a rank that the dialect takes; of Fraction objects for ``sonnx-real``.
+            min: the lower bound: an array of shape () or NumPy scalar of the type of `x` where bounds are inputs;
+                a FLOAT (np.float32, or a Python number, rounded to one) where they are attributes or members.
+            max: the upper bound, likewise.
+            scale: a FLOAT by which `x` is multiplied first, where the dialect has ScaleBias.
+            bias: a FLOAT that is added then; both are given, or neither.
+            out: where to write, `x` itself too, where the dialect says that it may be executed in place.
+
+        Returns:
+            `out`, or a new array with the shape and element type of `x`.
+
+        Raises:
+            DialectError: the dialect does not take this.
+            UndefinedByDialect: it takes it, and its source does not say what the result is.
+        """
+        if self.row["element_types"] == ("real",):
+            return self._real(x, min, max)
+        tensor = self._tensor(x)
+        lower, upper = self.bounds(tensor.dtype, min, max)
+        tensor = self._scaled(tensor, scale, bias)
+        result = self._answer(tensor, lower, upper)
+        if out is None:
+            return result
+        if not self.row["in_place"]:
+            raise self._refused("in_place", "it has no result in place: leave `out` away")
+        if out.shape != tensor.shape or out.dtype != tensor.dtype:
+            raise self._refused("in_place", "`out` must have the shape and the element type of x")
+        out[...] = result
+        return out
+
+    def bounds(self, dtype: np.dtype[Any], min: object = None, max: object = None) -> tuple[Array, Array]:
+        """The two bounds as arrays of shape () of an element type: given or missing, and converted.
+
+        Raises:
+            DialectError, UndefinedByDialect: as for a call.
+        """
+        defaults = self.row["missing"][dtype.name] if self.row["missing"] else (None, None)
+        found = []
+        for name, value, default in zip(("min", "max"), (min, max), defaults, strict=True):
+            if value is not None:
+                found.append(self._bound(name, value, dtype))
+            elif default is None:
+                raise self._refused("missing_bounds", f"{name} must be given")
+            elif self.row["missing_of"] == "element":
+                found.append(np.array(default, f"u{dtype.itemsize}").view(dtype))
+            else:
+                found.append(self._converted(name, np.array(default, np.uint32).view(np.float32)[()], dtype))
+        return found[0], found[1]
+
+    def allows(self, x: Array, y: Array, min: object = None, max: object = None) -> Array:
+        """Whether the words of the dialect allow each entry of `y`: array of bool of the shape of `x`.
+
+        They may allow more than what the oracle answers, where they leave something open.
+        """
+        tensor = self._tensor(x)
+        lower, upper = self.bounds(tensor.dtype, min, max)
+        family = load_oracle().FAMILY_OF[tensor.dtype.name]
+        return np.asarray(load_oracle().READINGS[family][self.row["reading"]](tensor, lower, upper, y))
+
+    def _tensor(self, x: object) -> Array:
+        if not isinstance(x, np.ndarray):
+            raise self._refused("element_types", f"x must be a NumPy array, not {type(x).__name__}")
+        if x.dtype.name not in self.row["element_types"] or not x.dtype.isnative:
+            raise self._refused(
+                "element_types", f"x is {x.dtype.name}; it takes {', '.join(self.row['element_types'])}"
+            )
+        least, most = self.row["ranks"]
+        if x.ndim < least or (most is not None and x.ndim > most):
+            raise self._refused("ranks", f"x has {x.ndim} dimensions; it takes {self.row['ranks_told']}")
+        return x
+
+    def _bound(self, name: str, value: object, dtype: np.dtype[Any]) -> Array:
+        if self.row["bound_type"] != "tensor":
+            return self._converted(name, self._float(name, value), dtype)
+        bound = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
+        if bound is None or bound.dtype != dtype or bound.ndim:
+            told = type(value).__name__ if bound is None else f"{bound.dtype.name} of shape {bound.shape}"
+            raise self._refused("bounds", f"{name} must be a scalar tensor of {dtype.name}, not {told}")
+        return bound
+
+    def _float(self, name: str, value: object) -> np.float32:
+        """A FLOAT as an attribute or a member holds it."""
+        if isinstance(value, np.float32):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float) or isinstance(value, np.generic):
+            raise self._refused("bounds", f"{name} must be a FLOAT, not {type(value).__name__}")
+        with np.errstate(over="ignore"):
+            rounded = np.float32(value)
+        if np.isinf(rounded) and not math.isinf(value):
+            raise self._refused("bounds", f"{name} = {value} is no FLOAT: write inf if infinity is meant")
+        return rounded
+
+    def _converted(self, name: str, value: np.float32, dtype: np.dtype[Any]) -> Array:
+        """A FLOAT in the element type: to a float to nearest, ties to even; to an integer toward zero."""
+        if load_oracle().FAMILY_OF[dtype.name] == "float":
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                return np.asarray(value.astype(dtype))
+        ends = np.iinfo(dtype)
+        if not np.isfinite(value) or not ends.min <= math.trunc(float(value)) <= ends.max:
+            raise self._undefined("cast_of_no_number", f"{name} = {value} has no {dtype.name} toward zero")
+        return np.array(math.trunc(float(value)), dtype)
+
+    def _scaled(self, x: Array, scale: object, bias: object) -> Array:
+        if scale is None and bias is None:
+            return x
+        if not self.row["scale_bias"]:
+            raise self._refused("scale_bias", "it has no ScaleBias")
+        if scale is None or bias is None:
+            raise self._refused("scale_bias", "scale and bias are given together")
+        factors = self._float("scale", scale), self._float("bias", bias)
+        if load_oracle().FAMILY_OF[x.dtype.name] != "float":
+            raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
+        by, plus = (self._converted("scale or bias", factor, x.dtype) for factor in factors)
+        with np.errstate(all="ignore"):
+            return np.asarray(np.add(np.multiply(x, by), plus))
+
+    def _answer(self, x: Array, lower: Array, upper: Array) -> Array:
+        """The operand that the deciding reading allows: one of X, L and M always is, which is proved."""
+        oracle = load_oracle()
+        allows = oracle.READINGS[oracle.FAMILY_OF[x.dtype.name]][self.row["answers"]]
+        operands = [np.broadcast_to(np.asarray(operand), x.shape) for operand in (upper, lower, x)]
+        bits = f"u{x.dtype.itemsize}"
+        result = np.ascontiguousarray(operands[0]).view(bits).copy()
+        for operand in operands[1:]:
+            chosen = np.ascontiguousarray(operand)
+            result = np.where(allows(x, lower, upper, chosen), chosen.view(bits), result)
+        return result.view(x.dtype).reshape(x.shape)
+
+    def _real(self, x: object, min: object, max: object) -> Array:
+        """The real numbers have no bits: fractions, one by one, by the cases themselves."""
+        from sonnx_clip.spec import clip_value, load_spec
+
+        if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
+            raise self._refused("element_types", "x must be an array of Fraction")
+        for name, bound in (("min", min), ("max", max)):
+            if bound is None:
+                raise self._refused("missing_bounds", f"{name} must be given")
+            if not isinstance(bound, Fraction | int):
+                raise self._refused("bounds", f"{name} must be a Fraction, not {type(bound).__name__}")
+        spec = load_spec()
+        real, result = spec.element_type("real"), np.empty(x.shape, object)
+        for place, value in np.ndenumerate(x):
+            triple = (Fraction(v) for v in (value, min, max))
+            result[place] = clip_value(spec, real, *triple)
+        return result
+
+    def _refused(self, aspect: str, what: str) -> DialectError:
+        return DialectError(self.id, aspect, what, self.row["says"].get(aspect))
+
+    def _undefined(self, aspect: str, what: str) -> UndefinedByDialect:
+        return UndefinedByDialect(
+            self.id, aspect, f"{what}: undefined by the source", self.row["unsaid"].get(aspect)
+        )

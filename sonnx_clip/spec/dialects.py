@@ -1,0 +1,229 @@
+"""Dialects: versioned definitions of Clip. A row of the file says what is new; here each is made whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from sonnx_clip.spec.types import Flag, Id, NumberText, Part, Source, Text, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+System: TypeAlias = Literal["sonnx", "onnx", "directml"]
+GivenAs: TypeAlias = Literal["inputs", "attributes", "members"]
+BoundType: TypeAlias = Literal["tensor", "float32"]
+Aspect: TypeAlias = Literal[
+    "element_types", "ranks", "bounds", "missing_bounds", "missing_bounds_of", "casts", "cast_of_no_number",
+    "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place",
+]  # fmt: skip
+DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.]+$")]
+
+ALWAYS: tuple[Aspect, ...] = (
+    "element_types", "ranks", "bounds", "missing_bounds", "inverted_bounds", "nan", "in_place",
+)  # fmt: skip
+"""The aspects on which every dialect says something, or is said to be silent."""
+
+
+class Saying(Part):
+    """The words of a page on an aspect; in the section of the dialect if none is named."""
+
+    section: Text | None = None
+    quote: Text
+
+
+def _words(value: object) -> object:
+    return {"quote": value} if isinstance(value, str) else value
+
+
+Said: TypeAlias = Annotated[Saying, BeforeValidator(_words, json_schema_input_type=Text | Saying)]
+
+
+class Ranks(Part):
+    """How many dimensions X may have; any number from `least` on if `greatest` is left out."""
+
+    least: Annotated[int, Field(strict=True, ge=0), BeforeValidator(lambda v: _whole(v))]
+    greatest: Annotated[int | None, BeforeValidator(lambda v: _whole(v))] = None
+
+    def __contains__(self, rank: int) -> bool:
+        """Whether X may have so many dimensions."""
+        return self.least <= rank and (self.greatest is None or rank <= self.greatest)
+
+    def __str__(self) -> str:
+        """As people say it."""
+        if self.greatest is None:
+            return "any" if self.least == 0 else f"{self.least} and more"
+        return str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+class Missing(Part):
+    """What stands for a missing bound."""
+
+    min: NumberText
+    max: NumberText
+    of: Annotated[
+        Literal["element", "bound"], Field(description="The type whose number it is: X's or the bound's.")
+    ]
+
+
+class Printed(Part):
+    """Default values as the page prints them, of the bound's type."""
+
+    min: NumberText
+    max: NumberText
+
+
+class DialectRow(Part):
+    """A versioned definition of Clip as the file has it: what is left out is as in the row `after`."""
+
+    id: DialectId
+    title: Text
+    system: System | None = None
+    version: Annotated[Text, Field(description="As the system writes it; a number needs quotes.")]
+    after: DialectId | None = None
+    page: Id | None = None
+    section: Text
+    element_types: Annotated[tuple[Word, ...] | None, Field(min_length=1)] = None
+    ranks: Ranks | None = None
+    bounds: GivenAs | None = None
+    bound_type: BoundType | None = None
+    missing: Literal["refused"] | Missing | None = None
+    reading: Annotated[Id | None, Field(description="What the words allow.")] = None
+    answers: Annotated[Id | None, Field(description="Decides where they allow more than one.")] = None
+    scale_bias: Flag | None = None
+    in_place: Flag | None = None
+    changes: Annotated[
+        dict[Word, NumberText],
+        Field(description="For these types, X whose result without bounds is not that of the row before."),
+    ] = {}
+    printed_default: Printed | None = None
+    says: dict[Aspect, Said] = {}
+    unsaid: dict[Aspect, Text] = {}
+
+
+class Dialect(Part):
+    """A versioned definition of Clip, whole.
+
+    Args:
+        id: its permanent id, ``onnx-6``.
+        title: its name.
+        system: who defines it.
+        version: operator set, feature level, or chapter.
+        after: the version before; None for the first.
+        element_types: of X.
+        ranks: of X.
+        bounds: how they are given.
+        bound_type: in which type they are given.
+        missing: what stands for a missing bound; None if a missing one is refused.
+        reading: what its words allow.
+        answers: the reading that decides where they allow more than one answer.
+        scale_bias: whether X may be scaled and shifted first.
+        in_place: whether the result may take the place of X.
+        changes: types for which missing bounds give another result than before, each with an X.
+        printed_default: default values as the page prints them.
+        says: what the page says of an aspect.
+        unsaid: where it is silent, and what the oracle does then.
+        silent_since: of the unsaid aspects, the row that says so.
+    """
+
+    id: DialectId
+    title: Text
+    system: System
+    version: Text
+    after: DialectId | None
+    element_types: tuple[Word, ...]
+    ranks: Ranks
+    bounds: GivenAs
+    bound_type: BoundType
+    missing: Missing | None
+    reading: Id
+    answers: Id
+    scale_bias: bool
+    in_place: bool
+    changes: dict[Word, NumberText]
+    printed_default: Printed | None
+    says: dict[Aspect, Source]
+    unsaid: dict[Aspect, Text]
+
+    @property
+    def word(self) -> str:
+        """The id as one word: a name in theories."""
+        return self.id.replace("-", "_").replace(".", "_")
+
+    def converts_to(self, type_id: str) -> bool:
+        """Whether a bound becomes another number format before an X of this type is clipped."""
+        return self.bound_type not in ("tensor", type_id)
+
+
+_TAKEN_OVER = (
+    "system", "page", "element_types", "ranks", "bounds", "bound_type", "missing", "reading", "answers",
+    "scale_bias", "in_place",
+)  # fmt: skip
+
+
+def whole(rows: tuple[DialectRow, ...]) -> tuple[Dialect, ...]:
+    """Every dialect with all that it takes over; the rows must have been checked."""
+    known = {row.id: row for row in rows}
+    return tuple(_whole_dialect(row, known) for row in rows)
+
+
+def line_of(row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[DialectRow]:
+    """A row and those before it, the newest first; it ends at the first row that is met twice or unknown."""
+    met: set[str] = set()
+    at: DialectRow | None = row
+    while at is not None and at.id not in met:
+        met.add(at.id)
+        yield at
+        at = known.get(at.after) if at.after else None
+
+
+def taken_over(row: DialectRow, key: str, known: Mapping[str, DialectRow]) -> object:
+    """What holds of a key: what the row says, or the nearest before it; None if none does."""
+    return next((value for at in line_of(row, known) if (value := getattr(at, key)) is not None), None)
+
+
+def sayings(
+    row: DialectRow, known: Mapping[str, DialectRow]
+) -> tuple[dict[Aspect, Saying], dict[Aspect, str]]:
+    """What is said of each aspect and what is not; a newer row takes an aspect from one to the other."""
+    said: dict[Aspect, Saying] = {}
+    unsaid: dict[Aspect, str] = {}
+    for at in reversed([*line_of(row, known)]):
+        for aspect in at.says:
+            unsaid.pop(aspect, None)
+        for aspect in at.unsaid:
+            said.pop(aspect, None)
+        said |= at.says
+        unsaid |= at.unsaid
+    if taken_over(row, "bound_type", known) == "tensor":
+        unsaid.pop("casts", None)  # a bound of X's own type is not converted
+    return said, unsaid
+
+
+def _whole_dialect(row: DialectRow, known: Mapping[str, DialectRow]) -> Dialect:
+    values = {key: taken_over(row, key, known) for key in _TAKEN_OVER}
+    page = values.pop("page")
+    said, unsaid = sayings(row, known)
+    if values["missing"] == "refused":
+        values["missing"] = None
+    return Dialect.model_validate(
+        {
+            **values,
+            "id": row.id,
+            "title": row.title,
+            "version": row.version,
+            "after": row.after,
+            "changes": row.changes,
+            "printed_default": row.printed_default,
+            "says": {
+                aspect: {"page": page, "section": words.section or row.section, "quote": words.quote}
+                for aspect, words in said.items()
+            },
+            "unsaid": unsaid,
+        }
+    )
