@@ -5,13 +5,13 @@ The list is compared with why3/trusted.txt, which a person keeps: an axiom that 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sonnx_clip.digest import digest_of
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.written import modules, theory_files, without_comments
 from sonnx_clip.trace.table import PATH as NUMPY
@@ -165,8 +165,8 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
     for path in sorted(repo_file(DRIVERS).iterdir()):
         text = path.read_text(encoding="utf-8")
         where = f"{DRIVERS}/{path.name}"
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        yield Trusted("symbol", where, where, f"sha256 {digest}", "the file as a whole, read by a person", ())
+        digest = f"sha256 {digest_of(text)}"
+        yield Trusted("symbol", where, where, digest, "the file as a whole, read by a person", ())
         for match in _PRELUDE.finditer(text):
             reason = "chooses the logic, and states nothing"
             yield Trusted("symbol", f"{path.name}.prelude", where, match["text"], reason, ())

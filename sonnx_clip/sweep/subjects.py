@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import importlib
 import platform
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.digest import digest_of_parts
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import c, c_build
 
@@ -71,12 +71,9 @@ def find_subject(name: str) -> Subject:
     return _python(name, clip, [Path(str(module.__file__))])
 
 
-def digest_of(files: Iterable[Path], *words: str) -> str:
-    """One digest of files and words."""
-    digest = hashlib.sha256()
-    for part in [*(file.read_bytes() for file in sorted(files)), *(word.encode() for word in words)]:
-        digest.update(b"%d:" % len(part) + part)
-    return digest.hexdigest()
+def digest_of_files(files: Iterable[Path], *words: str) -> str:
+    """One digest of files, in the order of their names, and words."""
+    return digest_of_parts([*(file.read_bytes() for file in sorted(files)), *words])
 
 
 def _c() -> Subject:
@@ -106,7 +103,7 @@ def kernels_of(library: Path, version: str) -> Subject:
     def pointer(etype: str) -> int:
         return ctypes.cast(kernel(etype), ctypes.c_void_p).value or 0
 
-    return Subject("c", version, digest_of([library], platform.machine()), open_, pointer)
+    return Subject("c", version, digest_of_files([library], platform.machine()), open_, pointer)
 
 
 def _python(name: str, clip: Callable[..., Any], files: Iterable[Path]) -> Subject:
@@ -121,4 +118,4 @@ def _python(name: str, clip: Callable[..., Any], files: Iterable[Path]) -> Subje
 
         return call
 
-    return Subject(name, ", ".join(versions[:2]), digest_of(files, *versions), open_)
+    return Subject(name, ", ".join(versions[:2]), digest_of_files(files, *versions), open_)
