@@ -95,8 +95,13 @@ def function(etype: str) -> Any:
         KeyError: there is no such element type.
         UserError: there is no C compiler, or it refuses the kernels.
     """
+    return function_of(library(), etype)
+
+
+def function_of(loaded: ctypes.CDLL, etype: str) -> Any:
+    """The same of any library that was made from generated/c or a copy of it; KeyError as `function`."""
     number = _C_TYPES[etype]
-    found = library()[f"sonnx_clip_{etype}"]
+    found = loaded[f"sonnx_clip_{etype}"]
     found.argtypes = (ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t)
     found.restype = None
     return found

@@ -85,15 +85,8 @@ def kernels_of(library: Path, version: str) -> Subject:
     """The kernels in a shared library that was made from generated/c or a copy of it."""
     loaded = ctypes.CDLL(str(library))
 
-    def kernel(etype: str) -> Any:
-        function = loaded[f"sonnx_clip_{etype}"]
-        number = getattr(ctypes, f"c_{etype}" if "int" in etype else "c_uint16")
-        function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t)
-        function.restype = None
-        return function
-
     def open_(etype: str) -> Call:
-        function = kernel(etype)
+        function = c.function_of(loaded, etype)
 
         def call(x: Array, lower: int, upper: int, y: Array) -> None:
             function(y.ctypes.data, x.ctypes.data, lower, upper, x.size)
@@ -101,7 +94,7 @@ def kernels_of(library: Path, version: str) -> Subject:
         return call
 
     def pointer(etype: str) -> int:
-        return ctypes.cast(kernel(etype), ctypes.c_void_p).value or 0
+        return ctypes.cast(c.function_of(loaded, etype), ctypes.c_void_p).value or 0
 
     return Subject("c", version, digest_of_files([library], platform.machine()), open_, pointer)
 
