@@ -29,34 +29,29 @@ C_DRIVERS = "generated/c/drivers"
 Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
 
 # A keyword stands anywhere in a line; a statement goes on to the next declaration or beyond, never less.
-_AXIOM = re.compile(
-    r"\baxiom\s+(?P<name>[\w']+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)"
-    r"(?=^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|inductive)\b|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
+# Where a program begins, a type or a [val] ends, but no axiom: its formula may hold a [let].
+_NEXT = r"^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|inductive)\b|\Z"
+_PROGRAM = r"^\s*let\b"
+_FLAGS = re.MULTILINE | re.DOTALL
+_AXIOM = re.compile(rf"\baxiom\s+(?P<name>[\w']+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)(?={_NEXT})", _FLAGS)
+# What is given to a clone begins with the words of declarations.
 _CLONE = re.compile(
-    r"\bclone\s+(?:export\s+|import\s+)?(?P<theory>[\w.]+)"
-    r"(?P<given>.*?)(?=^end\b|^\s*\n|^\s*(?:clone|use|goal|lemma|val|let|inductive)\b|\baxiom\s+[\w']+\s*[:\[]|\Z)",
-    re.MULTILINE | re.DOTALL,
+    r"\bclone\s+(?:export\s+|import\s+)?(?P<theory>[\w.]+)(?P<given>.*?)"
+    rf"(?=^end\b|^\s*\n|^\s*(?:clone|use|goal|lemma|val|inductive)\b|{_PROGRAM}|\baxiom\s+[\w']+\s*[:\[]|\Z)",
+    _FLAGS,
 )
 _VAL = re.compile(
     r"\bval\s+(?:(?:ghost|function|predicate|constant|lemma|rec)\s+)*(?P<name>[\w']+)(?P<contract>.*?)"
-    r"(?=^end\b|^\s*\n|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|let|inductive)\b|\Z)",
-    re.MULTILINE | re.DOTALL,
+    rf"(?=^\s*\n|{_PROGRAM}|{_NEXT})",
+    _FLAGS,
 )
-_TYPE = re.compile(
-    r"\btype\s+(?P<name>[\w']+)(?P<body>.*?)"
-    r"(?=^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|let|inductive)\b|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
+_TYPE = re.compile(rf"\btype\s+(?P<name>[\w']+)(?P<body>.*?)(?={_PROGRAM}|{_NEXT})", _FLAGS)
 # What is believed within a program, or makes Why3 ask for less: that a loop ends, above all.
 _UNASKED = re.compile(r"\b(?:assume|any|diverges|partial)\b|\[@(?:vc:|W:)[^\]]*\]")
-_C_PROGRAM = re.compile(
-    r"\blet\s+sonnx_clip_\w+\s*(?:\[@[^\]]*\]\s*)*(?P<contract>.*?)^\s*= ", re.MULTILINE | re.DOTALL
-)
+_C_PROGRAM = re.compile(r"\blet\s+sonnx_clip_\w+\s*(?:\[@[^\]]*\]\s*)*(?P<contract>.*?)^\s*= ", _FLAGS)
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
-_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
+_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", _FLAGS)
 _POINTER = re.compile(r"^(const )?\w+ \*$")
 _DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
 
