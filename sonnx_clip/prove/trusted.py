@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.digest import digest_of
 from sonnx_clip.paths import repo_file
+from sonnx_clip.render.c import HEADER, HEADER_TEMPLATE, PRECISE
+from sonnx_clip.render.templating import template_text
 from sonnx_clip.render.written import modules, theory_files, without_comments
 from sonnx_clip.trace.table import PATH as NUMPY
 from sonnx_clip.trace.table import table
@@ -59,6 +61,7 @@ _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bi
 _C = "what C says of its scalar types and of memory"
 _PRINTED = "how Why3 prints the [val] in C"
 _CONTRACT = "what a caller has to see to, and what then holds: the comment of sonnx_clip.h says the same"
+_BESIDE = "written by hand, and read by a person: no proof speaks of it"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
 
 
@@ -188,9 +191,17 @@ def _of_c() -> Iterator[Trusted]:
                 contract = " ".join(match["contract"].split())
                 key = (f"c_*.{module}.sonnx_clip_*", contract, _CONTRACT)
                 types.setdefault(key, []).append(path.stem.removeprefix("c_"))
+    yield from _beside_c()
     for (name, text, reason), of in types.items():
         where = "generated/why3" if reason == _CONTRACT else C_DRIVERS
         yield Trusted("symbol", name, where, f"{text} [{', '.join(of)}]", reason, ())
+
+
+def _beside_c() -> Iterator[Trusted]:
+    """What the compiler reads beside the extracted C."""
+    digest = f"sha256 {digest_of(template_text(HEADER_TEMPLATE))}"
+    yield Trusted("symbol", HEADER_TEMPLATE, HEADER, digest, _BESIDE, ())
+    yield Trusted("symbol", "c_*.before", "generated/c", " ".join(PRECISE.split()), _BESIDE, ())
 
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
