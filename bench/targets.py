@@ -54,6 +54,7 @@ class Row:
         worst: the case of `figure`.
         cases: how many cases were compared.
         note: what was left out and why.
+        without: the types that were not compared, or not in all cases.
     """
 
     what: str
@@ -64,6 +65,7 @@ class Row:
     worst: str
     cases: int
     note: str = ""
+    without: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool | None:
@@ -74,12 +76,14 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """``met``, ``missed by 12 %`` or ``not measured``."""
+        """``met``, ``missed by 12 %`` or ``not measured``, and which types were not compared."""
         if self.figure is None:
             return "not measured"
-        if self.met:
-            return "met"
-        over = self.figure / self.limit if self.sense == "at most" else self.limit / self.figure
+        said = "met" if self.met else self._missed(self.figure)
+        return f"{said}; not compared: {', '.join(self.without)}" if self.without else said
+
+    def _missed(self, figure: float) -> str:
+        over = figure / self.limit if self.sense == "at most" else self.limit / figure
         if over >= 2:
             return f"missed by a factor of {over:.1f}"
         percent = 100 * (over - 1)
@@ -118,6 +122,7 @@ def judge(cells: Iterable[Cell], targets: Sequence[Target] = TARGETS) -> list[Ro
 
 def _row(target: Target, cells: Sequence[Cell]) -> Row:
     found: list[tuple[float, str]] = []
+    compared: set[str] = set()
     left_out: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.etype not in target.types or cell.kind not in target.kinds or cell.size != target.size:
@@ -128,11 +133,14 @@ def _row(target: Target, cells: Sequence[Cell]) -> Row:
             left_out.setdefault(why, {})[cell.etype] = None
         else:
             where = cell.etype if len(target.kinds) == 1 else f"{cell.etype}, {cell.kind}"
+            compared.add(cell.etype)
             found.append((ratio if target.sense == "at most" else 1 / ratio, where))
     pick: Callable[..., tuple[float, str]] = max if target.sense == "at most" else min
     figure, worst = pick(found) if found else (None, "")
     note = "; ".join(f"without {', '.join(types)}: {why}" for why, types in left_out.items())
-    return Row(target.what, target.sense, target.limit, "×", figure, worst, len(found), note)
+    partly = {etype for types in left_out.values() for etype in types}
+    without = tuple(etype for etype in target.types if etype in partly or etype not in compared)
+    return Row(target.what, target.sense, target.limit, "×", figure, worst, len(found), note, without)
 
 
 def ratio_of(cell: Cell, ours: str, theirs: Iterable[str]) -> float | None:

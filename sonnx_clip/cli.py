@@ -3,13 +3,24 @@
 import io
 import signal
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.options import (
+    BUILD,
+    Assumption,
+    FamilyName,
+    Jobs,
+    LintFormat,
+    MatrixFormat,
+    OnlyTypes,
+    Policy,
+    TextOrJson,
+    WholeJson,
+)
 
 app = typer.Typer(
     name="sonnx-clip",
@@ -55,18 +66,10 @@ def generate(
     raise typer.Exit(1 if check and found else 0)
 
 
-class FamilyName(StrEnum):
-    """A chapter of the page."""
-
-    REAL = "real"
-    INT = "int"
-    FLOAT = "float"
-
-
 @app.command()
 def prove(
     family: Annotated[FamilyName | None, typer.Option(help="Only the element types of this family.")] = None,
-    dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
+    dtype: OnlyTypes = None,
     prover: Annotated[list[str] | None, typer.Option(help="Only this prover: z3 or cvc5.")] = None,
     only: Annotated[
         list[str] | None,
@@ -74,9 +77,9 @@ def prove(
             metavar="ID", help="Only these obligations, or those of a requirement; * fits any text."
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
-    build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = Path("build"),
+    jobs: Jobs = None,
+    json: WholeJson = False,
+    build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
 ) -> None:
     """Prove the obligations, each by two provers; what was proved before is not asked again."""
     from sonnx_clip.prove.command import prove as prove_obligations
@@ -95,9 +98,9 @@ def prove(
 
 @app.command("frama-c")
 def frama_c(
-    dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
-    build: Annotated[Path, typer.Option(help="Where the result goes.")] = Path("build"),
+    dtype: OnlyTypes = None,
+    json: WholeJson = False,
+    build: Annotated[Path, typer.Option(help="Where the result goes.")] = BUILD,
 ) -> None:
     """Prove the C kernels a second time: Frama-C, against contracts rendered from the YAML."""
     from sonnx_clip.framac.command import frama_c as prove_c
@@ -105,30 +108,15 @@ def frama_c(
     raise typer.Exit(prove_c(types=dtype or [], as_json=json, build=build))
 
 
-class TextOrJson(StrEnum):
-    """How a command prints its result."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class LintFormat(StrEnum):
-    """How `lint` prints its result."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-
-
 @app.command()
 def sweep(
-    dtype: Annotated[list[str] | None, typer.Option(help="Only this element type; may be repeated.")] = None,
+    dtype: OnlyTypes = None,
     implementation: Annotated[
         list[str] | None, typer.Option(help="c, numpy, or module:function; by default c and numpy.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
-    build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = Path("build"),
+    jobs: Jobs = None,
+    json: WholeJson = False,
+    build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = BUILD,
 ) -> None:
     """Compare every triple of 8 bits and every pair of 16 bits with what is due; goes on where it stopped."""
     from sonnx_clip.sweep.command import run
@@ -162,12 +150,6 @@ def lint(
     raise typer.Exit(run.exit_status)
 
 
-class Assumption(StrEnum):
-    """What the user vouches for."""
-
-    FINITE = "finite"
-
-
 @app.command()
 def normalise(
     model: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The ONNX model to be brought in.")],
@@ -190,13 +172,6 @@ def normalise(
     save(found)
     print(normalise_json(found.report) if format is TextOrJson.JSON else normalise_text(found.report))
     raise typer.Exit(exit_status(found.report))
-
-
-class Policy(StrEnum):
-    """Which latitude counts."""
-
-    DEFAULT = "default"
-    STRICT = "strict"
 
 
 @app.command()
@@ -234,14 +209,6 @@ def explain(
     print(told.model_dump_json(indent=1) if json else explanation_text(told))
 
 
-class MatrixFormat(StrEnum):
-    """How the matrix of readings is printed."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
 @app.command()
 def readings(
     dtype: Annotated[str, typer.Option(help="Element type, for example float32, or real.")] = "float32",
@@ -269,7 +236,7 @@ def evidence(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder to write to; by default in --build.")
     ] = None,
-    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = Path("build"),
+    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
 ) -> None:
     """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings."""
     from sonnx_clip.evidence import write_evidence
@@ -282,7 +249,7 @@ def evidence(
 @app.command()
 def foundation(
     json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
-    build: Annotated[Path, typer.Option(help="Where the compiled files and the record go.")] = Path("build"),
+    build: Annotated[Path, typer.Option(help="Where the compiled files and the record go.")] = BUILD,
     accept: Annotated[
         bool, typer.Option("--accept", help="Write coq/assumptions.txt anew instead of comparing it.")
     ] = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sonnx_clip
 from sonnx_clip.conform.report import FAILING, Report
+from sonnx_clip.digest import digest_of_file
 from sonnx_clip.evidence.coq import Record as CoqRecord
 from sonnx_clip.evidence.coq import coq_evidence, read_foundation, with_coq
 from sonnx_clip.evidence.entries import Materials, entries_of
@@ -14,7 +15,6 @@ from sonnx_clip.evidence.findings import findings_of
 from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
 from sonnx_clip.evidence.proofs import Proofs, read_proofs
-from sonnx_clip.evidence.read import digest_of
 from sonnx_clip.evidence.runtimes import OURS, not_judged, runtimes_of
 from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
@@ -115,7 +115,7 @@ def gather(found: Inputs) -> Evidence:
             "Why3, last run": proofs.run.why3_cpu,
             "wall clock, last run": proofs.run.wall,
         },
-        files=tuple(FileDigest(file=name, sha256=digest_of(repo_file(name))) for name in _files()),
+        files=tuple(FileDigest(file=name, sha256=digest_of_file(repo_file(name))) for name in _files()),
     )
 
 

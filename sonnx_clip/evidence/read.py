@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, TypeVar
 
@@ -46,8 +45,3 @@ def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
     if found != spec.digest:
         what = f"stale: it speaks of a spec/clip.yaml {found[:12]}…, this one is {spec.digest[:12]}…"
         raise UserError(what, str(path), todo)
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()

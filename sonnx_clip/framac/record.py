@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from sonnx_clip.digest import digest_of_file
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.acsl import LOOP, contract_path, due, functions
 
@@ -152,4 +152,4 @@ def digests(etype: ElementType) -> dict[str, str]:
     paths = (c_path(etype), HEADER, contract_path(etype), LOOP)
     if not all(repo_file(path).is_file() for path in paths):
         return {}
-    return {path: hashlib.sha256(repo_file(path).read_bytes()).hexdigest() for path in paths}
+    return {path: digest_of_file(repo_file(path)) for path in paths}

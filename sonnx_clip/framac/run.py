@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
 from sonnx_clip.framac.record import HEADER, OfType, c_path
@@ -130,7 +130,7 @@ def prove_type(tool: FramaC, etype: ElementType) -> OfType:
         smoked = _read(read_smoke, again / "goals.json", words)
     return OfType(
         type=etype.id,
-        files={path: hashlib.sha256(text.encode()).hexdigest() for path, text in texts.items()},
+        files={path: digest_of(text) for path, text in texts.items()},
         goals=goals,
         properties=properties,
         smoke=smoked,

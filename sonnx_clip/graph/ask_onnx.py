@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto, checker
 
+from sonnx_clip.graph.child import run_child
 from sonnx_clip.graph.declared import shown
 from sonnx_clip.graph.tensors import all_tensors
 
@@ -43,17 +42,8 @@ def converted(serialized: bytes, version: int, folder: Path) -> tuple[ModelProto
 
 
 def _ask(words: list[str], serialized: bytes, folder: Path) -> tuple[bytes, str | None]:
-    try:
-        # -P keeps the folder of the child, whose file names are common words, off its module path.
-        done = subprocess.run(
-            [sys.executable, "-P", str(_CHILD), *words],
-            input=serialized,
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-            cwd=folder,
-        )
-    except subprocess.TimeoutExpired:
+    done = run_child(_CHILD, *words, given=serialized, seconds=SECONDS, folder=folder)
+    if done is None:
         return b"", f"no answer within {SECONDS:.3g} s"
     if done.returncode == 0:
         return done.stdout, None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
 from onnx import ModelProto
+
+from sonnx_clip.graph.child import run_child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,16 +35,8 @@ def infer(serialized: Sequence[bytes], *, seconds: float = SECONDS, child: Path 
         child: the program that infers.
     """
     given = b"".join(len(model).to_bytes(8, "big") + model for model in serialized)
-    try:
-        # -P keeps the folder of the child, whose file names are common words, off its module path.
-        done = subprocess.run(
-            [sys.executable, "-P", str(child)],
-            input=given,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+    done = run_child(child, given=given, seconds=seconds)
+    if done is None:
         return Inference((), f"shape inference did not end within {seconds:.3g} s")
     if done.returncode != 0:
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()

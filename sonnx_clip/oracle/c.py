@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sonnx_clip.oracle.c_build import Compiler, built_library, find_compiler
-from sonnx_clip.oracle.strict import _bound, _check_bounds, _checked_out, _tensor
+from sonnx_clip.oracle.checks import bound_of, check_bounds, checked_out, tensor_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -47,10 +47,10 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
         RestrictionError, ValueError: as `sonnx_clip.clip`, whose checks these are.
         UserError: there is no C compiler, or it refuses the kernels.
     """
-    tensor = _tensor("x", x)
-    lower, upper = _bound("min", "R1", min), _bound("max", "R2", max)
-    _check_bounds(tensor.dtype, lower, upper)
-    result = np.empty(tensor.shape, tensor.dtype) if out is None else _checked_out(out, tensor)
+    tensor = tensor_of("x", x)
+    lower, upper = bound_of("min", "R1", min), bound_of("max", "R2", max)
+    check_bounds(tensor.dtype, lower, upper)
+    result = np.empty(tensor.shape, tensor.dtype) if out is None else checked_out(out, tensor)
     target = result if _is_plain(result) else np.empty(tensor.shape, tensor.dtype)
     source = tensor if _is_plain(tensor) else tensor.copy(order="C")
     if _address(source) != _address(target) and np.may_share_memory(source, target):
@@ -95,8 +95,13 @@ def function(etype: str) -> Any:
         KeyError: there is no such element type.
         UserError: there is no C compiler, or it refuses the kernels.
     """
+    return function_of(library(), etype)
+
+
+def function_of(loaded: ctypes.CDLL, etype: str) -> Any:
+    """The same of any library that was made from generated/c or a copy of it; KeyError as `function`."""
     number = _C_TYPES[etype]
-    found = library()[f"sonnx_clip_{etype}"]
+    found = loaded[f"sonnx_clip_{etype}"]
     found.argtypes = (ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t)
     found.restype = None
     return found

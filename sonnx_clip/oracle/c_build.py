@@ -7,7 +7,6 @@ that the compiler predefines: its version and the processor's instructions), one
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import shlex
 import shutil
@@ -17,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sonnx_clip.digest import digest_of_file, digest_of_parts
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import make_folder
 from sonnx_clip.paths import repo_file
@@ -138,16 +138,14 @@ def built_file(compiler: Compiler, files: tuple[Path, ...]) -> Path:
 
 
 def _key(compiler: Compiler, files: tuple[Path, ...]) -> str:
-    digest = hashlib.sha256()
-    parts = [*(part.encode() for part in (*compiler.command, "", *compiler.flags, "")), compiler.predefined]
-    for part in [*parts, *(file.read_bytes() for file in files)]:
-        digest.update(b"%d:" % len(part) + part)
-    return digest.hexdigest()[:_KEY_DIGITS]
+    words = (*compiler.command, "", *compiler.flags, "")
+    parts: list[bytes | str] = [*words, compiler.predefined, *(file.read_bytes() for file in files)]
+    return digest_of_parts(parts)[:_KEY_DIGITS]
 
 
 def _name(key: str, library: Path) -> str:
     """The name that a library must have; a damaged one has another."""
-    return f"{key}-{hashlib.sha256(library.read_bytes()).hexdigest()[:_KEY_DIGITS]}.so"
+    return f"{key}-{digest_of_file(library)[:_KEY_DIGITS]}.so"
 
 
 def _compiled(compiler: Compiler, files: tuple[Path, ...], folder: Path, key: str) -> Path:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import asarray, generic, may_share_memory, ndarray
 
-from sonnx_clip.errors import RestrictionError
+from sonnx_clip.oracle.checks import bound_of, check_bounds, check_element_type, checked_out, tensor_of
 from sonnx_clip.oracle.plan import ONE_PASS, PLANNERS, READ_ONCE, Plan
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -46,18 +46,18 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
             the profile; ``scalar_bounds`` for a bound that is not of shape (); C1 or C3 for `out`.
         ValueError: `out` is read-only.
     """
-    tensor = x if type(x) is ndarray else _tensor("x", x)
-    lower = asarray(min) if isinstance(min, generic) else _bound("min", "R1", min)
-    upper = asarray(max) if isinstance(max, generic) else _bound("max", "R2", max)
+    tensor = x if type(x) is ndarray else tensor_of("x", x)
+    lower = asarray(min) if isinstance(min, generic) else bound_of("min", "R1", min)
+    upper = asarray(max) if isinstance(max, generic) else bound_of("max", "R2", max)
     dtype = tensor.dtype
     if not (lower.dtype is dtype is upper.dtype and lower.ndim == 0 == upper.ndim):
-        _check_bounds(dtype, lower, upper)
+        check_bounds(dtype, lower, upper)
     # The bits are read now, whatever is written to later. What equals as a number may differ in its bits.
     kernel, low, high = plan = _plan(dtype, lower.tobytes(), upper.tobytes())
     if out is None:
         result = np.empty_like(tensor)
     else:
-        result = _checked_out(out, tensor)
+        result = checked_out(out, tensor)
         if result is not tensor and kernel not in READ_ONCE:
             tensor = _readable(tensor, result)
     if result.ndim and 0 < result.size <= CHUNK and result.flags.c_contiguous:
@@ -70,8 +70,7 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
 @lru_cache(maxsize=_PLANS)
 def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> Plan:
     """The plan for two bounds, given by their bits; its bounds are read-only arrays of shape ()."""
-    if dtype not in PLANNERS:
-        raise RestrictionError("element_types", _outside(dtype))
+    check_element_type(dtype)
     with np.errstate(invalid="ignore"):
         plan = PLANNERS[dtype](*(np.frombuffer(bits, dtype)[0] for bits in (lower, upper)))
     bounds = [np.array(bound) for bound in (plan.lower, plan.upper)]
@@ -113,69 +112,3 @@ def _readable(x: Array, out: Array) -> Array:
         return x
     same = x.strides == out.strides and x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
     return x if same else x.copy()
-
-
-def _check_bounds(dtype: np.dtype[Any], lower: Array, upper: Array) -> None:
-    if dtype not in PLANNERS:
-        raise RestrictionError("element_types", _outside(dtype))
-    for name, bound in (("min", lower), ("max", upper)):
-        if bound.dtype != dtype:
-            raise RestrictionError("R5", _other_type(name, bound.dtype, dtype))
-        if bound.shape != ():
-            raise RestrictionError("scalar_bounds", f"{name} has shape {bound.shape}; it must have shape ()")
-
-
-def _bound(name: str, tag: str, value: object) -> Array:
-    if type(value) is ndarray:
-        return value
-    if value is None:
-        raise RestrictionError(tag, f"{name} is None; input {'L' if name == 'min' else 'M'} must be set")
-    return _tensor(name, value)
-
-
-def _tensor(name: str, value: object) -> Array:
-    """`value` as a plain array that shares its memory; refused is what is no dense tensor with a type."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise RestrictionError("R3", f"{name} is a masked array, not a dense tensor; pass {name}.filled(...)")
-    if isinstance(value, np.ndarray):
-        return value.view(np.ndarray)
-    if isinstance(value, np.generic):
-        return np.asarray(value)
-    kind = type(value)
-    if kind.__module__.split(".")[0] in {"scipy", "sparse"} or hasattr(value, "todense"):
-        raise RestrictionError("R3", f"{name} is sparse ({kind.__name__}); pass {name}.toarray()")
-    raise RestrictionError("R5", _untyped(name, value))
-
-
-def _untyped(name: str, value: object) -> str:
-    remedy = "np.float32(0)" if isinstance(value, (int, float)) else f"np.asarray({name}, np.float32)"
-    what = f"{name} is a Python {type(value).__name__}, which has no element type, and nothing is cast"
-    return f"{what}; pass a NumPy array or scalar of the type of x, for example {remedy}"
-
-
-def _outside(dtype: np.dtype[Any]) -> str:
-    if dtype.newbyteorder("=") in PLANNERS:
-        native = dtype.newbyteorder("=").name
-        return f"x has type {dtype.str}, not in native byte order; pass x.astype({native!r})"
-    known = ", ".join(known.name for known in PLANNERS)
-    return f"x has type {dtype}, which is not an element type of the profile: {known}"
-
-
-def _other_type(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> str:
-    remedy = f"pass {name}.astype({wanted.name!r}) if that loses nothing"
-    return f"{name} has type {found}, x has type {wanted}; all tensors shall have the same type; {remedy}"
-
-
-def _checked_out(out: object, x: Array) -> Array:
-    result = out
-    if type(result) is not ndarray:
-        result = _tensor("out", out)
-        if not isinstance(out, np.ndarray):
-            raise RestrictionError("R5", "out is a scalar; pass an array")
-    if result.dtype is not x.dtype and result.dtype != x.dtype:
-        raise RestrictionError("C3", f"out has type {result.dtype}; it must have that of x, {x.dtype}")
-    if result.shape != x.shape:
-        raise RestrictionError("C1", f"out has shape {result.shape}; it must have that of x, {x.shape}")
-    if not result.flags.writeable:
-        raise ValueError("out is read-only; pass a writable array")
-    return result

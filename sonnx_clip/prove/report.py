@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
+from sonnx_clip.digest import digest_of_file
 from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.run import PROOF, SMOKE, Proofs, limits_of
@@ -37,9 +37,7 @@ def theory_digests() -> dict[str, str]:
     """SHA-256 of every file that the proofs rest on or speak of, by its path: theories, drivers, C."""
     files = [path for folder in _FOLDERS for path in sorted(repo_file(folder).rglob("*")) if path.is_file()]
     root = repo_file("")
-    return {
-        path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files
-    }
+    return {path.relative_to(root).as_posix(): digest_of_file(path) for path in files}
 
 
 def document(

@@ -5,14 +5,16 @@ The list is compared with why3/trusted.txt, which a person keeps: an axiom that 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sonnx_clip.digest import digest_of
 from sonnx_clip.paths import repo_file
+from sonnx_clip.render.c import HEADER, HEADER_TEMPLATE, PRECISE
+from sonnx_clip.render.templating import template_text
 from sonnx_clip.render.written import modules, theory_files, without_comments
 from sonnx_clip.trace.table import PATH as NUMPY
 from sonnx_clip.trace.table import table
@@ -29,34 +31,29 @@ C_DRIVERS = "generated/c/drivers"
 Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
 
 # A keyword stands anywhere in a line; a statement goes on to the next declaration or beyond, never less.
-_AXIOM = re.compile(
-    r"\baxiom\s+(?P<name>[\w']+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)"
-    r"(?=^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|inductive)\b|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
+# Where a program begins, a type or a [val] ends, but no axiom: its formula may hold a [let].
+_NEXT = r"^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|inductive)\b|\Z"
+_PROGRAM = r"^\s*let\b"
+_FLAGS = re.MULTILINE | re.DOTALL
+_AXIOM = re.compile(rf"\baxiom\s+(?P<name>[\w']+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)(?={_NEXT})", _FLAGS)
+# What is given to a clone begins with the words of declarations.
 _CLONE = re.compile(
-    r"\bclone\s+(?:export\s+|import\s+)?(?P<theory>[\w.]+)"
-    r"(?P<given>.*?)(?=^end\b|^\s*\n|^\s*(?:clone|use|goal|lemma|val|let|inductive)\b|\baxiom\s+[\w']+\s*[:\[]|\Z)",
-    re.MULTILINE | re.DOTALL,
+    r"\bclone\s+(?:export\s+|import\s+)?(?P<theory>[\w.]+)(?P<given>.*?)"
+    rf"(?=^end\b|^\s*\n|^\s*(?:clone|use|goal|lemma|val|inductive)\b|{_PROGRAM}|\baxiom\s+[\w']+\s*[:\[]|\Z)",
+    _FLAGS,
 )
 _VAL = re.compile(
     r"\bval\s+(?:(?:ghost|function|predicate|constant|lemma|rec)\s+)*(?P<name>[\w']+)(?P<contract>.*?)"
-    r"(?=^end\b|^\s*\n|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|let|inductive)\b|\Z)",
-    re.MULTILINE | re.DOTALL,
+    rf"(?=^\s*\n|{_PROGRAM}|{_NEXT})",
+    _FLAGS,
 )
-_TYPE = re.compile(
-    r"\btype\s+(?P<name>[\w']+)(?P<body>.*?)"
-    r"(?=^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|let|inductive)\b|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
+_TYPE = re.compile(rf"\btype\s+(?P<name>[\w']+)(?P<body>.*?)(?={_PROGRAM}|{_NEXT})", _FLAGS)
 # What is believed within a program, or makes Why3 ask for less: that a loop ends, above all.
 _UNASKED = re.compile(r"\b(?:assume|any|diverges|partial)\b|\[@(?:vc:|W:)[^\]]*\]")
-_C_PROGRAM = re.compile(
-    r"\blet\s+sonnx_clip_\w+\s*(?:\[@[^\]]*\]\s*)*(?P<contract>.*?)^\s*= ", re.MULTILINE | re.DOTALL
-)
+_C_PROGRAM = re.compile(r"\blet\s+sonnx_clip_\w+\s*(?:\[@[^\]]*\]\s*)*(?P<contract>.*?)^\s*= ", _FLAGS)
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
-_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
+_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", _FLAGS)
 _POINTER = re.compile(r"^(const )?\w+ \*$")
 _DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
 
@@ -64,6 +61,7 @@ _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bi
 _C = "what C says of its scalar types and of memory"
 _PRINTED = "how Why3 prints the [val] in C"
 _CONTRACT = "what a caller has to see to, and what then holds: the comment of sonnx_clip.h says the same"
+_BESIDE = "written by hand, and read by a person: no proof speaks of it"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
 
 
@@ -165,8 +163,8 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
     for path in sorted(repo_file(DRIVERS).iterdir()):
         text = path.read_text(encoding="utf-8")
         where = f"{DRIVERS}/{path.name}"
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        yield Trusted("symbol", where, where, f"sha256 {digest}", "the file as a whole, read by a person", ())
+        digest = f"sha256 {digest_of(text)}"
+        yield Trusted("symbol", where, where, digest, "the file as a whole, read by a person", ())
         for match in _PRELUDE.finditer(text):
             reason = "chooses the logic, and states nothing"
             yield Trusted("symbol", f"{path.name}.prelude", where, match["text"], reason, ())
@@ -193,9 +191,17 @@ def _of_c() -> Iterator[Trusted]:
                 contract = " ".join(match["contract"].split())
                 key = (f"c_*.{module}.sonnx_clip_*", contract, _CONTRACT)
                 types.setdefault(key, []).append(path.stem.removeprefix("c_"))
+    yield from _beside_c()
     for (name, text, reason), of in types.items():
         where = "generated/why3" if reason == _CONTRACT else C_DRIVERS
         yield Trusted("symbol", name, where, f"{text} [{', '.join(of)}]", reason, ())
+
+
+def _beside_c() -> Iterator[Trusted]:
+    """What the compiler reads beside the extracted C."""
+    digest = f"sha256 {digest_of(template_text(HEADER_TEMPLATE))}"
+    yield Trusted("symbol", HEADER_TEMPLATE, HEADER, digest, _BESIDE, ())
+    yield Trusted("symbol", "c_*.before", "generated/c", " ".join(PRECISE.split()), _BESIDE, ())
 
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:

@@ -22,13 +22,14 @@ FOLDER = "generated/c"
 _COMPARED_AS_FLOATS = ("float", "double")
 # Clang says by no macro that the sign of zero may be lost, so the header cannot refuse it. But for x86
 # it ignores this pragma, and -fno-signed-zeros stays unseen (docs/trusted-base.md).
-_PRECISE = """\
+PRECISE = """\
 #if defined(__clang__) && (defined(__x86_64__) || defined(__i386__))
 #pragma float_control(precise, on)
 #endif
 
 """
 HEADER = f"{FOLDER}/sonnx_clip.h"
+HEADER_TEMPLATE = "sonnx_clip.h.j2"
 
 
 def machine_types(spec: Spec) -> tuple[ElementType, ...]:
@@ -64,14 +65,14 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
         UserError: Why3 is missing, or the extraction said anything at all.
     """
     types = machine_types(spec)
-    files = {HEADER: template("sonnx_clip.h.j2").render(header=header_lines(spec), element_types=types)}
+    files = {HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)}
     drivers = {etype.id: theories[_driver(etype)] for etype in types}
     extracted = extract(theories, drivers)
     about = "\n   ".join(
         [*header_lines(spec), "Extracted by Why3 from generated/why3/c_{}.mlw, which is proved."]
     )
     for etype in types:
-        head = f"/* {about.format(etype.id)} */\n\n{_PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
+        head = f"/* {about.format(etype.id)} */\n\n{PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
         files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + extracted[etype.id]
     return files
 

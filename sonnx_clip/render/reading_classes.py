@@ -23,12 +23,10 @@ def class_goal(reading: Reading, family: FamilyId, found: ReadingInClass, *, bit
 
     A reading that agrees in all of its family has one goal for everything.
     """
-    regions = reading.agrees_bitwise if bitwise else reading.agrees
-    if family not in regions:
+    if family not in reading.regions(bitwise=bitwise):
         return f"{reading.word}_agrees{'_bitwise' if bitwise else ''}"
-    difference = found.other_bits if bitwise else found.other_value
-    kind = "bits" if bitwise else "values"
-    return f"{reading.word}_{'same' if difference is None else 'other'}_{kind}_in_classes"
+    same = found.difference(bitwise=bitwise) is None
+    return f"{reading.word}_{'same' if same else 'other'}_{'bits' if bitwise else 'values'}_in_classes"
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,7 @@ class ClassGoals:
         """What each reading does in the classes, by value and then bit for bit."""
         for reading in self.spec.readings:
             for bitwise in (False, True):
-                regions = reading.agrees_bitwise if bitwise else reading.agrees
-                if self.etype.family in regions:
+                if self.etype.family in reading.regions(bitwise=bitwise):
                     yield from self._of(reading, bitwise=bitwise)
 
     def _of(self, reading: Reading, *, bitwise: bool) -> Iterator[Goal]:
@@ -51,7 +48,7 @@ class ClassGoals:
         same, other = [], []
         for found in reading_classes(self.spec, self.etype.family):
             if found.reading == reading.id:
-                difference = found.other_bits if bitwise else found.other_value
+                difference = found.difference(bitwise=bitwise)
                 if difference is None:
                     same.append(f"{found.klass} x l m")
                 else:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import ElementType, Spec
     from sonnx_clip.spec.entries import Conditions, Reading, Witness
+    from sonnx_clip.spec.readings import Triple
     from sonnx_clip.spec.values import Value
 
 THEORIES = "generated/why3"
@@ -83,10 +84,8 @@ class ReadingGoals:
         for reading in self.spec.readings:
             yield from self._of(reading)
         for one, other in combinations(self.spec.readings, 2):
-            yield self._pair(one, other, bitwise=False)
-            yield self._pair(one, other, bitwise=True)
-            if differing(self.spec, self.etype, one, other, bitwise=True) is None:
-                yield self._back(one, other)
+            yield from self._pair(one, other, bitwise=False)
+            yield from self._pair(one, other, bitwise=True)
 
     def _of(self, r: Reading) -> Iterator[Goal]:
         name, shows = returns(r), (r.id,)
@@ -160,21 +159,30 @@ class ReadingGoals:
             f"{lets} let c = cases x l m in not {region} /\\ ({answers})",
         )  # fmt: skip
 
-    def _pair(self, one: Reading, other: Reading, *, bitwise: bool) -> Goal:
+    def _pair(self, one: Reading, other: Reading, *, bitwise: bool) -> Iterator[Goal]:
+        found = differing(self.spec, self.etype, one, other, bitwise=bitwise)
+        shows = (one.id, other.id)
+        if found is not None:
+            yield self._other(one, other, *found, bitwise=bitwise)
+        elif bitwise:
+            # Two goals: apart, each is easy for both provers, and together not.
+            for this, that, back in ((one, other, ""), (other, one, "_back")):
+                yield Goal(
+                    f"{one.word}_and_{other.word}_same_bits{back}", "equivalence", shows,
+                    f"what {this.id} allows {that.id} allows too",
+                    f"{EVERY} {returns(this)} x l m y -> {returns(that)} x l m y",
+                )  # fmt: skip
+        else:
+            same = f"{returns(one)} x l m y -> {returns(other)} x l m z -> same_value y z"
+            yield Goal(
+                f"{one.word}_and_{other.word}_same_values", "equivalence", shows,
+                f"{one.id} and {other.id} allow the same values",
+                f"forall x l m y z: t. {same}",
+            )  # fmt: skip
+
+    def _other(self, one: Reading, other: Reading, numbers: Triple, answer: Value, *, bitwise: bool) -> Goal:
         a, b = returns(one), returns(other)
         kind = "bits" if bitwise else "values"
-        shows = (one.id, other.id)
-        found = differing(self.spec, self.etype, one, other, bitwise=bitwise)
-        name = f"{one.word}_and_{other.word}_{'same' if found is None else 'other'}_{kind}"
-        if found is None:
-            if bitwise:
-                title, same = f"what {one.id} allows {other.id} allows too", f"{a} x l m y -> {b} x l m y"
-            else:
-                title = f"{one.id} and {other.id} allow the same values"
-                same = f"{a} x l m y -> {b} x l m z -> same_value y z"
-            every = EVERY if bitwise else "forall x l m y z: t."
-            return Goal(name, "equivalence", shows, title, f"{every} {same}")
-        numbers, answer = found
         lets = self._lets(dict(zip("xlmy", (*numbers, answer), strict=True)))
         if bitwise:
             claim = f"not ({a} x l m y <-> {b} x l m y)"
@@ -182,20 +190,12 @@ class ReadingGoals:
             theirs = " \\/ ".join(f"{b} x l m {z} /\\ not same_value y {z}" for z in self._candidates())
             claim = f"{a} x l m y /\\ ({theirs})"
         return Goal(
-            name,
+            f"{one.word}_and_{other.word}_other_{kind}",
             "theorem",
-            shows,
+            (one.id, other.id),
             f"{one.id} and {other.id} do not allow the same {kind}",
             f"{lets} {claim}",
         )
-
-    def _back(self, one: Reading, other: Reading) -> Goal:
-        """The other direction of the same bits: apart, each is easy for both provers, and together not."""
-        return Goal(
-            f"{one.word}_and_{other.word}_same_bits_back", "equivalence", (one.id, other.id),
-            f"what {other.id} allows {one.id} allows too",
-            f"{EVERY} {returns(other)} x l m y -> {returns(one)} x l m y",
-        )  # fmt: skip
 
     def _lets(self, numbers: Mapping[str, Value]) -> str:
         value = Printer(self.etype, {}).value

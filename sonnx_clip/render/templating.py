@@ -23,6 +23,14 @@ def _environment() -> Environment:
     return environment
 
 
+def template_text(name: str) -> str:
+    """A template as it is written, by its file name."""
+    environment = _environment()
+    assert environment.loader is not None
+    text, *_ = environment.loader.get_source(environment, name)
+    return text
+
+
 def template(name: str) -> Template:
     """A template by its file name."""
     return _environment().get_template(name)

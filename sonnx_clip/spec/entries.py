@@ -267,6 +267,10 @@ class Reading(Part):
         """The id as one word: a name in theories and programs."""
         return self.id.replace("-", "_")
 
+    def regions(self, *, bitwise: bool) -> Conditions:
+        """Exactly where it agrees with the cases, bit for bit or in the value."""
+        return self.agrees_bitwise if bitwise else self.agrees
+
 
 class Example(Part):
     """A worked example of the page."""

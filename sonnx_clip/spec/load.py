@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sonnx_clip.digest import digest_of
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.document import read_document
@@ -49,7 +49,7 @@ def _load(path: Path) -> Spec:
     raise_first(document, check_dialects(with_texts))
     raise_first(document, check_quotes(with_texts))
     with_trees = Resolver(document, with_texts).resolve()
-    spec = validate(document, with_trees, digest=hashlib.sha256(content).hexdigest())
+    spec = validate(document, with_trees, digest=digest_of(content))
     raise_first(document, check_cases(spec))
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))

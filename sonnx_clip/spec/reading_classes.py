@@ -62,6 +62,10 @@ class ReadingInClass:
             return "differs"
         return "bits" if self.other_bits is None else "values"
 
+    def difference(self, *, bitwise: bool) -> Difference | None:
+        """Where it differs, bit for bit or in the value."""
+        return self.other_bits if bitwise else self.other_value
+
 
 def reading_classes(spec: Spec, family: FamilyId) -> tuple[ReadingInClass, ...]:
     """Each reading in each class of a family, reading by reading, in the order of the file."""

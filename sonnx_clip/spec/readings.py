@@ -79,7 +79,7 @@ def same_value(a: Value, b: Value, etype: ElementType) -> bool:
 
 def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, bitwise: bool) -> bool:
     """Whether a triple lies in the region in which a reading agrees with the cases, as the file states it."""
-    regions = reading.agrees_bitwise if bitwise else reading.agrees
+    regions = reading.regions(bitwise=bitwise)
     if etype.family not in regions:
         return True
     ask = evaluator(spec, etype)

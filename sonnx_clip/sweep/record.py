@@ -16,7 +16,7 @@ from sonnx_clip.files import make_folder
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec import evaluate, values
-from sonnx_clip.sweep.subjects import digest_of
+from sonnx_clip.sweep.subjects import digest_of_files
 from sonnx_clip.sweep.tables import CHECK, check_file
 from sonnx_clip.sweep.work import Swept
 
@@ -86,4 +86,4 @@ def judge_digest() -> str:
     code = [file for file in sorted(folder.glob("*.py")) if file.name != "command.py"]  # which only prints
     used = [Path(str(module.__file__)) for module in (values, evaluate, special, dtypes)]
     data = [CHECK, check_file(), repo_file(ORACLE_FILE), repo_file("spec/clip.yaml")]
-    return digest_of([*code, *used, *data])
+    return digest_of_files([*code, *used, *data])

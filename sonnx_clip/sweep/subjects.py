@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import importlib
 import platform
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.digest import digest_of_parts
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import c, c_build
 
@@ -71,12 +71,9 @@ def find_subject(name: str) -> Subject:
     return _python(name, clip, [Path(str(module.__file__))])
 
 
-def digest_of(files: Iterable[Path], *words: str) -> str:
-    """One digest of files and words."""
-    digest = hashlib.sha256()
-    for part in [*(file.read_bytes() for file in sorted(files)), *(word.encode() for word in words)]:
-        digest.update(b"%d:" % len(part) + part)
-    return digest.hexdigest()
+def digest_of_files(files: Iterable[Path], *words: str) -> str:
+    """One digest of files, in the order of their names, and words."""
+    return digest_of_parts([*(file.read_bytes() for file in sorted(files)), *words])
 
 
 def _c() -> Subject:
@@ -88,15 +85,8 @@ def kernels_of(library: Path, version: str) -> Subject:
     """The kernels in a shared library that was made from generated/c or a copy of it."""
     loaded = ctypes.CDLL(str(library))
 
-    def kernel(etype: str) -> Any:
-        function = loaded[f"sonnx_clip_{etype}"]
-        number = getattr(ctypes, f"c_{etype}" if "int" in etype else "c_uint16")
-        function.argtypes = (ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t)
-        function.restype = None
-        return function
-
     def open_(etype: str) -> Call:
-        function = kernel(etype)
+        function = c.function_of(loaded, etype)
 
         def call(x: Array, lower: int, upper: int, y: Array) -> None:
             function(y.ctypes.data, x.ctypes.data, lower, upper, x.size)
@@ -104,9 +94,9 @@ def kernels_of(library: Path, version: str) -> Subject:
         return call
 
     def pointer(etype: str) -> int:
-        return ctypes.cast(kernel(etype), ctypes.c_void_p).value or 0
+        return ctypes.cast(c.function_of(loaded, etype), ctypes.c_void_p).value or 0
 
-    return Subject("c", version, digest_of([library], platform.machine()), open_, pointer)
+    return Subject("c", version, digest_of_files([library], platform.machine()), open_, pointer)
 
 
 def _python(name: str, clip: Callable[..., Any], files: Iterable[Path]) -> Subject:
@@ -121,4 +111,4 @@ def _python(name: str, clip: Callable[..., Any], files: Iterable[Path]) -> Subje
 
         return call
 
-    return Subject(name, ", ".join(versions[:2]), digest_of(files, *versions), open_)
+    return Subject(name, ", ".join(versions[:2]), digest_of_files(files, *versions), open_)

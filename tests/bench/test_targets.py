@@ -1,5 +1,7 @@
 """Ratios and verdicts, from made-up figures."""
 
+from dataclasses import replace
+
 import pytest
 
 from bench.contestants import NUMPY, OURS, OURS_C
@@ -8,6 +10,7 @@ from tests.bench.made import cell
 
 SPEED = Target("speed", OURS, (NUMPY,), "at least", 40, ("float16",), ("ordinary", "zero"))
 COST = Target("cost", OURS, (NUMPY,), "at most", 1.05, ("int8", "int16"), ("ordinary",))
+ONE = replace(COST, types=("int8",))
 
 
 def row(target, *cells):
@@ -31,7 +34,8 @@ def test_relative_is_over_the_faster_copy():
 
 def test_met_exactly_is_met():
     assert row(SPEED, cell(ours=1, numpy=40)).verdict == "met"
-    assert row(COST, cell("int8", ours=105, numpy=100)).verdict == "met"
+    exactly = [cell(etype, ours=105, numpy=100) for etype in COST.types]
+    assert row(COST, *exactly).verdict == "met"
 
 
 @pytest.mark.parametrize(
@@ -39,9 +43,9 @@ def test_met_exactly_is_met():
     [
         (SPEED, cell(ours=1, numpy=32), "missed by 25 %"),
         (SPEED, cell(ours=1, numpy=10), "missed by a factor of 4.0"),
-        (COST, cell("int8", ours=1.26, numpy=1), "missed by 20 %"),
-        (COST, cell("int8", ours=4.2, numpy=1), "missed by a factor of 4.0"),
-        (COST, cell("int8", ours=1.051, numpy=1), "missed by 0.1 %"),
+        (ONE, cell("int8", ours=1.26, numpy=1), "missed by 20 %"),
+        (ONE, cell("int8", ours=4.2, numpy=1), "missed by a factor of 4.0"),
+        (ONE, cell("int8", ours=1.051, numpy=1), "missed by 0.1 %"),
     ],
 )
 def test_what_is_missed_is_said_with_its_measure(target, found, verdict):
@@ -76,6 +80,17 @@ def test_a_type_without_anybody_to_compare_with_is_named():
     found = row(COST, cell("int8", ours=1, numpy=1), cell("int16", ours=1, absent={NUMPY: "unknown"}))
     assert (found.figure, found.cases) == (1, 1)
     assert found.note == "without int16: nobody to compare with"
+    assert (found.met, found.verdict) == (True, "met; not compared: int16")
+
+
+def test_a_type_that_was_not_measured_at_all_is_named():
+    found = row(COST, cell("int16", ours=1.26, numpy=1))
+    assert found.verdict == "missed by 20 %; not compared: int8"
+
+
+def test_a_type_that_was_compared_in_some_cases_alone_is_named():
+    found = row(SPEED, cell(ours=1, numpy=50), cell(kind="zero", ours=1, absent={NUMPY: "unknown"}))
+    assert found.verdict == "met; not compared: float16"
 
 
 def test_the_targets_are_distinct_and_possible():

@@ -57,6 +57,11 @@ def test_a_converter_that_gives_no_model(tmp_path: Path, monkeypatch: pytest.Mon
     assert converted(b"", 11, tmp_path) == (None, "the version converter gave an unreadable model")
 
 
+def test_a_converter_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ask_onnx, "SECONDS", 0.01)
+    assert converted(OLD.SerializeToString(), 11, tmp_path) == (None, "no answer within 0.01 s")
+
+
 def test_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*words: str) -> bytes:
         given, result = io.BytesIO(OLD.SerializeToString()), io.BytesIO()

@@ -6,28 +6,17 @@ from typing import TYPE_CHECKING
 
 import onnx
 import pytest
-from onnx import TensorProto, defs, helper, shape_inference
+from onnx import TensorProto, defs, helper
 
-from sonnx_clip.graph import infer as infer_module
 from tests.graph.build import bounds, clip, graph, lint, model, scalar, sparse, value, verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("quick_inference")
 
 NEWEST = defs.onnx_opset_version()
 FIRST = {1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 6, 7: 6, 8: 6, 9: 6, 10: 6, 11: 11, 12: 12}
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shape inference in this process: these models mean no harm, and there are many of them."""
-
-    def inferred(serialized: Sequence[bytes], **_: object) -> infer_module.Inference:
-        found = [shape_inference.infer_shapes(onnx.ModelProto.FromString(data)) for data in serialized]
-        return infer_module.Inference(tuple(found), None)
-
-    monkeypatch.setattr(infer_module, "infer", inferred)
 
 
 @pytest.mark.parametrize("opset", range(1, NEWEST + 1))

@@ -9,30 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import onnx
 import pytest
-from onnx import TensorProto, helper, shape_inference
+from onnx import TensorProto, helper
 
-from sonnx_clip.graph import infer as infer_module
 from sonnx_clip.graph.normalise import normalise
 from tests.graph.build import FLOAT, value
 from tests.graph.same_outputs import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("quick_inference")
 
 _NUMBERS = [0.0, -0.0, 1.0, -1.0, 6.0, math.inf, -math.inf, math.nan, 3.4028235e38, 1e-6]
 _INTEGERS = [TensorProto.INT8, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8]
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shape inference in this process: these models mean no harm."""
-
-    def inferred(serialized: Sequence[bytes], **_: object) -> infer_module.Inference:
-        found = [shape_inference.infer_shapes(onnx.ModelProto.FromString(data)) for data in serialized]
-        return infer_module.Inference(tuple(found), None)
-
-    monkeypatch.setattr(infer_module, "infer", inferred)
 
 
 class Maker:

@@ -8,6 +8,7 @@ import pytest
 
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.render.templating import template_text
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -120,6 +121,20 @@ def test_a_contract_that_asks_for_more_or_says_less_is_reported(bench: Workbench
     gone, *news = sorted(_news(), key=len, reverse=True)
     assert gone.startswith("- symbol c_*.Kernel.sonnx_clip_*: (y: target)")
     assert any("requires { n < 0 }" in line and line.endswith("[int8]") for line in news)
+
+
+def test_what_stands_beside_the_extracted_c_is_listed(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A macro there changes what the C means, and no proof."""
+    monkeypatch.setattr("sonnx_clip.prove.trusted.PRECISE", "#define min max\n\n")
+    gone, new = sorted(_news(), key=len, reverse=True)
+    assert new == "+ symbol c_*.before: #define min max"
+    assert gone.startswith("- symbol c_*.before: #if defined(__clang__)")
+    monkeypatch.undo()
+    text = template_text("sonnx_clip.h.j2")
+    monkeypatch.setattr("sonnx_clip.prove.trusted.template_text", lambda _: f"{text}#define min max\n")
+    assert {line[:33] for line in _news()} == {f"{sign} symbol sonnx_clip.h.j2: sha256 " for sign in "+-"}
 
 
 def test_a_program_that_may_not_end_is_not_proved(bench: Workbench) -> None:

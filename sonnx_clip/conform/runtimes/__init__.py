@@ -6,13 +6,13 @@ NumPy arrays that returns an array.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 
@@ -58,13 +58,13 @@ def code_digest(name: str) -> str | None:
     """SHA-256 of the code of one of our own implementations, in hex; None for what others have written."""
     if name not in _CODE:
         return None
-    digest = hashlib.sha256()
+    parts = []
     for pattern in _CODE[name]:
         folder = _PACKAGE if pattern.startswith("sonnx_clip/") else repo_root()
         for file in sorted(folder.glob(pattern)):
             text = file.read_bytes()
-            digest.update(f"{file.name} {len(text)}:".encode() + text)
-    return digest.hexdigest()
+            parts.append(f"{file.name} {len(text)}:".encode() + text)
+    return digest_of(b"".join(parts))
 
 
 def module_of(name: str) -> str:

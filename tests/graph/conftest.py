@@ -1,0 +1,25 @@
+"""Fixtures for the tests of models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+import pytest
+from onnx import shape_inference
+
+from sonnx_clip.graph import infer as infer_module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@pytest.fixture
+def quick_inference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shape inference in this process, for models that mean no harm, of which there are many."""
+
+    def inferred(serialized: Sequence[bytes], **_: object) -> infer_module.Inference:
+        found = [shape_inference.infer_shapes(onnx.ModelProto.FromString(data)) for data in serialized]
+        return infer_module.Inference(tuple(found), None)
+
+    monkeypatch.setattr(infer_module, "infer", inferred)
