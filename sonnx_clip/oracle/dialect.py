@@ -4,8 +4,8 @@
     >>> clip(np.array([np.inf, 7.0], np.float16), max=6.0)
     array([6., 6.], dtype=float16)
 
-What a dialect takes, and what stands for a missing bound, is rendered from ``dialects`` of spec/clip.yaml; what a
-dialect does not take is refused in its own words, and what its source leaves undefined is refused as that.
+What a dialect takes, and what stands for a missing bound, is rendered from ``dialects`` of spec/clip.yaml.
+What a dialect does not take is refused in its own words; what its source leaves undefined is refused as that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.errors import DialectError, UndefinedByDialect, UserError
+from sonnx_clip.errors import DialectError, UndefinedByDialectError, UserError
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def dialect(system: str, version: str | int) -> Dialect:
 
     Args:
         system: ``onnx``, ``directml`` or ``sonnx``.
-        version: of ONNX 1, 6, 11, 12 or 13; of DirectML ``1.0``, ``2.1``, ``3.0`` or ``5.0``; of SONNX ``real``,
-            ``int`` or ``float``.
+        version: of ONNX 1, 6, 11, 12 or 13; of DirectML ``1.0``, ``2.1``, ``3.0`` or ``5.0``; of SONNX
+            ``real``, ``int`` or ``float``.
 
     Raises:
         UserError: there is no such dialect.
@@ -40,7 +40,7 @@ def dialect(system: str, version: str | int) -> Dialect:
 
 
 def named(id_: str) -> Dialect:
-    """The oracle of a dialect by its id in spec/clip.yaml, for example ``onnx-6``; UserError if there is none."""
+    """The oracle of a dialect by its id, for example ``onnx-6``; UserError if there is none."""
     rows = load_oracle().DIALECTS
     if id_ not in rows:
         raise UserError(f"there is no dialect `{id_}`", todo=f"there are: {', '.join(rows)}")
@@ -75,9 +75,10 @@ class Dialect:
         """Clip as this dialect says.
 
         Args:
-            x: array of an element type and a rank that the dialect takes; of Fraction objects for ``sonnx-real``.
-            min: the lower bound: an array of shape () or NumPy scalar of the type of `x` where bounds are inputs;
-                a FLOAT (np.float32, or a Python number, rounded to one) where they are attributes or members.
+            x: array of an element type and a rank that the dialect takes; for ``sonnx-real`` of Fractions.
+            min: the lower bound: an array of shape () or NumPy scalar of the type of `x` where bounds are
+                inputs (a Fraction for ``sonnx-real``); a FLOAT (np.float32, or a Python number, rounded to
+                one) where they are attributes or members.
             max: the upper bound, likewise.
             scale: a FLOAT by which `x` is multiplied first, where the dialect has ScaleBias.
             bias: a FLOAT that is added then; both are given, or neither.
@@ -88,7 +89,7 @@ class Dialect:
 
         Raises:
             DialectError: the dialect does not take this.
-            UndefinedByDialect: it takes it, and its source does not say what the result is.
+            UndefinedByDialectError: it takes it, and its source does not say what the result is.
         """
         if self.row["element_types"] == ("real",):
             return self._real(x, min, max)
@@ -109,7 +110,7 @@ class Dialect:
         """The two bounds as arrays of shape () of an element type: given or missing, and converted.
 
         Raises:
-            DialectError, UndefinedByDialect: as for a call.
+            DialectError, UndefinedByDialectError: as for a call.
         """
         defaults = self.row["missing"][dtype.name] if self.row["missing"] else (None, None)
         found = []
@@ -121,7 +122,8 @@ class Dialect:
             elif self.row["missing_of"] == "element":
                 found.append(np.array(default, f"u{dtype.itemsize}").view(dtype))
             else:
-                found.append(self._converted(name, np.array(default, np.uint32).view(np.float32)[()], dtype))
+                number = np.float32(np.array(default, np.uint32).view(np.float32))
+                found.append(self._converted(name, number, dtype))
         return found[0], found[1]
 
     def allows(self, x: Array, y: Array, min: object = None, max: object = None) -> Array:
@@ -209,22 +211,24 @@ class Dialect:
 
         if not isinstance(x, np.ndarray) or not all(isinstance(v, Fraction | int) for v in x.flat):
             raise self._refused("element_types", "x must be an array of Fraction")
-        for name, bound in (("min", min), ("max", max)):
-            if bound is None:
-                raise self._refused("missing_bounds", f"{name} must be given")
-            if not isinstance(bound, Fraction | int):
-                raise self._refused("bounds", f"{name} must be a Fraction, not {type(bound).__name__}")
+        low, high = (self._fraction(name, bound) for name, bound in (("min", min), ("max", max)))
         spec = load_spec()
         real, result = spec.element_type("real"), np.empty(x.shape, object)
         for place, value in np.ndenumerate(x):
-            triple = (Fraction(v) for v in (value, min, max))
-            result[place] = clip_value(spec, real, *triple)
+            result[place] = clip_value(spec, real, Fraction(value), low, high)
         return result
+
+    def _fraction(self, name: str, bound: object) -> Fraction:
+        if bound is None:
+            raise self._refused("missing_bounds", f"{name} must be given")
+        if not isinstance(bound, Fraction | int):
+            raise self._refused("bounds", f"{name} must be a Fraction, not {type(bound).__name__}")
+        return Fraction(bound)
 
     def _refused(self, aspect: str, what: str) -> DialectError:
         return DialectError(self.id, aspect, what, self.row["says"].get(aspect))
 
-    def _undefined(self, aspect: str, what: str) -> UndefinedByDialect:
-        return UndefinedByDialect(
+    def _undefined(self, aspect: str, what: str) -> UndefinedByDialectError:
+        return UndefinedByDialectError(
             self.id, aspect, f"{what}: undefined by the source", self.row["unsaid"].get(aspect)
         )

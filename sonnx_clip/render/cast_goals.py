@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import ElementType, Spec
 
 EVERY = "forall b: FLOAT.t, r: t. converts b r ->"
+EVERY_Y = "forall b: FLOAT.t, r y: t. converts b r ->"
+EVERY_W = "forall w: FLOAT.t, r: t."
 
 
 def float_literal(pattern: int, comment: str = "") -> str:
@@ -63,11 +65,11 @@ def _to_float(etype: ElementType, of: ElementType) -> Iterator[tuple[str, str, s
         "forall b: FLOAT.t, r: t. exactly b r -> converts b r",
     )
     limit, least = _number("65520", of), _number("-65520", of)
+    inf, minus_inf = literal("inf"), literal("-inf")
     yield (
         "overflows",
         "a bound of at least 65520 becomes infinite, and no other finite one",
-        f"{EVERY} (r = {literal('inf')} <-> FLOAT.le {limit} b) /\\"
-        f" (r = {literal('-inf')} <-> FLOAT.le b {least})",
+        f"{EVERY} (r = {inf} <-> FLOAT.le {limit} b) /\\ (r = {minus_inf} <-> FLOAT.le b {least})",
     )
     tiny, minus_tiny = _number("0x1p-25", of), _number("-0x1p-25", of)
     yield (
@@ -75,12 +77,11 @@ def _to_float(etype: ElementType, of: ElementType) -> Iterator[tuple[str, str, s
         "a bound of at most 2^-25 becomes a zero, and no other",
         f"{EVERY} (eq r {literal('0')} <-> FLOAT.le {minus_tiny} b /\\ FLOAT.le b {tiny})",
     )
-    tenth = _number("0.1", of)
+    tenth, one = _number("0.1", of), literal("1")
     yield (
         "lowers_a_bound",
         "Min = 0.1 as a FLOAT lets a smaller number through: conversion is not exact",
-        f"forall w: FLOAT.t, r: t. converts {tenth} r -> exactly w r ->"
-        f" clip r r {literal('1')} = r /\\ FLOAT.lt w {tenth}",
+        f"{EVERY_W} converts {tenth} r -> exactly w r -> clip r r {one} = r /\\ FLOAT.lt w {tenth}",
     )
 
 
@@ -88,6 +89,8 @@ def _to_integer(etype: ElementType, of: ElementType) -> Iterator[tuple[str, str,
     low, high = (float_literal(pattern) for pattern in beyond(etype, of))
     zero = Printer(etype, {}).literal("0")
     none = _number("0", of)
+    up = f"FLOAT.le {none} b -> le {zero} r /\\ not_below b r"
+    down = f"FLOAT.le b {none} -> le r {zero} /\\ not_above b r"
     in_range = f"FLOAT.lt {low} b /\\ FLOAT.lt b {high}"
     yield (
         "defined_in_range",
@@ -107,13 +110,12 @@ def _to_integer(etype: ElementType, of: ElementType) -> Iterator[tuple[str, str,
     yield (
         "toward_zero",
         "a truncation is between zero and the bound",
-        f"{EVERY} (FLOAT.le {none} b -> le {zero} r /\\ not_below b r) /\\"
-        f" (FLOAT.le b {none} -> le r {zero} /\\ not_above b r)",
+        f"{EVERY} ({up}) /\\ ({down})",
     )
     yield (
         "keeps_min",
         "a lower bound that is whole or negative lets nothing below it through",
-        f"forall b: FLOAT.t, r y: t. converts b r -> whole b \\/ FLOAT.lt b {none} -> le r y -> not_above b y",
+        f"{EVERY_Y} whole b \\/ FLOAT.lt b {none} -> le r y -> not_above b y",
     )
     yield (
         "lowers_min",
@@ -123,17 +125,16 @@ def _to_integer(etype: ElementType, of: ElementType) -> Iterator[tuple[str, str,
     yield (
         "keeps_max",
         "an upper bound that is whole or positive lets nothing above it through",
-        f"forall b: FLOAT.t, r y: t. converts b r -> whole b \\/ FLOAT.lt {none} b -> le y r -> not_below b y",
+        f"{EVERY_Y} whole b \\/ FLOAT.lt {none} b -> le y r -> not_below b y",
     )
     yield (
         "raises_max",
         "any other upper bound lets an integer above it through",
         f"{EVERY} not whole b -> FLOAT.lt b {none} -> not not_below b r",
     )
-    half, one, ten = _number("0.5", of), Printer(etype, {}).literal("1"), Printer(etype, {}).literal("10")
+    half, ten = _number("0.5", of), Printer(etype, {}).literal("10")
     yield (
         "fraction",
         "Min = 0.5 and X = 0 give 0, which is below Min",
-        f"forall r: t. converts {half} r -> clip {zero} r {ten} = {zero} /\\ not not_above {half} {zero}"
-        f" /\\ not_above {half} {one}",
+        f"forall r: t. converts {half} r -> clip {zero} r {ten} = {zero} /\\ not not_above {half} {zero}",
     )

@@ -83,7 +83,8 @@ class DialectGoals:
             )  # fmt: skip
         else:
             yield Goal(
-                f"{d.word}_is_sonnx", "theorem", (d.id,), f"{given}{d.id} has the value of SONNX exactly there",
+                f"{d.word}_is_sonnx", "theorem", (d.id,),
+                f"{given}{d.id} has the value of SONNX exactly there",
                 f"{every} {answers} -> " + (same if region is None else f"({same} <-> {region})"),
             )  # fmt: skip
         region = self._region(reading.agrees_bitwise)

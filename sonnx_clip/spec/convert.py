@@ -55,7 +55,7 @@ def _to_float(value: Value, of: ElementType, to: ElementType) -> int:
 
 
 def beyond(etype: ElementType, of: ElementType) -> tuple[int, int]:
-    """The patterns of the nearest two floats that, truncated, are too small and too great for an integer type.
+    """The patterns of the two floats that, truncated, are just too small and too great for an integer type.
 
     A float is in range when it lies between them, strictly.
     """

@@ -52,13 +52,13 @@ def _ids(spec: Spec, way: Way, row: DialectRow) -> Iterator[Finding]:
     pages = [page.id for page in spec.sources]
     for position, id_ in enumerate(row.element_types or ()):
         yield from _known((*way, "element_types", position), id_, types, "element type")
-    for key, id_, ids, sort in (
+    for key, name, ids, sort in (
         ("reading", row.reading, readings, "reading"),
         ("answers", row.answers, readings, "reading"),
         ("page", row.page, pages, "source"),
     ):
-        if id_ is not None:
-            yield from _known((*way, key), id_, ids, sort)
+        if name is not None:
+            yield from _known((*way, key), name, ids, sort)
 
 
 def _known(way: Way, id_: str, ids: Iterable[str], sort: str) -> Iterator[Finding]:

@@ -40,11 +40,15 @@ def _words(value: object) -> object:
 Said: TypeAlias = Annotated[Saying, BeforeValidator(_words, json_schema_input_type=Text | Saying)]
 
 
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
 class Ranks(Part):
     """How many dimensions X may have; any number from `least` on if `greatest` is left out."""
 
-    least: Annotated[int, Field(strict=True, ge=0), BeforeValidator(lambda v: _whole(v))]
-    greatest: Annotated[int | None, BeforeValidator(lambda v: _whole(v))] = None
+    least: Annotated[int, Field(strict=True, ge=0), BeforeValidator(_whole)]
+    greatest: Annotated[int | None, BeforeValidator(_whole)] = None
 
     def __contains__(self, rank: int) -> bool:
         """Whether X may have so many dimensions."""
@@ -55,10 +59,6 @@ class Ranks(Part):
         if self.greatest is None:
             return "any" if self.least == 0 else f"{self.least} and more"
         return str(self.least) if self.least == self.greatest else f"{self.least} to {self.greatest}"
-
-
-def _whole(value: object) -> object:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 class Missing(Part):
@@ -99,11 +99,14 @@ class DialectRow(Part):
     in_place: Flag | None = None
     changes: Annotated[
         dict[Word, NumberText],
-        Field(description="For these types, X whose result without bounds is not that of the row before."),
-    ] = {}
+        Field(
+            default_factory=dict,
+            description="For these types, X whose result without bounds is not that of the row before.",
+        ),
+    ]
     printed_default: Printed | None = None
-    says: dict[Aspect, Said] = {}
-    unsaid: dict[Aspect, Text] = {}
+    says: Annotated[dict[Aspect, Said], Field(default_factory=dict)]
+    unsaid: Annotated[dict[Aspect, Text], Field(default_factory=dict)]
 
 
 class Dialect(Part):
