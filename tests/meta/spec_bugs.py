@@ -178,7 +178,8 @@ DIALECTS = [
         "    bound_type: tensor\n    missing: {min: lowest, max: highest, of: element}",
         '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'
         "    bound_type: tensor\n    missing: {min: 0, max: highest, of: element}",
-        ("float16.onnx_11_defaults_are_limits", "float32.onnx_11_after_onnx_6_without_bounds"), (), "without bounds, onnx-11 is not onnx-6 for float32"),
+        ("float16.onnx_11_defaults_are_limits", "float32.onnx_11_after_onnx_6_without_bounds"),
+        (), "without bounds, onnx-11 is not onnx-6 for float32"),
     Bug("a bound is rounded to nearest and not truncated", DRIVER, TO_INT8.format("RTZ"),
         TO_INT8.format("RNE"), ("int8.cast_defined_in_range", "int8.cast_toward_zero"),
         ("+ symbol convert.ToInt8.converts",)),
