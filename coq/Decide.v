@@ -5,7 +5,7 @@
     floats which compare equal are identical unless they are zeros. *)
 
 From Coq Require Import ZArith Lia Bool ZifyBool.
-From SonnxClip Require Import Order Key Floats.
+From SonnxClip Require Import Order Key Floats FloatWorlds.
 Local Open Scope Z_scope.
 
 Section Facts.
@@ -137,6 +137,9 @@ with nonzero prec emax P Q :=
   rewrite ?key_of_opposite, ?key_of_infinity, ?key_of_highest, ?key_of_lowest,
     ?key_of_smallest_normal, ?key_of_smallest_subnormal; lia.
 
-Ltac float_order prec emax P Q :=
+Ltac by_constants prec emax P Q :=
   cbv zeta; intros; only_le; constants prec emax P Q; order;
   try solve [intuition (first [congruence | identify prec emax P Q])].
+
+(** Decides a statement about a few floats of one format: by computing, unless it speaks of constants other than 0. *)
+Ltac float_order prec emax P Q := first [solve [by_worlds prec emax P Q] | by_constants prec emax P Q].
