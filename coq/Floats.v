@@ -184,6 +184,12 @@ Qed.
 Lemma nan_of_opposite : forall x, is_nan (opposite x) = is_nan x.
 Proof. now intros [s|s|s p H|s m e H]. Qed.
 
+(** A NaN of other bits, if [x] is a NaN. *)
+Lemma another : forall x : floats, opposite x <> x /\ (nan (opposite x) <-> nan x).
+Proof.
+  intros x. split; [apply opposite_differs|]. change (is_nan (opposite x) <-> is_nan x). now rewrite nan_of_opposite.
+Qed.
+
 Lemma key_of_zero : key zero = 0.
 Proof. easy. Qed.
 

@@ -288,6 +288,10 @@ Proof.
   - now rewrite app_nil_r.
 Qed.
 
+(** Where what is looked for is one of a few elements. *)
+Lemma among : forall (T : Type) (P : T -> Prop) (x l m o : T), P x \/ P l \/ P m \/ P o -> exists y, P y.
+Proof. intros T P x l m o [H|[H|[H|H]]]; eexists; exact H. Qed.
+
 (** ** Statements, from what is written *)
 
 Ltac position a env :=

@@ -17,6 +17,7 @@ Context {prec_is_positive : FLX.Prec_gt_0 prec}.
 Context {prec_is_less : BinarySingleNaN.Prec_lt_emax prec emax}.
 
 Notation t := (floats prec emax prec_is_positive prec_is_less).
+Notation identical := (identical prec emax prec_is_positive prec_is_less).
 Notation zero := (zero prec emax prec_is_positive prec_is_less).
 Notation inf := (infinity prec emax prec_is_positive prec_is_less).
 Notation lowest := (lowest prec emax prec_is_positive prec_is_less).

@@ -15,6 +15,7 @@ Context {least greatest : Z}.
 Context {not_empty : (least <= greatest)%Z}.
 
 Notation t := (integers least greatest).
+Notation identical := (identical least greatest).
 Notation lowest := (lowest least greatest not_empty).
 Notation highest := (highest least greatest not_empty).
 Local Open Scope element_scope.
