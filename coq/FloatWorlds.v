@@ -65,11 +65,21 @@ Proof. reflexivity. Qed.
 
 Definition float_worlds : nat -> list world := worlds [true; false] same_are_zeros [(true, [Same]); (true, [])].
 
+(** Listed once, so that no proof lists them again. *)
+Definition worlds_of_3 : list world := Eval vm_compute in float_worlds 3.
+Definition worlds_of_4 : list world := Eval vm_compute in float_worlds 4.
+
+Definition listed_worlds (n : nat) : list world :=
+  match n with 3%nat => worlds_of_3 | 4%nat => worlds_of_4 | _ => float_worlds n end.
+
+Lemma listed : forall n, listed_worlds n = float_worlds n.
+Proof. intros [|[|[|[|[|n]]]]]; try reflexivity; vm_compute; reflexivity. Qed.
+
 Theorem decided_in_worlds : forall elements p,
-  all_known (length elements + 2) p && forallb (fun w => true_in w p) (float_worlds (length elements)) = true ->
+  all_known (length elements + 2) p && forallb (fun w => true_in w p) (listed_worlds (length elements)) = true ->
   stated t identical (elements ++ [opposite zero; zero]) zero p.
 Proof.
-  intros elements p C. apply andb_true_iff in C as [K W].
+  intros elements p. rewrite listed. intros C. apply andb_true_iff in C as [K W].
   apply (sound t identical (identical_is_equal _ _ _ _)) with (flags := [true; false]) (law := same_are_zeros) (lawful := ends_with_zero)
     (elements := elements) (constants := [opposite zero; zero]).
   - exact two_zeros.
