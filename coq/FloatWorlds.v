@@ -4,7 +4,7 @@
     beyond an order is that those which are equal and not identical are the two zeros. *)
 
 From Coq Require Import List ZArith Lia Bool ZifyBool.
-From SonnxClip Require Import Order Key Floats Worlds Statements.
+From SonnxClip Require Import Order Key Floats Worlds Statements ByWorlds.
 Import ListNotations.
 Local Open Scope Z_scope.
 

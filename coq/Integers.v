@@ -1,7 +1,7 @@
 (** * Integers of any range as an ordered type *)
 
 From Coq Require Import ZArith Lia Bool ZifyBool.
-From SonnxClip Require Import Order Statements.
+From SonnxClip Require Import Order ByWorlds.
 Local Open Scope Z_scope.
 
 Section Integers.

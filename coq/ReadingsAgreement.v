@@ -2,7 +2,7 @@
 
 From Coq Require Import ZArith Bool.
 From Flocq Require FLX IEEE754.BinarySingleNaN.
-From SonnxClip Require Import Order Floats Statements Decide.
+From SonnxClip Require Import Order Floats ByWorlds Decide.
 From SonnxClip Require Clip Readings.
 From SonnxClip.Generated Require Import Float FloatReadings.
 

@@ -4,7 +4,7 @@
     their axioms, and nothing else in this folder does, but for [Link]. *)
 
 From Coq Require Import Reals Lra Bool.
-From SonnxClip Require Import Order Statements.
+From SonnxClip Require Import Order ByWorlds.
 Local Open Scope R_scope.
 
 Definition real_le (a b : R) : bool := if Rle_dec a b then true else false.

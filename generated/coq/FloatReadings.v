@@ -8,7 +8,7 @@ From Coq Require Import ZArith.
 From Flocq Require FLX IEEE754.BinarySingleNaN.
 From SonnxClip Require Import Order Floats FloatWorlds Decide.
 From SonnxClip Require Clip.
-From SonnxClip Require Import Statements.
+From SonnxClip Require Import ByWorlds.
 From SonnxClip.Generated Require Import Float.
 
 Section Readings.

@@ -7,7 +7,7 @@
 From Coq Require Import ZArith.
 From SonnxClip Require Import Order Integers.
 From SonnxClip Require Clip.
-From SonnxClip Require Import Statements.
+From SonnxClip Require Import ByWorlds.
 From SonnxClip.Generated Require Import Int.
 
 Section Readings.

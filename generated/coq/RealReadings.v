@@ -6,7 +6,7 @@
 
 From SonnxClip Require Import Order Reals.
 From SonnxClip Require Clip.
-From SonnxClip Require Import Statements.
+From SonnxClip Require Import ByWorlds.
 From SonnxClip.Generated Require Import Real.
 
 Section Readings.

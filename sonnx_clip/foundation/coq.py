@@ -118,9 +118,9 @@ def assumptions(
 ) -> dict[str, tuple[str, ...]]:
     """The axioms on which each theorem rests, by its id: what Coq's `Print Assumptions` says.
 
-    Each question costs a walk through the libraries, so theorems that are said to rest on the same axioms are asked
-    about together: first all, where the answer is another those of a module, and in the end each by itself. So none
-    rests on more than is returned for it.
+    Each question costs a walk through the libraries, so theorems that are said to rest on the same axioms are
+    asked about together: first all, where the answer is another those of a module, and in the end each by
+    itself. So none rests on more than is returned for it.
 
     Args:
         theorems: the theorems of compiled files.
@@ -186,8 +186,8 @@ def _axioms(said: str) -> tuple[str, ...]:
 def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     """Have coqchk check the compiled files; returns what it finds, empty when it agrees.
 
-    It takes the compiled libraries of Coq and Flocq as they are, and checks every file of the project. It runs twice,
-    each time with half of the files, and computes without the virtual machine that coqc has computed with.
+    It takes the compiled libraries of Coq and Flocq as they are, and checks every file of the project. Two run
+    at once, each with half of the files, and they compute without the virtual machine of coqc.
     """
     with ThreadPoolExecutor(2) as pool:
         halves = [half for half in (modules[::2], modules[1::2]) if half]

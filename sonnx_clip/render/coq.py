@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Constraint, Definition, Property
-    from sonnx_clip.spec.tree import Expr
     from sonnx_clip.spec.types import FamilyId
+
 
 def render_coq(spec: Spec) -> dict[str, str]:
     """The Coq files by their path; UserError where an entry cannot be said of every format at once."""
@@ -218,4 +218,3 @@ def _one_of(ids: tuple[str, ...]) -> str:
 
 def _no_two_of(ids: tuple[str, ...]) -> str:
     return " /\\\n  ".join(f"~ ({a} x l m /\\ {b} x l m)" for a, b in combinations(ids, 2))
-

@@ -67,11 +67,10 @@ class _Format:
                 x = f"(fun _ : unit => {self._number(witness.X[0])})"
                 given = f"unit {x} {self._number(witness.L)} {self._number(witness.M)}"
                 yield self._fact(f"refuted: {c.title}", f"{c.id}_refuted", (c.id,), f"~ claim_{c.id} {given}")
-        for reading in self.spec.readings:
-            if "float" in reading.agrees:
-                yield self._difference(reading, bitwise=False)
-            if "float" in reading.agrees_bitwise:
-                yield self._difference(reading, bitwise=True)
+        yield from self._differences()
+        yield from self._examples()
+
+    def _examples(self) -> Iterator[Fact]:
         for example in self.spec.examples:
             if example.family == "float" and self.etype.id not in example.not_representable_in:
                 l, m = self._number(example.L), self._number(example.M)
@@ -81,6 +80,13 @@ class _Format:
                 )
                 title, name = f"the worked example {example.id}", f"example_{example.id}"
                 yield self._fact(title, name, (example.id,), results)
+
+    def _differences(self) -> Iterator[Fact]:
+        for reading in self.spec.readings:
+            if "float" in reading.agrees:
+                yield self._difference(reading, bitwise=False)
+            if "float" in reading.agrees_bitwise:
+                yield self._difference(reading, bitwise=True)
 
     def _refutation(self, p: Property) -> Iterator[Fact]:
         shows = (p.id, *p.shows)

@@ -99,7 +99,9 @@ def preamble(family: FamilyId, section: str, needs: str = "") -> str:
     return f"{_NEEDS[family]}{needs}\nSection {section}.\n\n{_CONTEXT[family]}"
 
 
-def computed(family: FamilyId, id_: str, parameters: str, expr: Expr, title: str, before: str = "") -> Statement:
+def computed(
+    family: FamilyId, id_: str, parameters: str, expr: Expr, title: str, before: str = ""
+) -> Statement:
     """A condition that is computed, as a definition."""
     printer = CoqPrinter(family, id_)
     body = printer.operand(expr) if before else printer.computed(expr)

@@ -1,11 +1,21 @@
-"""Renders the readings into Coq: what each allows, where it agrees with the cases, and that it does nowhere else."""
+"""Renders the readings into Coq: what each allows, and exactly where it agrees with the cases."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.render.coqparts import ALL, FOLDER, TACTIC, TRIPLE, Statement, check_names, computed, defined, preamble
+from sonnx_clip.render.coqparts import (
+    ALL,
+    FOLDER,
+    TACTIC,
+    TRIPLE,
+    Statement,
+    check_names,
+    computed,
+    defined,
+    preamble,
+)
 from sonnx_clip.render.coqterm import CoqPrinter
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import header
@@ -70,7 +80,8 @@ class ReadingsFile:
             family=self.family,
             preamble=preamble(
                 self.family, "Readings",
-                f"From SonnxClip Require Import Statements.\nFrom SonnxClip.Generated Require Import {module}.\n",
+                "From SonnxClip Require Import ByWorlds.\n"
+                f"From SonnxClip.Generated Require Import {module}.\n",
             ),
             tactic=TACTIC[self.family],
             definitions=definitions,
@@ -93,7 +104,9 @@ class ReadingsFile:
 
     def _region(self, name: str, region: Expr, title: str) -> Statement:
         uses_y = any(isinstance(node, tree.Name) and node.id == "Y" for node in subtrees(region))
-        body = ("let y := cases x l m in\n  " if uses_y else "") + CoqPrinter(self.family, name).computed(region)
+        body = ("let y := cases x l m in\n  " if uses_y else "") + CoqPrinter(self.family, name).computed(
+            region
+        )
         return Statement(title, name, f"{name} ({TRIPLE} : t) : bool", body)
 
     # --- Theorems -------------------------------------------------------------------------------------
@@ -123,8 +136,9 @@ class ReadingsFile:
             shows=(r.id,),
         )
         if somewhere:
+            other = "another value" if what == "value" else "other bits"
             yield Statement(
-                f"Elsewhere {r.id} allows an answer of {'another value' if what == 'value' else 'other bits'}",
+                f"Elsewhere {r.id} allows an answer of {other}",
                 f"{name}_nowhere_else",
                 statement=f"{ALL},\n  ~ {region} -> exists y, {returns} /\\ ~ ({same})",
                 shows=(r.id,),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from sonnx_clip.errors import UserError
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.tree import Expr, Kind
-from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
