@@ -14,17 +14,18 @@ Definition never_same (r : relation) (_ : list relation) : bool := negb (is_same
 Theorem sound_of_numbers : forall (o : ordered) (identical : o -> o -> bool) elements default p,
   (forall a b, identical a b = true <-> a = b) -> (forall a b : o, eq a b -> a = b) -> (forall a : o, le a a) ->
   all_known (length elements) p &&
-    forallb (fun w => true_in w p) (worlds [true] never_same [] (length elements)) = true ->
+    forallb (fun w => true_in w p) (worlds [true] never_same [[]] (length elements)) = true ->
   stated o identical elements default p.
 Proof.
   intros o identical elements default p I E N C. apply andb_true_iff in C as [K W].
   apply (sound o identical I) with (flags := [true]) (law := never_same) (lawful := fun _ => True)
-    (elements := elements) (constants := []); try easy.
+    (elements := elements) (constants := []) (arranged := [[]]); try easy.
   - intros a b c A B. destruct B. now apply E.
   - intros a b rest _. unfold Worlds.relate. destruct (identical a b) eqn:D; [easy|].
     destruct (le a b) eqn:L, (le b a) eqn:G; try easy. exfalso.
     apply not_true_iff_false in D. apply D, I, E. unfold is_true. now rewrite eq_by_le, L, G.
   - intros a. left. symmetry. apply N.
+  - now left.
   - now rewrite app_nil_r.
 Qed.
 

@@ -63,7 +63,18 @@ Qed.
 Lemma constants_are : actual t identical [opposite zero; zero] = [(true, [Same]); (true, [])].
 Proof. reflexivity. Qed.
 
-Definition float_worlds : nat -> list world := worlds [true; false] same_are_zeros [(true, [Same]); (true, [])].
+Notation zeros := [opposite zero; zero].
+
+Lemma zeros_are : actual t identical zeros = [(true, [Same]); (true, [])].
+Proof. reflexivity. Qed.
+
+Lemma zeros_are_lawful : forall some constants, ends_with_zero (some ++ constants ++ zeros).
+Proof.
+  intros some constants. right. change zeros with ([opposite zero] ++ [zero]). rewrite !app_assoc. apply last_last.
+Qed.
+
+Definition more_worlds : list world -> nat -> list world := worlds [true; false] same_are_zeros.
+Definition float_worlds : nat -> list world := more_worlds [[(true, [Same]); (true, [])]].
 
 (** Listed once, so that no proof lists them again. *)
 Definition worlds_of_3 : list world := Eval vm_compute in float_worlds 3.
@@ -75,35 +86,56 @@ Definition listed_worlds (n : nat) : list world :=
 Lemma listed : forall n, listed_worlds n = float_worlds n.
 Proof. intros [|[|[|[|[|n]]]]]; try reflexivity; vm_compute; reflexivity. Qed.
 
-Theorem decided_in_worlds : forall elements p,
-  all_known (length elements + 2) p && forallb (fun w => true_in w p) (listed_worlds (length elements)) = true ->
-  stated t identical (elements ++ [opposite zero; zero]) zero p.
+Definition every (arranged : list world) (count : nat) : Prop :=
+  forall elements constants p, length elements = count ->
+  In (actual t identical (constants ++ zeros)) arranged ->
+  all_known (count + (length constants + 2)) p && forallb (fun w => true_in w p) (more_worlds arranged count) = true ->
+  stated t identical (elements ++ constants ++ zeros) zero p.
+
+Lemma in_every_world : forall arranged count, every arranged count.
 Proof.
-  intros elements p. rewrite listed. intros C. apply andb_true_iff in C as [K W].
-  apply (sound t identical (identical_is_equal _ _ _ _)) with (flags := [true; false]) (law := same_are_zeros) (lawful := ends_with_zero)
-    (elements := elements) (constants := [opposite zero; zero]).
+  intros arranged count elements constants p <- A C. apply andb_true_iff in C as [K W].
+  apply (sound t identical (identical_is_equal _ _ _ _)) with (flags := [true; false]) (law := same_are_zeros)
+    (lawful := ends_with_zero) (elements := elements) (constants := constants ++ zeros) (arranged := arranged).
   - exact two_zeros.
   - intros a [|b env] [L|L]; [now left|now left|discriminate|now right].
   - exact obeyed.
   - intros a. destruct (le a a); cbn; tauto.
-  - intros some. right. change [opposite zero; zero] with ([opposite zero] ++ [zero]).
-    rewrite app_assoc. apply last_last.
+  - intros some. apply zeros_are_lawful.
+  - exact A.
   - reflexivity.
-  - rewrite app_length. exact K.
-  - rewrite constants_are. exact W.
+  - rewrite !app_length. exact K.
+  - exact W.
+Qed.
+
+(** A statement on a few floats and the two zeros. *)
+Theorem decided_in_worlds : forall elements p,
+  all_known (length elements + 2) p && forallb (fun w => true_in w p) (listed_worlds (length elements)) = true ->
+  stated t identical (elements ++ zeros) zero p.
+Proof.
+  intros elements p. rewrite listed.
+  apply (in_every_world [_] _ elements [] p eq_refl). left. symmetry. exact zeros_are.
+Qed.
+
+(** A statement on a few floats and constants of which some [facts] are known. *)
+Theorem decided_beside : forall count some elements constants facts p,
+  length elements = count -> length constants = some -> stated t identical (constants ++ zeros) zero facts ->
+  all_known (some + 2) facts && (all_known (count + (some + 2)) p &&
+    forallb (fun w => true_in w p)
+      (more_worlds (filter (fun w => true_in w facts) (listed_worlds some)) count)) = true ->
+  stated t identical (elements ++ constants ++ zeros) zero p.
+Proof.
+  intros count some elements constants facts p <- <- F C. apply andb_true_iff in C as [K C].
+  refine (in_every_world _ _ elements constants p eq_refl _ C). apply filter_In. rewrite listed. split.
+  - apply every_world with (o := t) (lawful := ends_with_zero) (constants := zeros) (elements := constants).
+    + apply identical_is_equal.
+    + exact two_zeros.
+    + intros a [|b env] [L|L]; [now left|now left|discriminate|now right].
+    + exact obeyed.
+    + intros a. destruct (le a a); cbn; tauto.
+    + left. symmetry. exact zeros_are.
+    + intros some. apply (zeros_are_lawful some []).
+  - apply (stated_is_computed t identical (identical_is_equal _ _ _ _) (constants ++ zeros) zero); [|exact F].
+    rewrite app_length. exact K.
 Qed.
 End FloatWorlds.
-
-(* Decides a statement on a few floats that knows no constant but the two zeros. *)
-Ltac by_worlds prec emax P Q :=
-  gathered;
-  let vars := elements (@nil (element (floats prec emax P Q))) in
-  let env := eval cbn [app] in (vars ++ [opposite prec emax P Q (zero prec emax P Q); zero prec emax P Q]) in
-  lazymatch goal with
-  | |- ?g =>
-      let p := read_statement (identical prec emax P Q) env g in
-      change (stated (floats prec emax P Q) (identical prec emax P Q)
-        (vars ++ [opposite prec emax P Q (zero prec emax P Q); zero prec emax P Q]) (zero prec emax P Q) p);
-      apply decided_in_worlds; vm_compute; reflexivity
-  end.
-

@@ -251,16 +251,16 @@ Proof.
 Qed.
 
 (** What is true in every world holds. *)
-Theorem sound : forall flags law (lawful : list o -> Prop) elements constants p,
+Theorem sound : forall flags law (lawful : list o -> Prop) elements constants arranged p,
   (forall a b c : o, eq a b = true -> a <> b -> eq b c = true -> b <> c -> a = c) ->
   (forall a rest, lawful (a :: rest) -> lawful rest) ->
   (forall a b rest, lawful (b :: rest) -> law (relate a b) (map (relate a) rest) = true) ->
   (forall a : o, In (le a a) flags) ->
   (forall some, lawful (some ++ constants)) ->
-  env = elements ++ constants -> all_known size p = true ->
-  forallb (fun w => true_in w p) (worlds flags law (actual constants) (length elements)) = true -> stated p.
+  In (actual constants) arranged -> env = elements ++ constants -> all_known size p = true ->
+  forallb (fun w => true_in w p) (worlds flags law arranged (length elements)) = true -> stated p.
 Proof.
-  intros flags law lawful elements constants p Z R B F L E K W. apply (stated_is_computed p K).
+  intros flags law lawful elements constants arranged p Z R B F L A E K W. apply (stated_is_computed p K).
   rewrite forallb_forall in W. rewrite E. apply W.
   now apply every_world with (lawful := lawful).
 Qed.

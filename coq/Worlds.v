@@ -100,10 +100,10 @@ Fixpoint rows (n : bool) (w : world) : list (list relation) :=
 Definition extend (w : world) : list world :=
   flat_map (fun n => map (fun row => (n, row) :: w) (rows n w)) flags.
 
-(** The worlds of [count] elements beside the constants, which compare as [constants] says. *)
-Fixpoint worlds (constants : world) (count : nat) : list world :=
+(** The worlds of [count] elements beside constants that are arranged in one of these ways. *)
+Fixpoint worlds (constants : list world) (count : nat) : list world :=
   match count with
-  | O => [constants]
+  | O => constants
   | S count => flat_map extend (worlds constants count)
   end.
 
@@ -196,11 +196,11 @@ Proof.
   - now rewrite pairs_fit, obeyed, all_of_them_fit.
 Qed.
 
-Lemma every_world : forall elements constants,
-  (forall some, lawful (some ++ constants)) ->
-  In (actual (elements ++ constants)) (worlds (actual constants) (length elements)).
+Lemma every_world : forall elements constants arranged,
+  In (actual constants) arranged -> (forall some, lawful (some ++ constants)) ->
+  In (actual (elements ++ constants)) (worlds arranged (length elements)).
 Proof.
-  intros elements constants L. induction elements as [|a elements IH]; [now left|].
+  intros elements constants arranged A L. induction elements as [|a elements IH]; [exact A|].
   cbn [app length worlds actual]. apply in_flat_map. exists (actual (elements ++ constants)).
   split; [exact IH|]. apply in_flat_map. exists (le a a). split; [apply flagged|].
   apply (in_map (fun row => (le a a, row) :: actual (elements ++ constants))), every_row, L.

@@ -6,7 +6,7 @@
 
 From Coq Require Import ZArith.
 From Flocq Require FLX IEEE754.BinarySingleNaN.
-From SonnxClip Require Import Order Floats FloatWorlds Decide.
+From SonnxClip Require Import Order Floats Decide.
 From SonnxClip Require Clip.
 
 Section Float.
@@ -351,9 +351,9 @@ Ltac complete :=
   | |- context [any_infinite ?a ?b ?c] => destruct (any_infinite a b c)
   | |- context [is_subnormal ?a] => destruct (is_subnormal a)
   end;
-  by_worlds prec emax prec_is_positive prec_is_less.
+  float_order prec emax prec_is_positive prec_is_less.
 Ltac disjoint :=
-  intros x l m; repeat apply conj; first [solve [complete] | intros [? ?]; unfolded; take_apart; float_order prec emax prec_is_positive prec_is_less].
+  intros x l m; repeat apply conj; first [solve [complete] | decided].
 
 (** The cases of the YAML are the hand-written Clip. shows: inverted, low, high, inside *)
 Theorem cases_are_clip :

@@ -6,7 +6,7 @@
 
 From Coq Require Import ZArith.
 From Flocq Require FLX IEEE754.BinarySingleNaN.
-From SonnxClip Require Import Order Floats FloatWorlds Decide.
+From SonnxClip Require Import Order Floats Decide.
 From SonnxClip Require Clip.
 From SonnxClip Require Import ByWorlds.
 From SonnxClip.Generated Require Import Float.

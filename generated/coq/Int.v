@@ -232,7 +232,7 @@ Ltac complete :=
   end;
   integer_order least greatest not_empty.
 Ltac disjoint :=
-  intros x l m; repeat apply conj; first [solve [complete] | intros [? ?]; unfolded; take_apart; integer_order least greatest not_empty].
+  intros x l m; repeat apply conj; first [solve [complete] | decided].
 
 (** The cases of the YAML are the hand-written Clip. shows: inverted, low, high, inside *)
 Theorem cases_are_clip :

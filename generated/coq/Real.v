@@ -204,7 +204,7 @@ Ltac complete :=
   repeat match goal with H : _ |- _ => lazymatch type of H with context [is_true] => revert H end end;
   real_order.
 Ltac disjoint :=
-  intros x l m; repeat apply conj; first [solve [complete] | intros [? ?]; unfolded; take_apart; real_order].
+  intros x l m; repeat apply conj; first [solve [complete] | decided].
 
 (** The cases of the YAML are the hand-written Clip. shows: inverted, low, high, inside *)
 Theorem cases_are_clip :

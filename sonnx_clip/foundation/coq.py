@@ -186,8 +186,8 @@ def _axioms(said: str) -> tuple[str, ...]:
 def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     """Have coqchk check the compiled files; returns what it finds, empty when it agrees.
 
-    It takes the compiled libraries of Coq and Flocq as they are, and checks every file of the project. Two run
-    at once, each with half of the files, and they compute without the virtual machine of coqc.
+    It takes the compiled libraries of Coq and Flocq as they are, and checks every file of the project. Two
+    run at once, each with half of the files, and they compute without the virtual machine of coqc.
     """
     with ThreadPoolExecutor(2) as pool:
         halves = [half for half in (modules[::2], modules[1::2]) if half]

@@ -10,7 +10,6 @@ from sonnx_clip.render.coqformats import render_formats
 from sonnx_clip.render.coqparts import (
     ALL,
     FOLDER,
-    PARTING,
     TACTIC,
     TRIPLE,
     Statement,
@@ -83,7 +82,6 @@ class FamilyFile:
             family=self.family,
             preamble=preamble(self.family, self.family.capitalize()),
             tactic=TACTIC[self.family],
-            parting=PARTING[self.family],
             cases=cases,
             definitions=definitions,
             classes=classes,

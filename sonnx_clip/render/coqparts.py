@@ -25,7 +25,7 @@ _NEEDS = {
     "float": """\
 From Coq Require Import ZArith.
 From Flocq Require FLX IEEE754.BinarySingleNaN.
-From SonnxClip Require Import Order Floats FloatWorlds Decide.
+From SonnxClip Require Import Order Floats Decide.
 From SonnxClip Require Clip.
 """,
     "int": """\
@@ -77,8 +77,6 @@ TACTIC = {
     "int": "integer_order least greatest not_empty",
     "real": "real_order",
 }
-# Enough where no constant but 0 has to be looked into.
-PARTING = {**TACTIC, "float": "by_worlds prec emax prec_is_positive prec_is_less"}
 
 
 @dataclass(frozen=True)

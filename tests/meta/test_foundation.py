@@ -147,25 +147,36 @@ def test_wrong_reading(old, new, theorem, written, tmp_path, monkeypatch):
     assert f"Theorem {theorem} is not accepted by Coq" in found
 
 
-def test_reading_that_leaves_the_order_of_the_bounds_open(written, tmp_path, monkeypatch):
-    """Not only the readings that there are today: one of another form is rendered and proved."""
+def test_readings_of_other_forms(written, tmp_path, monkeypatch):
+    """Beside today's readings: one that leaves a choice, and one that speaks of infinities."""
     last = f"# {'-' * 81} the page's worked"
-    reading = (
-        "  - id: either-bound-first\n    title: which of the two bounds is applied first is left open\n"
-        "    returns: identical(Y, if M < body_tmp then M else body_tmp) or"
-        " identical(Y, if (if M < X then M else X) < L then L else (if M < X then M else X))\n"
-        "    agrees: {real: not inverted, int: not inverted, float: not inverted}\n"
-        "    differs_at: {real: {X: 0, L: 2, M: 1}, int: {X: 0, L: 2, M: 1}, float: {X: 0, L: 2, M: 1}}\n"
-        "    agrees_bitwise: {real: not inverted, int: not inverted,"
-        ' float: "not inverted and (X == Y implies identical(X, Y))"}\n'
-        "    differs_bitwise_at:"
-        " {real: {X: 0, L: 2, M: 1}, int: {X: 0, L: 2, M: 1}, float: {X: 0, L: 2, M: 1}}\n"
-        "    reference: none\n\n"
-    )
-    files = rendered(last, reading + last, tmp_path, monkeypatch)
+    at = "{X: 0, L: 2, M: 1}"
+    added = f"""\
+  - id: either-bound-first
+    title: which of the two bounds is applied first is left open
+    returns: >-
+      identical(Y, if M < body_tmp then M else body_tmp) or
+      identical(Y, if (if M < X then M else X) < L then L else (if M < X then M else X))
+    agrees: {{real: not inverted, int: not inverted, float: not inverted}}
+    differs_at: {{real: {at}, int: {at}, float: {at}}}
+    agrees_bitwise:
+      real: not inverted
+      int: not inverted
+      float: not inverted and (X == Y implies identical(X, Y))
+    differs_bitwise_at: {{real: {at}, int: {at}, float: {at}}}
+    reference: none
+  - id: infinite-is-none
+    title: an infinite upper bound is none
+    returns: identical(Y, if is_infinite(M) and L < M and not X <= L then X else clip(X, L, M))
+    reference: none
+
+"""
+    files = rendered(last, added + last, tmp_path, monkeypatch)
     assert "Theorem either_bound_first_agrees_nowhere_else" in files["generated/coq/IntReadings.v"]
-    files = only(files, *(f"either_bound_first_{what}" for what in WHAT))
-    assert files["generated/coq/FloatReadings.v"].count("\nTheorem ") == len(WHAT)
+    names = [f"either_bound_first_{what}" for what in WHAT]
+    names += [f"infinite_is_none_{what}" for what in ("answers", "agrees", "agrees_bitwise")]
+    files = only(files, *names)
+    assert files["generated/coq/FloatReadings.v"].count("\nTheorem ") == len(names)
     assert problems_of(chosen((*FLOATS, *INTEGERS), files), tmp_path / "work", written) == []
 
 
