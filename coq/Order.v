@@ -122,12 +122,13 @@ Ltac only_le :=
   rewrite ?nan_by_le, ?lt_by_le, ?eq_by_le;
   repeat match goal with a : element _ |- _ => clear a end.    (* those of which nothing is said *)
 
-(* First which elements are numbers, then the comparisons as they are met. *)
+(* First which elements are numbers, where that matters, then the comparisons as they are met. *)
 Ltac compare_once :=
   match goal with
   | H : le ?a ?b = _ |- context [le ?a ?b] => rewrite H
-  | a : element _ |- _ => lazymatch goal with _ : le a a = _ |- _ => fail | _ => destruct (le a a) eqn:? end
+  | |- context [le ?a ?a] => is_var a; destruct (le a a) eqn:?
   | |- context [le ?a ?b] => is_var a; is_var b; destruct (le a b) eqn:?
+  | a : element _ |- _ => lazymatch goal with _ : le a a = _ |- _ => fail | _ => destruct (le a a) eqn:? end
   end;
   try impossible; cbn [andb orb negb implb Bool.eqb] in *.
 
