@@ -135,20 +135,6 @@ Ltac compare_once :=
 Ltac order :=
   cbv zeta; intros; only_le; repeat (compare_once; try reflexivity; try discriminate); intros; try easy; try solve [intuition congruence].
 
-(** What is supposed, taken apart into comparisons that hold and comparisons that do not. *)
-Ltac take_apart :=
-  unfold is_true in *;
-  repeat match goal with
-  | H : _ /\ _ |- _ => destruct H
-  | H : _ && _ = true |- _ => apply andb_true_iff in H
-  | H : _ && _ = false |- _ => apply andb_false_iff in H as [H | H]
-  | H : _ || _ = true |- _ => apply orb_true_iff in H as [H | H]
-  | H : _ || _ = false |- _ => apply orb_false_iff in H
-  | H : negb _ = true |- _ => apply negb_true_iff in H
-  | H : negb _ = false |- _ => apply negb_false_iff in H
-  end;
-  try congruence.
-
 (** A statement about the entries [x i] of a tensor, all of which are clipped to [l] and [m]: either the bounds are
     inverted and the second part holds at every entry, or the first does. *)
 Ltac by_entries m l x :=
