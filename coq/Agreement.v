@@ -5,7 +5,7 @@
 
 From Coq Require Import ZArith Bool Lia.
 From Flocq Require FLX IEEE754.BinarySingleNaN.
-From SonnxClip Require Import Order Key Floats.
+From SonnxClip Require Import Order Key Floats Decide.
 From SonnxClip Require Clip Theorems Bitwise.
 From SonnxClip.Generated Require Import Float.
 
@@ -14,6 +14,8 @@ Context {prec emax : Z}.
 Context {prec_is_positive : FLX.Prec_gt_0 prec}.
 Context {prec_is_less : BinarySingleNaN.Prec_lt_emax prec emax}.
 Notation t := (floats prec emax prec_is_positive prec_is_less).
+Notation lowest := (lowest prec emax prec_is_positive prec_is_less).
+Notation highest := (highest prec emax prec_is_positive prec_is_less).
 Notation infinity := (infinity prec emax prec_is_positive prec_is_less).
 Notation opposite := (opposite prec emax prec_is_positive prec_is_less).
 Implicit Types x l m : t.
@@ -99,7 +101,31 @@ Proof.
   apply Theorems.idempotent.
 Qed.
 
-(** ** Bit for bit *)
+(** shows: prose_is_complete *)
+Theorem prose_is_complete_as_written : forall x l m, condition_prose_is_complete x l m -> claim_prose_is_complete x l m.
+Proof.
+  unfold condition_prose_is_complete, claim_prose_is_complete, prose_applies. intros x l m B.
+  apply bounds_are_written in B. apply orb_true_iff. now apply Theorems.prose_is_complete.
+Qed.
+
+(** ** On tensors *)
+
+(** shows: C2 *)
+Theorem C2_as_written : forall (index : Type) (x : index -> t) l m, condition_C2 index x l m -> claim_C2 index x l m.
+Proof.
+  unfold condition_C2, claim_C2. intros index x l m [[X L] M]. cbv zeta.
+  destruct (Theorems.C2 t index x l m X L M) as [H|H]; [left|right]; intros i; rewrite cases_are_clip; apply H.
+Qed.
+
+(** shows: C2 *)
+Theorem C2_refuted_as_written : forall (index : Type) (x : index -> t) l m (i : index),
+  nan (x i) -> ~ lt m l -> ~ claim_C2 index x l m.
+Proof.
+  unfold claim_C2. intros index x l m i X L C. cbv zeta in C. apply (Theorems.C2_refuted t index x l m i X L).
+  destruct C as [C|C]; [left|right]; intros j; rewrite <- cases_are_clip; apply C.
+Qed.
+
+(** ** Floats that are identical *)
 
 (** Floats that are equal are identical, unless both are zeros: what [Bitwise] supposes. *)
 Theorem floats_are_identified : forall x l : t, eq x l -> ~ Bitwise.zero_tie t is_signed_zero x l -> x = l.
@@ -111,6 +137,98 @@ Proof.
   change (Binary.is_nan prec emax (Floats.zero prec emax prec_is_positive prec_is_less)) with false.
   lia.
 Qed.
+
+(** ** Bounds that bound nothing *)
+
+Lemma minus_infinity_is_least : forall x, ~ nan x -> le (opposite infinity) x.
+Proof. intros x N. apply (extremes prec emax prec_is_positive prec_is_less x N). Qed.
+
+Lemma infinity_is_greatest : forall x, ~ nan x -> le x infinity.
+Proof. intros x N. apply (extremes prec emax prec_is_positive prec_is_less x N). Qed.
+
+Lemma minus_infinity_is_alone : forall x, le x (opposite infinity) -> x = opposite infinity.
+Proof.
+  intros x L. apply (identical_to_constant prec emax); [easy| |].
+  - apply minus_infinity_is_least. now apply (Order.only_numbers_compare t) in L.
+  - rewrite key_of_opposite, key_of_infinity. generalize (top_is_positive prec emax _ prec_is_less). lia.
+Qed.
+
+Lemma infinity_is_alone : forall x, le infinity x -> x = infinity.
+Proof.
+  intros x L. apply (identical_to_constant prec emax); [|easy|].
+  - apply infinity_is_greatest. now apply (Order.only_numbers_compare t) in L.
+  - rewrite key_of_infinity. generalize (top_is_positive prec emax _ prec_is_less). lia.
+Qed.
+
+(** shows: nan_min_is_no_bound *)
+Theorem nan_min_is_no_bound_as_written : forall x l m, claim_nan_min_is_no_bound x l m.
+Proof.
+  unfold claim_nan_min_is_no_bound. intros x l m. cbv zeta. rewrite !cases_are_clip. intros N. split.
+  - apply (Bitwise.nan_min_is_bottom t); [exact minus_infinity_is_least|exact minus_infinity_is_alone|easy].
+  - now apply Theorems.nan_min_is_no_bound.
+Qed.
+
+(** shows: nan_max_is_no_bound *)
+Theorem nan_max_is_no_bound_as_written : forall x l m, claim_nan_max_is_no_bound x l m.
+Proof.
+  unfold claim_nan_max_is_no_bound. intros x l m. cbv zeta. rewrite !cases_are_clip. intros N. split.
+  - apply (Bitwise.nan_max_is_top t); [exact infinity_is_greatest|exact infinity_is_alone|easy].
+  - now apply Theorems.nan_max_is_no_bound.
+Qed.
+
+Lemma finite_or_nan : forall x, ~ is_infinite x -> (le lowest x /\ le x highest) \/ nan x.
+Proof.
+  intros x F. destruct (nan x) eqn:N; [now right|left].
+  destruct (extremes prec emax prec_is_positive prec_is_less x) as (A & B & C & D); [now rewrite N|].
+  split; [apply C|apply D]; apply (Order.lt_is_strict t); (split; [easy|]); intros E; apply F;
+    unfold is_infinite, is_true; rewrite !eq_by_le; unfold is_true in A, B, E; rewrite A, B, E;
+    auto using orb_true_r.
+Qed.
+
+Lemma limits_are_no_zeros : ~ is_signed_zero lowest /\ ~ is_signed_zero highest.
+Proof.
+  generalize (top_is_not_one prec emax prec_is_positive prec_is_less). intros T.
+  unfold is_signed_zero, is_true. cbn [eq floats].
+  rewrite !(eq_is_keyed prec emax prec_is_positive prec_is_less). unfold keyed_eq.
+  rewrite key_of_lowest, key_of_highest, key_of_zero.
+  change (Binary.is_nan prec emax lowest) with false. change (Binary.is_nan prec emax highest) with false.
+  change (Binary.is_nan prec emax (Floats.zero prec emax prec_is_positive prec_is_less)) with false.
+  cbn [negb andb]. lia.
+Qed.
+
+(** shows: widest_bounds_are_no_bound *)
+Theorem widest_bounds_are_no_bound_as_written : forall x l m,
+  condition_widest_bounds_are_no_bound x l m -> claim_widest_bounds_are_no_bound x l m.
+Proof.
+  unfold condition_widest_bounds_are_no_bound, claim_widest_bounds_are_no_bound. intros x l m F.
+  rewrite cases_are_clip. destruct limits_are_no_zeros as [A B].
+  apply (Bitwise.widest_bounds_are_no_bound t is_signed_zero floats_are_identified); try easy.
+  destruct (finite_or_nan x F) as [I|N]; [now left|right]. split; [easy|].
+  unfold is_true. cbn [lt floats]. rewrite (lt_is_keyed prec emax prec_is_positive prec_is_less). unfold keyed_lt.
+  rewrite key_of_lowest, key_of_highest. generalize (top_is_not_one prec emax prec_is_positive prec_is_less). lia.
+Qed.
+
+(** shows: lowest_is_no_lower_bound *)
+Theorem lowest_is_no_lower_bound_as_written : forall x l m,
+  condition_lowest_is_no_lower_bound x l m -> claim_lowest_is_no_lower_bound x l m.
+Proof.
+  unfold condition_lowest_is_no_lower_bound, claim_lowest_is_no_lower_bound. intros x l m [F M].
+  rewrite cases_are_clip. destruct limits_are_no_zeros as [A _].
+  apply (Bitwise.lowest_is_no_lower_bound t is_signed_zero floats_are_identified); try easy.
+  destruct (finite_or_nan x F) as [[I _]|N]; [now left|now right].
+Qed.
+
+(** shows: highest_is_no_upper_bound *)
+Theorem highest_is_no_upper_bound_as_written : forall x l m,
+  condition_highest_is_no_upper_bound x l m -> claim_highest_is_no_upper_bound x l m.
+Proof.
+  unfold condition_highest_is_no_upper_bound, claim_highest_is_no_upper_bound. intros x l m [F L].
+  rewrite cases_are_clip. destruct limits_are_no_zeros as [_ A].
+  apply (Bitwise.highest_is_no_upper_bound t is_signed_zero floats_are_identified); try easy.
+  destruct (finite_or_nan x F) as [[_ I]|N]; [now left|now right].
+Qed.
+
+(** ** Bit for bit, beside zeros of both signs *)
 
 (** shows: formula_agrees_bitwise *)
 Theorem formula_agrees_bitwise_as_written : forall x l m,

@@ -48,6 +48,19 @@ Theorem widest_bounds_are_no_bound : forall lowest highest x,
   clip x lowest highest = x.
 Proof. by_cases. Qed.
 
+(** A bound below which there is no number but itself.
+    shows: lowest_is_no_lower_bound *)
+Theorem lowest_is_no_lower_bound : forall lowest x m,
+  ~ zero lowest -> lowest <= x \/ nan x -> ~ m < lowest ->
+  clip x lowest m = if m <= x then m else x.
+Proof. by_cases. Qed.
+
+(** shows: highest_is_no_upper_bound *)
+Theorem highest_is_no_upper_bound : forall highest x l,
+  ~ zero highest -> x <= highest \/ nan x -> ~ highest < l ->
+  clip x l highest = if x <= l then l else x.
+Proof. by_cases. Qed.
+
 End Bitwise.
 
 (** ** Types with a least and a greatest number *)

@@ -1,11 +1,12 @@
 (** * How the rendered statements on floats are proved
 
     [float_order] decides a statement about a few floats and the named constants of their format. It is not trusted:
-    what it finds is a proof that Coq's kernel checks. It tells [order] how the constants are ordered, and uses that
-    floats which compare equal are identical unless they are zeros. *)
+    what it finds is a proof that Coq's kernel checks. The constants are elements like the others, arranged as far as
+    they are in the same way in all formats. *)
 
-From Coq Require Import ZArith Lia Bool ZifyBool.
-From SonnxClip Require Import Order Key Floats.
+From Coq Require Import List ZArith Lia Bool ZifyBool.
+From SonnxClip Require Import Order Key Floats Worlds Statements ByWorlds FloatWorlds.
+Import ListNotations.
 Local Open Scope Z_scope.
 
 Section Facts.
@@ -52,14 +53,6 @@ Proof.
   rewrite key_of_opposite, key_of_infinity, key_of_lowest. destruct (nan a) eqn:N; [easy|]. cbn [negb andb orb implb]. lia.
 Qed.
 
-Lemma zero_or_identical : forall a b : t, le a b = true -> le b a = true ->
-  ~ (le a zero = true /\ le zero a = true) -> a = b.
-Proof.
-  intros a b L G N. apply (identified prec emax prec_is_positive prec_is_less).
-  - unfold is_true. now rewrite eq_by_le, L, G.
-  - intros K. apply N. rewrite !le_by_key, key_of_zero in *. change (nan zero) with false. lia.
-Qed.
-
 Lemma identical_to_constant : forall a c : t, le a c = true -> le c a = true -> key c <> 0 -> a = c.
 Proof.
   intros a c L G N. symmetry. apply (identified prec emax prec_is_positive prec_is_less); [|easy].
@@ -72,71 +65,109 @@ Proof.
 Qed.
 End Facts.
 
-Definition compared {A} (_ _ : A) : Prop := True.
-
-(* How two constants are ordered, if that is the same in all formats. *)
-Ltac compare_constants prec emax P Q c d :=
-  let by_keys := fun result =>
-    assert (le c d = result) by
-      (repeat match goal with H : _ = _ :> bool |- _ => clear H end;
-       rewrite le_of_numbers by reflexivity; unfold c, d;
-       pose proof (top_is_not_one prec emax P Q); pose proof (hidden_is_positive prec P);
-       rewrite ?key_of_opposite, ?key_of_zero, ?key_of_infinity, ?key_of_highest, ?key_of_lowest,
-         ?key_of_smallest_normal, ?key_of_smallest_subnormal; lia) in
-  assert (compared c d) by exact I;
-  first [by_keys true | by_keys false | idtac].
-
-Ltac constant prec emax P Q :=
-  match goal with
-  | |- context [opposite prec emax P Q ?c] => constr:(opposite prec emax P Q c)
-  | |- context [zero prec emax P Q] => constr:(zero prec emax P Q)
-  | |- context [infinity prec emax P Q] => constr:(infinity prec emax P Q)
-  | |- context [highest prec emax P Q] => constr:(highest prec emax P Q)
-  | |- context [lowest prec emax P Q] => constr:(lowest prec emax P Q)
-  | |- context [smallest_normal prec emax P Q] => constr:(smallest_normal prec emax P Q)
-  | |- context [smallest_subnormal prec emax P Q] => constr:(smallest_subnormal prec emax P Q)
-  end.
-
-Ltac suppose fact :=
-  let type := type of fact in lazymatch goal with _ : type |- _ => fail | _ => pose proof fact end.
-
-(* What the constants that occur say of each other and of the other elements. *)
-Ltac constants prec emax P Q :=
-  repeat (let c := constant prec emax P Q in let k := fresh "c" in set (k := c));
-  repeat match goal with
-  | c := _ : element ?o, d := _ : element ?o |- _ =>
-      lazymatch goal with _ : compared c d |- _ => fail | _ => compare_constants prec emax P Q c d end
-  end;
-  repeat match goal with
-  | a : element ?o, c := ?body |- _ =>
-      tryif (unfold a in * ) then fail else
-      match body with
-      | infinity _ _ _ _ => suppose (below_infinity prec emax P Q a : implb (le a a) (le a c) = true)
-      | opposite _ _ _ _ (infinity _ _ _ _) =>
-          suppose (above_minus_infinity prec emax P Q a : implb (le a a) (le c a) = true)
-      end
-  | a : element ?o, c := highest _ _ _ _, d := infinity _ _ _ _ |- _ =>
-      suppose (finite_below_highest prec emax P Q a : implb (le a a) (le a c || le d a) = true)
-  | a : element ?o, c := lowest _ _ _ _, d := opposite _ _ _ _ (infinity _ _ _ _) |- _ =>
-      suppose (finite_above_lowest prec emax P Q a : implb (le a a) (le c a || le a d) = true)
-  end.
-
-(* Two floats that compare both ways are identical: one is a constant other than zero, or no two zeros meet. *)
-Ltac identify prec emax P Q :=
-  match goal with
-  | L : le ?a ?b = true, G : le ?b ?a = true |- ?a = ?b =>
-      repeat match goal with c := _ : element _ |- _ => subst c end;
-      first
-      [ apply (zero_or_identical prec emax P Q _ _ L G); intros [? ?]; solve [impossible | intuition congruence]
-      | apply (identical_to_constant prec emax P Q _ _ L G); nonzero prec emax P Q
-      | symmetry; apply (identical_to_constant prec emax P Q _ _ G L); nonzero prec emax P Q ]
-  end
-with nonzero prec emax P Q :=
-  repeat match goal with H : _ = _ :> bool |- _ => clear H end;
+(* Two constants are compared by their keys. *)
+Ltac by_keys prec emax P Q :=
+  repeat match goal with H : _ /\ _ |- _ => clear H end;
+  rewrite le_of_numbers by reflexivity;
   pose proof (top_is_not_one prec emax P Q); pose proof (hidden_is_positive prec P);
-  rewrite ?key_of_opposite, ?key_of_infinity, ?key_of_highest, ?key_of_lowest,
+  rewrite ?key_of_opposite, ?key_of_zero, ?key_of_infinity, ?key_of_highest, ?key_of_lowest,
     ?key_of_smallest_normal, ?key_of_smallest_subnormal; lia.
 
+(* How two constants are ordered, if that is the same in all formats, is joined to what is known. *)
+Ltac learn prec emax P Q known c d :=
+  let before := type of known in
+  let now := fresh in
+  first
+  [ assert (now : le c d = true /\ before) by (split; [by_keys prec emax P Q | exact known])
+  | assert (now : le c d = false /\ before) by (split; [by_keys prec emax P Q | exact known])
+  | pose proof known as now ];
+  clear known; rename now into known.
+
+Ltac compare_with prec emax P Q known c others :=
+  lazymatch others with
+  | nil => idtac
+  | ?d :: ?others => learn prec emax P Q known c d; learn prec emax P Q known d c; compare_with prec emax P Q known c others
+  end.
+
+Ltac compare_each prec emax P Q known constants :=
+  lazymatch constants with
+  | nil => idtac
+  | ?c :: ?others =>
+      compare_with prec emax P Q known c (c :: zero prec emax P Q :: others);
+      compare_each prec emax P Q known others
+  end.
+
+Ltac absent k list :=
+  lazymatch list with
+  | nil => constr:(true)
+  | k :: _ => constr:(false)
+  | _ :: ?list => absent k list
+  end.
+
+(* The constants of the goal that are not 0, before those of [found]. *)
+Ltac constants prec emax P Q found :=
+  let more k := (let new := absent k found in lazymatch new with true => constants prec emax P Q (k :: found) end) in
+  match goal with
+  | |- context [opposite prec emax P Q ?c] =>
+      lazymatch c with zero prec emax P Q => fail | _ => more (opposite prec emax P Q c) end
+  | |- context [infinity prec emax P Q] => more (infinity prec emax P Q)
+  | |- context [highest prec emax P Q] => more (highest prec emax P Q)
+  | |- context [lowest prec emax P Q] => more (lowest prec emax P Q)
+  | |- context [smallest_normal prec emax P Q] => more (smallest_normal prec emax P Q)
+  | |- context [smallest_subnormal prec emax P Q] => more (smallest_subnormal prec emax P Q)
+  | _ => found
+  end.
+
+(* Every number lies between the infinities, and every finite one between the finite limits. *)
+Ltac limited prec emax P Q constants a :=
+  let above := absent (infinity prec emax P Q) constants in
+  let below := absent (opposite prec emax P Q (infinity prec emax P Q)) constants in
+  let finite_above := absent (highest prec emax P Q) constants in
+  let finite_below := absent (lowest prec emax P Q) constants in
+  lazymatch above with false => generalize (below_infinity prec emax P Q a) | _ => idtac end;
+  lazymatch below with false => generalize (above_minus_infinity prec emax P Q a) | _ => idtac end;
+  lazymatch constr:((above, finite_above)) with
+  | (false, false) => generalize (finite_below_highest prec emax P Q a) | _ => idtac end;
+  lazymatch constr:((below, finite_below)) with
+  | (false, false) => generalize (finite_above_lowest prec emax P Q a) | _ => idtac end.
+
+Ltac all_limited prec emax P Q constants floats :=
+  lazymatch floats with
+  | nil => idtac
+  | ?a :: ?floats => limited prec emax P Q constants a; all_limited prec emax P Q constants floats
+  end.
+
+(** Decides a statement about a few floats of one format. *)
 Ltac float_order prec emax P Q :=
-  cbv zeta; intros; only_le; constants prec emax P Q; order;
-  try solve [intuition (first [congruence | identify prec emax P Q])].
+  gathered;
+  let o := constr:(floats prec emax P Q) in
+  let identical := constr:(identical prec emax P Q) in
+  let zeros := constr:([opposite prec emax P Q (zero prec emax P Q); zero prec emax P Q]) in
+  let floats := elements (@nil (element o)) in
+  let constants := constants prec emax P Q (@nil (element o)) in
+  lazymatch constants with
+  | nil => idtac
+  | _ => all_limited prec emax P Q constants floats
+  end;
+  let known := fresh in
+  assert (known : True) by exact I;
+  compare_each prec emax P Q known constants;
+  let env := eval cbn [app] in (floats ++ constants ++ zeros) in
+  let told := eval cbn [app] in (constants ++ zeros) in
+  lazymatch goal with
+  | |- ?goal =>
+      let p := read_statement identical env goal in
+      lazymatch constants with
+      | nil =>
+          change (stated o identical (floats ++ zeros) (zero prec emax P Q) p);
+          apply decided_in_worlds
+      | _ =>
+          let facts := type of known in
+          let facts := read_statement identical told facts in
+          change (stated o identical (floats ++ constants ++ zeros) (zero prec emax P Q) p);
+          let count := eval cbn [length] in (length floats) in
+          let some := eval cbn [length] in (length constants) in
+          apply (decided_beside prec emax P Q count some floats constants facts p eq_refl eq_refl known)
+      end;
+      vm_compute; reflexivity
+  end.

@@ -83,17 +83,33 @@ Proof.
   now apply (key_is_injective _ _ prec_is_positive prec_is_less); lia.
 Qed.
 
-(** Whether two floats are identical can be decided. *)
-Definition identical_or_not (x y : floats) : {x = y} + {x <> y}.
+(** Two floats of different bits that are equal are the two zeros. *)
+Theorem equal_or_zeros : forall x y : floats, eq x y -> x <> y -> key x = 0 /\ key y = 0.
 Proof.
-  destruct x as [s|s|s p H|s m e H], y as [s'|s'|s' p' H'|s' m' e' H']; try (right; discriminate);
-  (destruct (Bool.bool_dec s s') as [->|S]; [|right; congruence]); try (now left).
-  - destruct (Pos.eq_dec p p') as [->|P]; [|right; congruence].
-    left. f_equal. apply Eqdep_dec.UIP_dec, Bool.bool_dec.
-  - destruct (Pos.eq_dec m m') as [->|P]; [|right; congruence].
-    destruct (Z.eq_dec e e') as [->|E]; [|right; congruence].
-    left. f_equal. apply Eqdep_dec.UIP_dec, Bool.bool_dec.
-Defined.
+  intros x y E N. assert (K : key x = key y).
+  { change (float_eq x y = true) in E. rewrite eq_is_keyed in E. unfold keyed_eq in E. lia. }
+  destruct (Z.eq_dec (key x) 0) as [Z|Z]; [lia|]. destruct N. now apply identified.
+Qed.
+
+(** Whether two floats are identical: the kind, the sign, and the payload or the mantissa and exponent. *)
+Definition identical (x y : floats) : bool :=
+  match x, y with
+  | B754_zero _ _ s, B754_zero _ _ s' => Bool.eqb s s'
+  | B754_infinity _ _ s, B754_infinity _ _ s' => Bool.eqb s s'
+  | B754_nan _ _ s p _, B754_nan _ _ s' p' _ => Bool.eqb s s' && Pos.eqb p p'
+  | B754_finite _ _ s m e _, B754_finite _ _ s' m' e' _ => Bool.eqb s s' && Pos.eqb m m' && Z.eqb e e'
+  | _, _ => false
+  end.
+
+Theorem identical_is_equal : forall x y : floats, identical x y = true <-> x = y.
+Proof.
+  intros [s|s|s p H|s m e H] [s'|s'|s' p' H'|s' m' e' H']; cbn [identical];
+    rewrite ?andb_true_iff, ?eqb_true_iff, ?Pos.eqb_eq, ?Z.eqb_eq; split; intros E; try easy; try congruence.
+  - destruct E as [-> ->]. f_equal. apply Eqdep_dec.UIP_dec, bool_dec.
+  - injection E as -> ->. easy.
+  - destruct E as [[-> ->] ->]. f_equal. apply Eqdep_dec.UIP_dec, bool_dec.
+  - injection E as -> -> ->. easy.
+Qed.
 
 (** ** Named constants *)
 
@@ -151,8 +167,28 @@ Definition opposite (x : floats) : floats :=
 Lemma key_of_opposite : forall x, key (opposite x) = - key x.
 Proof. intros [s|s|s p H|s m e H]; unfold Key.key; destruct s; cbn; lia. Qed.
 
+(** It is another float, also when [x] is a zero or a NaN. *)
+Lemma opposite_differs : forall x, opposite x <> x.
+Proof. intros [s|s|s p H|s m e H]; destruct s; discriminate. Qed.
+
+Lemma zero_of_key : forall x : floats, nan x = false -> key x = 0 -> x = zero \/ x = opposite zero.
+Proof.
+  assert (T := top_is_positive _ _ prec_is_positive prec_is_less).
+  intros [s|s|s p H|s m e H] N K; try discriminate N.
+  - destruct s; [now right|now left].
+  - exfalso. unfold Key.key in K. cbn [Bsign magnitude] in K. destruct s; lia.
+  - exfalso. assert (M := finite_magnitude _ _ prec_is_positive prec_is_less s m e H).
+    unfold Key.key in K. cbn [Bsign] in K. destruct s; lia.
+Qed.
+
 Lemma nan_of_opposite : forall x, is_nan (opposite x) = is_nan x.
 Proof. now intros [s|s|s p H|s m e H]. Qed.
+
+(** A NaN of other bits, if [x] is a NaN. *)
+Lemma another : forall x : floats, opposite x <> x /\ (nan (opposite x) <-> nan x).
+Proof.
+  intros x. split; [apply opposite_differs|]. change (is_nan (opposite x) <-> is_nan x). now rewrite nan_of_opposite.
+Qed.
 
 Lemma key_of_zero : key zero = 0.
 Proof. easy. Qed.

@@ -1,7 +1,7 @@
 (** * Integers of any range as an ordered type *)
 
 From Coq Require Import ZArith Lia Bool ZifyBool.
-From SonnxClip Require Import Order.
+From SonnxClip Require Import Order ByWorlds.
 Local Open Scope Z_scope.
 
 Section Integers.
@@ -24,6 +24,11 @@ Proof.
   intros [a A] [b B] E. change ((a =? b) = true) in E. apply Z.eqb_eq in E as ->.
   f_equal. apply Eqdep_dec.UIP_dec, bool_dec.
 Qed.
+
+Definition identical (a b : integers) : bool := value a =? value b.
+
+Theorem identical_is_equal : forall a b : integers, identical a b = true <-> a = b.
+Proof. intros a b. split; [apply identified|intros ->; apply Z.eqb_refl]. Qed.
 
 Hypothesis not_empty : least <= greatest.
 
@@ -59,22 +64,11 @@ Ltac within_limits least greatest not_empty :=
 
 (** Decides a statement about a few integers of one range. The limits are looked at only where they occur. *)
 Ltac integer_order least greatest not_empty :=
-  cbv zeta; intros; only_le;
-  repeat match goal with
-  | a : element (integers least greatest) |- _ =>
-      lazymatch goal with
-      | _ : is_true (le a a) |- _ => fail
-      | _ => pose proof (every_integer_is_a_number least greatest a)
-      end
-  end;
+  gathered;
   try lazymatch goal with
   | |- context [lowest least greatest not_empty] => within_limits least greatest not_empty
   | |- context [highest least greatest not_empty] => within_limits least greatest not_empty
   end;
-  only_le; generalize_limits least greatest not_empty; order;
-  try solve [intuition (first
-    [ congruence
-    | match goal with
-      | L : le ?a ?b = true, G : le ?b ?a = true |- ?a = ?b =>
-          apply identified; unfold is_true; now rewrite eq_by_le, L, G
-      end ])].
+  gathered; generalize_limits least greatest not_empty;
+  by_worlds_of_numbers (identical least greatest) (identical_is_equal least greatest) (identified least greatest)
+    (every_integer_is_a_number least greatest).

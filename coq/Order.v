@@ -122,31 +122,18 @@ Ltac only_le :=
   rewrite ?nan_by_le, ?lt_by_le, ?eq_by_le;
   repeat match goal with a : element _ |- _ => clear a end.    (* those of which nothing is said *)
 
-(* First which elements are numbers, then the comparisons as they are met. *)
+(* First which elements are numbers, where that matters, then the comparisons as they are met. *)
 Ltac compare_once :=
   match goal with
   | H : le ?a ?b = _ |- context [le ?a ?b] => rewrite H
-  | a : element _ |- _ => lazymatch goal with _ : le a a = _ |- _ => fail | _ => destruct (le a a) eqn:? end
+  | |- context [le ?a ?a] => is_var a; destruct (le a a) eqn:?
   | |- context [le ?a ?b] => is_var a; is_var b; destruct (le a b) eqn:?
+  | a : element _ |- _ => lazymatch goal with _ : le a a = _ |- _ => fail | _ => destruct (le a a) eqn:? end
   end;
   try impossible; cbn [andb orb negb implb Bool.eqb] in *.
 
 Ltac order :=
   cbv zeta; intros; only_le; repeat (compare_once; try reflexivity; try discriminate); intros; try easy; try solve [intuition congruence].
-
-(** What is supposed, taken apart into comparisons that hold and comparisons that do not. *)
-Ltac take_apart :=
-  unfold is_true in *;
-  repeat match goal with
-  | H : _ /\ _ |- _ => destruct H
-  | H : _ && _ = true |- _ => apply andb_true_iff in H
-  | H : _ && _ = false |- _ => apply andb_false_iff in H as [H | H]
-  | H : _ || _ = true |- _ => apply orb_true_iff in H as [H | H]
-  | H : _ || _ = false |- _ => apply orb_false_iff in H
-  | H : negb _ = true |- _ => apply negb_true_iff in H
-  | H : negb _ = false |- _ => apply negb_false_iff in H
-  end;
-  try congruence.
 
 (** A statement about the entries [x i] of a tensor, all of which are clipped to [l] and [m]: either the bounds are
     inverted and the second part holds at every entry, or the first does. *)

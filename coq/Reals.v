@@ -4,7 +4,7 @@
     their axioms, and nothing else in this folder does, but for [Link]. *)
 
 From Coq Require Import Reals Lra Bool.
-From SonnxClip Require Import Order.
+From SonnxClip Require Import Order ByWorlds.
 Local Open Scope R_scope.
 
 Definition real_le (a b : R) : bool := if Rle_dec a b then true else false.
@@ -28,17 +28,11 @@ Proof. intros a b. change (real_eq a b -> a = b). by_reals. Qed.
 Theorem every_real_is_a_number : forall a : reals, le a a.
 Proof. intros a. change (real_le a a). by_reals. Qed.
 
+Definition identical : reals -> reals -> bool := real_eq.
+
+Theorem identical_is_equal : forall a b : reals, identical a b = true <-> a = b.
+Proof. intros a b. unfold identical. split; [apply identified|intros ->; now by_reals]. Qed.
+
 (** Decides a statement about a few reals. *)
 Ltac real_order :=
-  cbv zeta; intros;
-  repeat match goal with
-  | a : element reals |- _ =>
-      lazymatch goal with _ : is_true (le a a) |- _ => fail | _ => pose proof (every_real_is_a_number a) end
-  end;
-  order;
-  try solve [intuition (first
-    [ congruence
-    | match goal with
-      | L : le ?a ?b = true, G : le ?b ?a = true |- ?a = ?b =>
-          apply identified; unfold is_true; now rewrite eq_by_le, L, G
-      end ])].
+  by_worlds_of_numbers identical identical_is_equal identified every_real_is_a_number.

@@ -105,4 +105,12 @@ Proof.
   intros index x l m X L M. destruct (m < l) eqn:D; [right|left]; intros i;
   generalize (X i); generalize (x i); revert D L M; unfold clip; order.
 Qed.
+
+(** One NaN between bounds that are not inverted refutes it. shows: C2 *)
+Theorem C2_refuted : forall (index : Type) (x : index -> o) (l m : o) (i : index),
+  nan (x i) -> ~ m < l ->
+  ~ ((forall i, l <= clip (x i) l m /\ clip (x i) l m <= m) \/ (forall i, clip (x i) l m == m)).
+Proof.
+  intros index x l m i X L [H|H]; apply (interval_refuted o (x i) l m X L); [left|right]; apply H.
+Qed.
 End Tensors.

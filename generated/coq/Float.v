@@ -17,6 +17,7 @@ Context {prec_is_positive : FLX.Prec_gt_0 prec}.
 Context {prec_is_less : BinarySingleNaN.Prec_lt_emax prec emax}.
 
 Notation t := (floats prec emax prec_is_positive prec_is_less).
+Notation identical := (identical prec emax prec_is_positive prec_is_less).
 Notation zero := (zero prec emax prec_is_positive prec_is_less).
 Notation inf := (infinity prec emax prec_is_positive prec_is_less).
 Notation lowest := (lowest prec emax prec_is_positive prec_is_less).
@@ -343,16 +344,16 @@ Ltac outlined :=
     zero_tie, is_signed_zero, bounds_are_numbers, prose, prose_applies, same, formula, max, min, cases,
     inside, high, low, inverted in *.
 Ltac complete :=
-  intros; outlined;
+  outlined; intros;
+  repeat match goal with H : _ |- _ => lazymatch type of H with context [is_true] => revert H end end;
   repeat match goal with
   | |- context [is_infinite ?a] => destruct (is_infinite a)
   | |- context [any_infinite ?a ?b ?c] => destruct (any_infinite a b c)
   | |- context [is_subnormal ?a] => destruct (is_subnormal a)
-  end; cbn [andb orb negb];
+  end;
   float_order prec emax prec_is_positive prec_is_less.
 Ltac disjoint :=
-  intros x l m; repeat apply conj; intros [? ?]; outlined; take_apart;
-  first [solve [float_order prec emax prec_is_positive prec_is_less] | unfolded; take_apart; float_order prec emax prec_is_positive prec_is_less].
+  intros x l m; repeat apply conj; first [solve [complete] | decided].
 
 (** The cases of the YAML are the hand-written Clip. shows: inverted, low, high, inside *)
 Theorem cases_are_clip :

@@ -8,7 +8,7 @@ From Coq Require Import ZArith.
 From Flocq Require Import IEEE754.Bits.
 From SonnxClip Require Import Order Floats.
 From SonnxClip Require Bits Clip.
-From SonnxClip.Generated Require Import Float.
+From SonnxClip.Generated Require Import Float FloatReadings.
 Local Open Scope Z_scope.
 
 Ltac computed := vm_compute; intuition discriminate.
@@ -262,6 +262,78 @@ Proof. computed. Qed.
 (** Refuted: Interval consistency. shows: C2 *)
 Theorem float16_C2_refuted :
   ~ claim_C2 unit (fun _ : unit => (float16 0x7e00)) (float16 0x0000) (float16 0x3c00).
+Proof. computed. Qed.
+
+(** Onnx-body allows another value than the cases. shows: onnx-body *)
+Theorem float16_onnx_body_differs :
+  ~ onnx_body_region (float16 0x7e00) (float16 0x3c00) (float16 0x0000) /\
+  onnx_body_returns (float16 0x7e00) (float16 0x3c00) (float16 0x0000) (float16 0x7e00) /\ ~ (Clip.same (float16 0x7e00) (cases (float16 0x7e00) (float16 0x3c00) (float16 0x0000))).
+Proof. computed. Qed.
+
+(** Onnx-body allows other bits than the cases. shows: onnx-body *)
+Theorem float16_onnx_body_differs_bitwise :
+  ~ onnx_body_region_bitwise (float16 0x8000) (float16 0x0000) (float16 0x3c00) /\
+  onnx_body_returns (float16 0x8000) (float16 0x0000) (float16 0x3c00) (float16 0x8000) /\ ~ ((float16 0x8000) = cases (float16 0x8000) (float16 0x0000) (float16 0x3c00)).
+Proof. computed. Qed.
+
+(** Formula-c allows another value than the cases. shows: formula-c *)
+Theorem float16_formula_c_differs :
+  ~ formula_c_region (float16 0x7e00) (float16 0x0000) (float16 0x3c00) /\
+  formula_c_returns (float16 0x7e00) (float16 0x0000) (float16 0x3c00) (float16 0x0000) /\ ~ (Clip.same (float16 0x0000) (cases (float16 0x7e00) (float16 0x0000) (float16 0x3c00))).
+Proof. computed. Qed.
+
+(** Formula-c allows other bits than the cases. shows: formula-c *)
+Theorem float16_formula_c_differs_bitwise :
+  ~ formula_c_region_bitwise (float16 0x0000) (float16 0xbc00) (float16 0x8000) /\
+  formula_c_returns (float16 0x0000) (float16 0xbc00) (float16 0x8000) (float16 0x0000) /\ ~ ((float16 0x0000) = cases (float16 0x0000) (float16 0xbc00) (float16 0x8000)).
+Proof. computed. Qed.
+
+(** Formula-2008 allows another value than the cases. shows: formula-2008 *)
+Theorem float16_formula_2008_differs :
+  ~ formula_2008_region (float16 0x7e00) (float16 0x0000) (float16 0x3c00) /\
+  formula_2008_returns (float16 0x7e00) (float16 0x0000) (float16 0x3c00) (float16 0x0000) /\ ~ (Clip.same (float16 0x0000) (cases (float16 0x7e00) (float16 0x0000) (float16 0x3c00))).
+Proof. computed. Qed.
+
+(** Formula-2008 allows other bits than the cases. shows: formula-2008 *)
+Theorem float16_formula_2008_differs_bitwise :
+  ~ formula_2008_region_bitwise (float16 0xbc00) (float16 0x0000) (float16 0x8000) /\
+  formula_2008_returns (float16 0xbc00) (float16 0x0000) (float16 0x8000) (float16 0x8000) /\ ~ ((float16 0x8000) = cases (float16 0xbc00) (float16 0x0000) (float16 0x8000)).
+Proof. computed. Qed.
+
+(** Formula-2019 allows another value than the cases. shows: formula-2019 *)
+Theorem float16_formula_2019_differs :
+  ~ formula_2019_region (float16 0x0000) (float16 0x7e00) (float16 0x3c00) /\
+  formula_2019_returns (float16 0x0000) (float16 0x7e00) (float16 0x3c00) (float16 0x7e00) /\ ~ (Clip.same (float16 0x7e00) (cases (float16 0x0000) (float16 0x7e00) (float16 0x3c00))).
+Proof. computed. Qed.
+
+(** Formula-2019 allows other bits than the cases. shows: formula-2019 *)
+Theorem float16_formula_2019_differs_bitwise :
+  ~ formula_2019_region_bitwise (float16 0x0000) (float16 0x8000) (float16 0x3c00) /\
+  formula_2019_returns (float16 0x0000) (float16 0x8000) (float16 0x3c00) (float16 0x0000) /\ ~ ((float16 0x0000) = cases (float16 0x0000) (float16 0x8000) (float16 0x3c00)).
+Proof. computed. Qed.
+
+(** Numpy allows another value than the cases. shows: numpy *)
+Theorem float16_numpy_differs :
+  ~ numpy_region (float16 0x0000) (float16 0x7e00) (float16 0x3c00) /\
+  numpy_returns (float16 0x0000) (float16 0x7e00) (float16 0x3c00) (float16 0x7e00) /\ ~ (Clip.same (float16 0x7e00) (cases (float16 0x0000) (float16 0x7e00) (float16 0x3c00))).
+Proof. computed. Qed.
+
+(** Numpy allows other bits than the cases. shows: numpy *)
+Theorem float16_numpy_differs_bitwise :
+  ~ numpy_region_bitwise (float16 0x8000) (float16 0x0000) (float16 0x3c00) /\
+  numpy_returns (float16 0x8000) (float16 0x0000) (float16 0x3c00) (float16 0x8000) /\ ~ ((float16 0x8000) = cases (float16 0x8000) (float16 0x0000) (float16 0x3c00)).
+Proof. computed. Qed.
+
+(** Directml allows another value than the cases. shows: directml *)
+Theorem float16_directml_differs :
+  ~ directml_region (float16 0x0000) (float16 0x4000) (float16 0x3c00) /\
+  directml_returns (float16 0x0000) (float16 0x4000) (float16 0x3c00) (float16 0x4000) /\ ~ (Clip.same (float16 0x4000) (cases (float16 0x0000) (float16 0x4000) (float16 0x3c00))).
+Proof. computed. Qed.
+
+(** Directml allows other bits than the cases. shows: directml *)
+Theorem float16_directml_differs_bitwise :
+  ~ directml_region_bitwise (float16 0x8000) (float16 0x0000) (float16 0x3c00) /\
+  directml_returns (float16 0x8000) (float16 0x0000) (float16 0x3c00) (float16 0x8000) /\ ~ ((float16 0x8000) = cases (float16 0x8000) (float16 0x0000) (float16 0x3c00)).
 Proof. computed. Qed.
 
 (** The worked example float_1. shows: float_1 *)
@@ -529,6 +601,78 @@ Theorem bfloat16_C2_refuted :
   ~ claim_C2 unit (fun _ : unit => (bfloat16 0x7fc0)) (bfloat16 0x0000) (bfloat16 0x3f80).
 Proof. computed. Qed.
 
+(** Onnx-body allows another value than the cases. shows: onnx-body *)
+Theorem bfloat16_onnx_body_differs :
+  ~ onnx_body_region (bfloat16 0x7fc0) (bfloat16 0x3f80) (bfloat16 0x0000) /\
+  onnx_body_returns (bfloat16 0x7fc0) (bfloat16 0x3f80) (bfloat16 0x0000) (bfloat16 0x7fc0) /\ ~ (Clip.same (bfloat16 0x7fc0) (cases (bfloat16 0x7fc0) (bfloat16 0x3f80) (bfloat16 0x0000))).
+Proof. computed. Qed.
+
+(** Onnx-body allows other bits than the cases. shows: onnx-body *)
+Theorem bfloat16_onnx_body_differs_bitwise :
+  ~ onnx_body_region_bitwise (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) /\
+  onnx_body_returns (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) (bfloat16 0x8000) /\ ~ ((bfloat16 0x8000) = cases (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80)).
+Proof. computed. Qed.
+
+(** Formula-c allows another value than the cases. shows: formula-c *)
+Theorem bfloat16_formula_c_differs :
+  ~ formula_c_region (bfloat16 0x7fc0) (bfloat16 0x0000) (bfloat16 0x3f80) /\
+  formula_c_returns (bfloat16 0x7fc0) (bfloat16 0x0000) (bfloat16 0x3f80) (bfloat16 0x0000) /\ ~ (Clip.same (bfloat16 0x0000) (cases (bfloat16 0x7fc0) (bfloat16 0x0000) (bfloat16 0x3f80))).
+Proof. computed. Qed.
+
+(** Formula-c allows other bits than the cases. shows: formula-c *)
+Theorem bfloat16_formula_c_differs_bitwise :
+  ~ formula_c_region_bitwise (bfloat16 0x0000) (bfloat16 0xbf80) (bfloat16 0x8000) /\
+  formula_c_returns (bfloat16 0x0000) (bfloat16 0xbf80) (bfloat16 0x8000) (bfloat16 0x0000) /\ ~ ((bfloat16 0x0000) = cases (bfloat16 0x0000) (bfloat16 0xbf80) (bfloat16 0x8000)).
+Proof. computed. Qed.
+
+(** Formula-2008 allows another value than the cases. shows: formula-2008 *)
+Theorem bfloat16_formula_2008_differs :
+  ~ formula_2008_region (bfloat16 0x7fc0) (bfloat16 0x0000) (bfloat16 0x3f80) /\
+  formula_2008_returns (bfloat16 0x7fc0) (bfloat16 0x0000) (bfloat16 0x3f80) (bfloat16 0x0000) /\ ~ (Clip.same (bfloat16 0x0000) (cases (bfloat16 0x7fc0) (bfloat16 0x0000) (bfloat16 0x3f80))).
+Proof. computed. Qed.
+
+(** Formula-2008 allows other bits than the cases. shows: formula-2008 *)
+Theorem bfloat16_formula_2008_differs_bitwise :
+  ~ formula_2008_region_bitwise (bfloat16 0xbf80) (bfloat16 0x0000) (bfloat16 0x8000) /\
+  formula_2008_returns (bfloat16 0xbf80) (bfloat16 0x0000) (bfloat16 0x8000) (bfloat16 0x8000) /\ ~ ((bfloat16 0x8000) = cases (bfloat16 0xbf80) (bfloat16 0x0000) (bfloat16 0x8000)).
+Proof. computed. Qed.
+
+(** Formula-2019 allows another value than the cases. shows: formula-2019 *)
+Theorem bfloat16_formula_2019_differs :
+  ~ formula_2019_region (bfloat16 0x0000) (bfloat16 0x7fc0) (bfloat16 0x3f80) /\
+  formula_2019_returns (bfloat16 0x0000) (bfloat16 0x7fc0) (bfloat16 0x3f80) (bfloat16 0x7fc0) /\ ~ (Clip.same (bfloat16 0x7fc0) (cases (bfloat16 0x0000) (bfloat16 0x7fc0) (bfloat16 0x3f80))).
+Proof. computed. Qed.
+
+(** Formula-2019 allows other bits than the cases. shows: formula-2019 *)
+Theorem bfloat16_formula_2019_differs_bitwise :
+  ~ formula_2019_region_bitwise (bfloat16 0x0000) (bfloat16 0x8000) (bfloat16 0x3f80) /\
+  formula_2019_returns (bfloat16 0x0000) (bfloat16 0x8000) (bfloat16 0x3f80) (bfloat16 0x0000) /\ ~ ((bfloat16 0x0000) = cases (bfloat16 0x0000) (bfloat16 0x8000) (bfloat16 0x3f80)).
+Proof. computed. Qed.
+
+(** Numpy allows another value than the cases. shows: numpy *)
+Theorem bfloat16_numpy_differs :
+  ~ numpy_region (bfloat16 0x0000) (bfloat16 0x7fc0) (bfloat16 0x3f80) /\
+  numpy_returns (bfloat16 0x0000) (bfloat16 0x7fc0) (bfloat16 0x3f80) (bfloat16 0x7fc0) /\ ~ (Clip.same (bfloat16 0x7fc0) (cases (bfloat16 0x0000) (bfloat16 0x7fc0) (bfloat16 0x3f80))).
+Proof. computed. Qed.
+
+(** Numpy allows other bits than the cases. shows: numpy *)
+Theorem bfloat16_numpy_differs_bitwise :
+  ~ numpy_region_bitwise (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) /\
+  numpy_returns (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) (bfloat16 0x8000) /\ ~ ((bfloat16 0x8000) = cases (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80)).
+Proof. computed. Qed.
+
+(** Directml allows another value than the cases. shows: directml *)
+Theorem bfloat16_directml_differs :
+  ~ directml_region (bfloat16 0x0000) (bfloat16 0x4000) (bfloat16 0x3f80) /\
+  directml_returns (bfloat16 0x0000) (bfloat16 0x4000) (bfloat16 0x3f80) (bfloat16 0x4000) /\ ~ (Clip.same (bfloat16 0x4000) (cases (bfloat16 0x0000) (bfloat16 0x4000) (bfloat16 0x3f80))).
+Proof. computed. Qed.
+
+(** Directml allows other bits than the cases. shows: directml *)
+Theorem bfloat16_directml_differs_bitwise :
+  ~ directml_region_bitwise (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) /\
+  directml_returns (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) (bfloat16 0x8000) /\ ~ ((bfloat16 0x8000) = cases (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80)).
+Proof. computed. Qed.
+
 (** The worked example float_1. shows: float_1 *)
 Theorem bfloat16_example_float_1 :
   cases (bfloat16 0xc0ca) (bfloat16 0x3f00) (bfloat16 0x4122) = (bfloat16 0x3f00) /\
@@ -794,6 +938,78 @@ Theorem float32_C2_refuted :
   ~ claim_C2 unit (fun _ : unit => (float32 0x7fc00000)) (float32 0x00000000) (float32 0x3f800000).
 Proof. computed. Qed.
 
+(** Onnx-body allows another value than the cases. shows: onnx-body *)
+Theorem float32_onnx_body_differs :
+  ~ onnx_body_region (float32 0x7fc00000) (float32 0x3f800000) (float32 0x00000000) /\
+  onnx_body_returns (float32 0x7fc00000) (float32 0x3f800000) (float32 0x00000000) (float32 0x7fc00000) /\ ~ (Clip.same (float32 0x7fc00000) (cases (float32 0x7fc00000) (float32 0x3f800000) (float32 0x00000000))).
+Proof. computed. Qed.
+
+(** Onnx-body allows other bits than the cases. shows: onnx-body *)
+Theorem float32_onnx_body_differs_bitwise :
+  ~ onnx_body_region_bitwise (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) /\
+  onnx_body_returns (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) (float32 0x80000000) /\ ~ ((float32 0x80000000) = cases (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000)).
+Proof. computed. Qed.
+
+(** Formula-c allows another value than the cases. shows: formula-c *)
+Theorem float32_formula_c_differs :
+  ~ formula_c_region (float32 0x7fc00000) (float32 0x00000000) (float32 0x3f800000) /\
+  formula_c_returns (float32 0x7fc00000) (float32 0x00000000) (float32 0x3f800000) (float32 0x00000000) /\ ~ (Clip.same (float32 0x00000000) (cases (float32 0x7fc00000) (float32 0x00000000) (float32 0x3f800000))).
+Proof. computed. Qed.
+
+(** Formula-c allows other bits than the cases. shows: formula-c *)
+Theorem float32_formula_c_differs_bitwise :
+  ~ formula_c_region_bitwise (float32 0x00000000) (float32 0xbf800000) (float32 0x80000000) /\
+  formula_c_returns (float32 0x00000000) (float32 0xbf800000) (float32 0x80000000) (float32 0x00000000) /\ ~ ((float32 0x00000000) = cases (float32 0x00000000) (float32 0xbf800000) (float32 0x80000000)).
+Proof. computed. Qed.
+
+(** Formula-2008 allows another value than the cases. shows: formula-2008 *)
+Theorem float32_formula_2008_differs :
+  ~ formula_2008_region (float32 0x7fc00000) (float32 0x00000000) (float32 0x3f800000) /\
+  formula_2008_returns (float32 0x7fc00000) (float32 0x00000000) (float32 0x3f800000) (float32 0x00000000) /\ ~ (Clip.same (float32 0x00000000) (cases (float32 0x7fc00000) (float32 0x00000000) (float32 0x3f800000))).
+Proof. computed. Qed.
+
+(** Formula-2008 allows other bits than the cases. shows: formula-2008 *)
+Theorem float32_formula_2008_differs_bitwise :
+  ~ formula_2008_region_bitwise (float32 0xbf800000) (float32 0x00000000) (float32 0x80000000) /\
+  formula_2008_returns (float32 0xbf800000) (float32 0x00000000) (float32 0x80000000) (float32 0x80000000) /\ ~ ((float32 0x80000000) = cases (float32 0xbf800000) (float32 0x00000000) (float32 0x80000000)).
+Proof. computed. Qed.
+
+(** Formula-2019 allows another value than the cases. shows: formula-2019 *)
+Theorem float32_formula_2019_differs :
+  ~ formula_2019_region (float32 0x00000000) (float32 0x7fc00000) (float32 0x3f800000) /\
+  formula_2019_returns (float32 0x00000000) (float32 0x7fc00000) (float32 0x3f800000) (float32 0x7fc00000) /\ ~ (Clip.same (float32 0x7fc00000) (cases (float32 0x00000000) (float32 0x7fc00000) (float32 0x3f800000))).
+Proof. computed. Qed.
+
+(** Formula-2019 allows other bits than the cases. shows: formula-2019 *)
+Theorem float32_formula_2019_differs_bitwise :
+  ~ formula_2019_region_bitwise (float32 0x00000000) (float32 0x80000000) (float32 0x3f800000) /\
+  formula_2019_returns (float32 0x00000000) (float32 0x80000000) (float32 0x3f800000) (float32 0x00000000) /\ ~ ((float32 0x00000000) = cases (float32 0x00000000) (float32 0x80000000) (float32 0x3f800000)).
+Proof. computed. Qed.
+
+(** Numpy allows another value than the cases. shows: numpy *)
+Theorem float32_numpy_differs :
+  ~ numpy_region (float32 0x00000000) (float32 0x7fc00000) (float32 0x3f800000) /\
+  numpy_returns (float32 0x00000000) (float32 0x7fc00000) (float32 0x3f800000) (float32 0x7fc00000) /\ ~ (Clip.same (float32 0x7fc00000) (cases (float32 0x00000000) (float32 0x7fc00000) (float32 0x3f800000))).
+Proof. computed. Qed.
+
+(** Numpy allows other bits than the cases. shows: numpy *)
+Theorem float32_numpy_differs_bitwise :
+  ~ numpy_region_bitwise (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) /\
+  numpy_returns (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) (float32 0x80000000) /\ ~ ((float32 0x80000000) = cases (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000)).
+Proof. computed. Qed.
+
+(** Directml allows another value than the cases. shows: directml *)
+Theorem float32_directml_differs :
+  ~ directml_region (float32 0x00000000) (float32 0x40000000) (float32 0x3f800000) /\
+  directml_returns (float32 0x00000000) (float32 0x40000000) (float32 0x3f800000) (float32 0x40000000) /\ ~ (Clip.same (float32 0x40000000) (cases (float32 0x00000000) (float32 0x40000000) (float32 0x3f800000))).
+Proof. computed. Qed.
+
+(** Directml allows other bits than the cases. shows: directml *)
+Theorem float32_directml_differs_bitwise :
+  ~ directml_region_bitwise (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) /\
+  directml_returns (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) (float32 0x80000000) /\ ~ ((float32 0x80000000) = cases (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000)).
+Proof. computed. Qed.
+
 (** The worked example float_1. shows: float_1 *)
 Theorem float32_example_float_1 :
   cases (float32 0xc0c9999a) (float32 0x3f000000) (float32 0x4121999a) = (float32 0x3f000000) /\
@@ -1057,6 +1273,78 @@ Proof. computed. Qed.
 (** Refuted: Interval consistency. shows: C2 *)
 Theorem float64_C2_refuted :
   ~ claim_C2 unit (fun _ : unit => (float64 0x7ff8000000000000)) (float64 0x0000000000000000) (float64 0x3ff0000000000000).
+Proof. computed. Qed.
+
+(** Onnx-body allows another value than the cases. shows: onnx-body *)
+Theorem float64_onnx_body_differs :
+  ~ onnx_body_region (float64 0x7ff8000000000000) (float64 0x3ff0000000000000) (float64 0x0000000000000000) /\
+  onnx_body_returns (float64 0x7ff8000000000000) (float64 0x3ff0000000000000) (float64 0x0000000000000000) (float64 0x7ff8000000000000) /\ ~ (Clip.same (float64 0x7ff8000000000000) (cases (float64 0x7ff8000000000000) (float64 0x3ff0000000000000) (float64 0x0000000000000000))).
+Proof. computed. Qed.
+
+(** Onnx-body allows other bits than the cases. shows: onnx-body *)
+Theorem float64_onnx_body_differs_bitwise :
+  ~ onnx_body_region_bitwise (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) /\
+  onnx_body_returns (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) (float64 0x8000000000000000) /\ ~ ((float64 0x8000000000000000) = cases (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000)).
+Proof. computed. Qed.
+
+(** Formula-c allows another value than the cases. shows: formula-c *)
+Theorem float64_formula_c_differs :
+  ~ formula_c_region (float64 0x7ff8000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) /\
+  formula_c_returns (float64 0x7ff8000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) (float64 0x0000000000000000) /\ ~ (Clip.same (float64 0x0000000000000000) (cases (float64 0x7ff8000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000))).
+Proof. computed. Qed.
+
+(** Formula-c allows other bits than the cases. shows: formula-c *)
+Theorem float64_formula_c_differs_bitwise :
+  ~ formula_c_region_bitwise (float64 0x0000000000000000) (float64 0xbff0000000000000) (float64 0x8000000000000000) /\
+  formula_c_returns (float64 0x0000000000000000) (float64 0xbff0000000000000) (float64 0x8000000000000000) (float64 0x0000000000000000) /\ ~ ((float64 0x0000000000000000) = cases (float64 0x0000000000000000) (float64 0xbff0000000000000) (float64 0x8000000000000000)).
+Proof. computed. Qed.
+
+(** Formula-2008 allows another value than the cases. shows: formula-2008 *)
+Theorem float64_formula_2008_differs :
+  ~ formula_2008_region (float64 0x7ff8000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) /\
+  formula_2008_returns (float64 0x7ff8000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) (float64 0x0000000000000000) /\ ~ (Clip.same (float64 0x0000000000000000) (cases (float64 0x7ff8000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000))).
+Proof. computed. Qed.
+
+(** Formula-2008 allows other bits than the cases. shows: formula-2008 *)
+Theorem float64_formula_2008_differs_bitwise :
+  ~ formula_2008_region_bitwise (float64 0xbff0000000000000) (float64 0x0000000000000000) (float64 0x8000000000000000) /\
+  formula_2008_returns (float64 0xbff0000000000000) (float64 0x0000000000000000) (float64 0x8000000000000000) (float64 0x8000000000000000) /\ ~ ((float64 0x8000000000000000) = cases (float64 0xbff0000000000000) (float64 0x0000000000000000) (float64 0x8000000000000000)).
+Proof. computed. Qed.
+
+(** Formula-2019 allows another value than the cases. shows: formula-2019 *)
+Theorem float64_formula_2019_differs :
+  ~ formula_2019_region (float64 0x0000000000000000) (float64 0x7ff8000000000000) (float64 0x3ff0000000000000) /\
+  formula_2019_returns (float64 0x0000000000000000) (float64 0x7ff8000000000000) (float64 0x3ff0000000000000) (float64 0x7ff8000000000000) /\ ~ (Clip.same (float64 0x7ff8000000000000) (cases (float64 0x0000000000000000) (float64 0x7ff8000000000000) (float64 0x3ff0000000000000))).
+Proof. computed. Qed.
+
+(** Formula-2019 allows other bits than the cases. shows: formula-2019 *)
+Theorem float64_formula_2019_differs_bitwise :
+  ~ formula_2019_region_bitwise (float64 0x0000000000000000) (float64 0x8000000000000000) (float64 0x3ff0000000000000) /\
+  formula_2019_returns (float64 0x0000000000000000) (float64 0x8000000000000000) (float64 0x3ff0000000000000) (float64 0x0000000000000000) /\ ~ ((float64 0x0000000000000000) = cases (float64 0x0000000000000000) (float64 0x8000000000000000) (float64 0x3ff0000000000000)).
+Proof. computed. Qed.
+
+(** Numpy allows another value than the cases. shows: numpy *)
+Theorem float64_numpy_differs :
+  ~ numpy_region (float64 0x0000000000000000) (float64 0x7ff8000000000000) (float64 0x3ff0000000000000) /\
+  numpy_returns (float64 0x0000000000000000) (float64 0x7ff8000000000000) (float64 0x3ff0000000000000) (float64 0x7ff8000000000000) /\ ~ (Clip.same (float64 0x7ff8000000000000) (cases (float64 0x0000000000000000) (float64 0x7ff8000000000000) (float64 0x3ff0000000000000))).
+Proof. computed. Qed.
+
+(** Numpy allows other bits than the cases. shows: numpy *)
+Theorem float64_numpy_differs_bitwise :
+  ~ numpy_region_bitwise (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) /\
+  numpy_returns (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) (float64 0x8000000000000000) /\ ~ ((float64 0x8000000000000000) = cases (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000)).
+Proof. computed. Qed.
+
+(** Directml allows another value than the cases. shows: directml *)
+Theorem float64_directml_differs :
+  ~ directml_region (float64 0x0000000000000000) (float64 0x4000000000000000) (float64 0x3ff0000000000000) /\
+  directml_returns (float64 0x0000000000000000) (float64 0x4000000000000000) (float64 0x3ff0000000000000) (float64 0x4000000000000000) /\ ~ (Clip.same (float64 0x4000000000000000) (cases (float64 0x0000000000000000) (float64 0x4000000000000000) (float64 0x3ff0000000000000))).
+Proof. computed. Qed.
+
+(** Directml allows other bits than the cases. shows: directml *)
+Theorem float64_directml_differs_bitwise :
+  ~ directml_region_bitwise (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) /\
+  directml_returns (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) (float64 0x8000000000000000) /\ ~ ((float64 0x8000000000000000) = cases (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000)).
 Proof. computed. Qed.
 
 (** The worked example float_1. shows: float_1 *)

@@ -15,6 +15,7 @@ Context {least greatest : Z}.
 Context {not_empty : (least <= greatest)%Z}.
 
 Notation t := (integers least greatest).
+Notation identical := (identical least greatest).
 Notation lowest := (lowest least greatest not_empty).
 Notation highest := (highest least greatest not_empty).
 Local Open Scope element_scope.
@@ -224,14 +225,14 @@ Ltac outlined :=
     is_infinite, bounds_are_numbers, prose, prose_applies, same, formula, max, min, cases, inside, high,
     low, inverted in *.
 Ltac complete :=
-  intros; outlined;
+  outlined; intros;
+  repeat match goal with H : _ |- _ => lazymatch type of H with context [is_true] => revert H end end;
   repeat match goal with
   | |- context [widest_bounds ?a ?b ?c] => destruct (widest_bounds a b c)
-  end; cbn [andb orb negb];
+  end;
   integer_order least greatest not_empty.
 Ltac disjoint :=
-  intros x l m; repeat apply conj; intros [? ?]; outlined; take_apart;
-  first [solve [integer_order least greatest not_empty] | unfolded; take_apart; integer_order least greatest not_empty].
+  intros x l m; repeat apply conj; first [solve [complete] | decided].
 
 (** The cases of the YAML are the hand-written Clip. shows: inverted, low, high, inside *)
 Theorem cases_are_clip :

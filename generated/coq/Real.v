@@ -200,11 +200,11 @@ Ltac outlined :=
     bounds_are_numbers, prose, prose_applies, same, formula, max, min, cases, inside, high, low,
     inverted in *.
 Ltac complete :=
-  intros; outlined;
+  outlined; intros;
+  repeat match goal with H : _ |- _ => lazymatch type of H with context [is_true] => revert H end end;
   real_order.
 Ltac disjoint :=
-  intros x l m; repeat apply conj; intros [? ?]; outlined; take_apart;
-  first [solve [real_order] | unfolded; take_apart; real_order].
+  intros x l m; repeat apply conj; first [solve [complete] | decided].
 
 (** The cases of the YAML are the hand-written Clip. shows: inverted, low, high, inside *)
 Theorem cases_are_clip :

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 AGAIN = "run: make foundation"
 SECTIONS = ("constraints", "cases", "properties", "readings")
-NOT_IN_COQ = ("readings",)  # Coq has no theorems of these yet
 
 
 class _Theorem(BaseModel):
@@ -72,8 +71,6 @@ def with_coq(entry: Entry, coq: CoqEvidence) -> Entry:
         provers = "not by Z3 and cvc5"
     elif "proved by one" in found:
         provers = "Z3 or cvc5, in some types not both"
-    if entry.section in NOT_IN_COQ:
-        return _shown_by(entry, provers)
     shown = any(entry.id in theorem.shows for theorem in coq.theorems)
     if coq.status != "checked":
         kernel = f"Coq kernel: {coq.status}"

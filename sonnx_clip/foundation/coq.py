@@ -15,7 +15,7 @@ from sonnx_clip.foundation.sources import FOLDERS, Source, Theorem
 from sonnx_clip.prove.provers import Running, run_limited, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 INSTALL = "install Coq and Flocq: apt-get install --no-install-recommends coq libcoq-flocq"
@@ -24,7 +24,7 @@ SECONDS = 120  # for one file; the longest takes a tenth of it
 CLOSED = "closed under the global context"
 _VERSION = re.compile(r"version (\S+)")
 _PLACE = re.compile(r'^File "[^"]*", line (?P<line>\d+)', re.MULTILINE)
-_SAID = re.compile(r"^theorem (?P<id>\S+)$", re.MULTILINE)
+_SAID = re.compile(r"^question \d+$", re.MULTILINE)
 _AXIOM = re.compile(r"^(?P<name>[\w.']+)(?=\s*(?::|$))", re.MULTILINE)
 
 
@@ -110,55 +110,65 @@ def _problem(source: Source, status: int, output: str, *, killed: bool) -> str:
     return f"{source.path}:{line}: {within} is not accepted by Coq: {reason}"
 
 
-def assumptions(theorems: Sequence[Theorem], folder: Path, running: Running) -> dict[str, tuple[str, ...]]:
+def assumptions(
+    theorems: Sequence[Theorem],
+    folder: Path,
+    running: Running,
+    told: Mapping[str, tuple[str, ...]] | None = None,
+) -> dict[str, tuple[str, ...]]:
     """The axioms on which each theorem rests, by its id: what Coq's `Print Assumptions` says.
 
-    The theorems of a module are asked about together first: each question costs a walk through the libraries.
-    Where they are not closed, each is asked about by itself.
+    Each question costs a walk through the libraries, so theorems that are said to rest on the same axioms are
+    asked about together: first all, where the answer is another those of a module, and in the end each by
+    itself. So none rests on more than is returned for it.
+
+    Args:
+        theorems: the theorems of compiled files.
+        folder: where the compiled files lie.
+        running: what stops the programs.
+        told: on what they are said to rest; on nothing where it is silent.
 
     Raises:
         UserError: Coq does not answer for each theorem.
     """
-    modules: dict[str, list[Theorem]] = {}
-    for theorem in theorems:
-        modules.setdefault(theorem.module, []).append(theorem)
-    together = {module: _tuple(module, of_module) for module, of_module in modules.items()}
-    rests = _ask(together, sorted(modules), folder / "Together.v", running)
-    found = {t.id: rests[t.module] for t in theorems}
-    single = [t for t in theorems if rests[t.module]]
+    said = {t.id: (told or {}).get(t.id, ()) for t in theorems}
+    found: dict[str, tuple[str, ...]] = {}
+    for step in ("all", "module", "theorem"):
+        groups: dict[str, list[Theorem]] = {}
+        for t in theorems:
+            if t.id not in found:
+                own = {"all": "", "module": t.module, "theorem": t.id}[step]
+                groups.setdefault(" ".join((own, *said[t.id])), []).append(t)
+        for group, axioms in _ask_all([*groups.values()], folder, running):
+            if step == "theorem" or set(axioms) == set(said[group[0].id]):
+                found |= {t.id: axioms for t in group}
+    return {t.id: found[t.id] for t in theorems}
+
+
+def _ask_all(
+    groups: Sequence[Sequence[Theorem]], folder: Path, running: Running
+) -> Iterator[tuple[Sequence[Theorem], tuple[str, ...]]]:
+    """On what the theorems of each group rest together; two processes share the questions."""
+    halves = [half for half in (groups[::2], groups[1::2]) if half]
     with ThreadPoolExecutor(2) as pool:
-        halves = [single[::2], single[1::2]]
-        asked = [
-            pool.submit(_ask, {t.id: f"Print Assumptions {t.module}.{t.name}." for t in half},
-                        sorted({t.module for t in half}), folder / f"Single{number}.v", running)
-            for number, half in enumerate(halves) if half
-        ]  # fmt: skip
-        for answer in asked:
-            found |= answer.result()
-    return found
+        asked = [pool.submit(_ask, half, folder / f"Ask{n}.v", running) for n, half in enumerate(halves)]
+        for half, answers in zip(halves, asked, strict=True):
+            yield from zip(half, answers.result(), strict=True)
 
 
-def _tuple(module: str, theorems: Sequence[Theorem]) -> str:
-    name = f"all_{module.replace('.', '_')}"
-    pairs = "I"
-    for theorem in theorems:
-        pairs = f"(@{module}.{theorem.name}, {pairs})"
-    return f"Definition {name} := {pairs}. Print Assumptions {name}."
-
-
-def _ask(
-    questions: Mapping[str, str], modules: Sequence[str], file: Path, running: Running
-) -> dict[str, tuple[str, ...]]:
-    lines = [f"Require {' '.join(modules)}."]
-    lines += [f'Goal True. idtac "theorem {name}". exact I. Qed. {text}' for name, text in questions.items()]
+def _ask(groups: Sequence[Sequence[Theorem]], file: Path, running: Running) -> list[tuple[str, ...]]:
+    lines = [f"Require {' '.join(sorted({t.module for group in groups for t in group}))}."]
+    for number, group in enumerate(groups):
+        theorems = "".join(f"let _ := @{t.module}.{t.name} in " for t in group)
+        lines.append(f'Goal True. idtac "question {number}". exact I. Qed.')
+        lines.append(f"Definition asked{number} := {theorems}I. Print Assumptions asked{number}.")
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     status, output, _ = _run(["coqc", "-q", *load_path(file.parent), str(file)], running)
     if status != 0:
         raise UserError(f"Coq does not say what the theorems rest on: {' '.join(output.split())[-400:]}")
-    parts = _SAID.split(output)[1:]
-    found = {name: _axioms(said) for name, said in zip(parts[::2], parts[1::2], strict=True)}
-    if missing := [name for name in questions if name not in found]:
-        raise UserError(f"Coq does not say what {missing[0]} rests on")
+    found = [_axioms(said) for said in _SAID.split(output)[1:]]
+    if len(found) != len(groups):
+        raise UserError(f"Coq does not say what {groups[len(found)][0].id} rests on")
     return found
 
 
@@ -176,8 +186,15 @@ def _axioms(said: str) -> tuple[str, ...]:
 def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
     """Have coqchk check the compiled files; returns what it finds, empty when it agrees.
 
-    It takes the compiled libraries of Coq and Flocq as they are, and checks every file of the project.
+    It takes the compiled libraries of Coq and Flocq as they are, and checks every file of the project. Two
+    run at once, each with half of the files, and they compute without the virtual machine of coqc.
     """
+    with ThreadPoolExecutor(2) as pool:
+        halves = [half for half in (modules[::2], modules[1::2]) if half]
+        return next(filter(None, pool.map(lambda half: _check_half(half, folder, running), halves)), "")
+
+
+def _check_half(modules: Sequence[str], folder: Path, running: Running) -> str:
     wanted = [part for module in modules for part in ("-norec", module)]
     status, output, killed = _run(["coqchk", "-silent", "-o", *load_path(folder), *wanted], running)
     if status != 0 or killed:
@@ -209,6 +226,17 @@ def _run(command: list[str], running: Running) -> tuple[int, str, bool]:
     return status, output, killed
 
 
+def golden(text: str) -> dict[str, tuple[str, ...]]:
+    """What coq/assumptions.txt says of each theorem: the axioms on which it rests."""
+    told = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    return {id_: () if rests == CLOSED else tuple(rests.split(", ")) for id_, rests in told.items()}
+
+
 def golden_lines(found: Mapping[str, tuple[str, ...]]) -> list[str]:
     """A line for each theorem: what coq/assumptions.txt has to hold."""
-    return [f"{id_}: {', '.join(axioms) or CLOSED}" for id_, axioms in found.items()]
+    return [f"{id_}: {words(axioms)}" for id_, axioms in found.items()]
+
+
+def words(axioms: Sequence[str]) -> str:
+    """What a theorem rests on, in the words of coq/assumptions.txt."""
+    return ", ".join(axioms) or CLOSED

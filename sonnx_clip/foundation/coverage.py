@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.coq import speaks_of_entries
+from sonnx_clip.render.coqreadings import MODULES, theorems_of
 from sonnx_clip.render.generate import ids_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def wanted(spec: Spec) -> Iterator[tuple[str, str]]:
                 yield module, f"{entry.id}_repaired"
                 for etype in spec.types_of(family.id):
                     yield "SonnxClip.Generated.Formats", f"{etype.id}_{entry.id}_refuted"
+        for reading in spec.readings:
+            for name in theorems_of(reading, family.id):
+                yield f"SonnxClip.Generated.{MODULES[family.id]}", name
     for etype in spec.types_of("float"):
         yield "SonnxClip.Generated.Formats", f"{etype.id}_clip"
 

@@ -6,9 +6,20 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.render.coqformats import render_formats
-from sonnx_clip.render.coqterm import RESERVED, CoqPrinter
+from sonnx_clip.render.coqparts import (
+    ALL,
+    FOLDER,
+    TACTIC,
+    TRIPLE,
+    Statement,
+    check_names,
+    computed,
+    defined,
+    preamble,
+)
+from sonnx_clip.render.coqreadings import render_readings
+from sonnx_clip.render.coqterm import CoqPrinter
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import header
 from sonnx_clip.render.why3 import definitions_beyond_readings
@@ -21,80 +32,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Constraint, Definition, Property
-    from sonnx_clip.spec.tree import Expr
     from sonnx_clip.spec.types import FamilyId
-
-FOLDER = "generated/coq"
-
-_FLOAT = """\
-From Coq Require Import ZArith.
-From Flocq Require FLX IEEE754.BinarySingleNaN.
-From SonnxClip Require Import Order Floats Decide.
-From SonnxClip Require Clip.
-
-Section Float.
-
-(* Every precision and every exponent range at once. *)
-Context {prec emax : Z}.
-Context {prec_is_positive : FLX.Prec_gt_0 prec}.
-Context {prec_is_less : BinarySingleNaN.Prec_lt_emax prec emax}.
-
-Notation t := (floats prec emax prec_is_positive prec_is_less).
-Notation zero := (zero prec emax prec_is_positive prec_is_less).
-Notation inf := (infinity prec emax prec_is_positive prec_is_less).
-Notation lowest := (lowest prec emax prec_is_positive prec_is_less).
-Notation highest := (highest prec emax prec_is_positive prec_is_less).
-Notation smallest_normal := (smallest_normal prec emax prec_is_positive prec_is_less).
-Notation smallest_subnormal := (smallest_subnormal prec emax prec_is_positive prec_is_less).
-Notation opposite := (opposite prec emax prec_is_positive prec_is_less).
-Local Open Scope element_scope.
-"""
-_INT = """\
-From Coq Require Import ZArith.
-From SonnxClip Require Import Order Integers.
-From SonnxClip Require Clip.
-
-Section Int.
-
-(* Every range of integers at once. *)
-Context {least greatest : Z}.
-Context {not_empty : (least <= greatest)%Z}.
-
-Notation t := (integers least greatest).
-Notation lowest := (lowest least greatest not_empty).
-Notation highest := (highest least greatest not_empty).
-Local Open Scope element_scope.
-"""
-_REAL = """\
-From SonnxClip Require Import Order Reals.
-From SonnxClip Require Clip.
-
-Section Real.
-
-Notation t := reals.
-Local Open Scope element_scope.
-"""
-_PREAMBLE = {"float": _FLOAT, "int": _INT, "real": _REAL}
-_TACTIC = {
-    "float": "float_order prec emax prec_is_positive prec_is_less",
-    "int": "integer_order least greatest not_empty",
-    "real": "real_order",
-}
-_ALL = "forall x l m : t"
-_TRIPLE = "x l m"
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A definition or theorem of a rendered file; only theorems have `shows` and a proof."""
-
-    title: str
-    name: str
-    head: str = ""
-    body: str = ""
-    statement: str = ""
-    shows: tuple[str, ...] = ()
-    proof: str = "decided"
 
 
 def render_coq(spec: Spec) -> dict[str, str]:
@@ -102,7 +40,7 @@ def render_coq(spec: Spec) -> dict[str, str]:
     files = {
         f"{FOLDER}/{family.id.capitalize()}.v": FamilyFile(spec, family.id).text() for family in spec.families
     }
-    return {**files, f"{FOLDER}/Formats.v": render_formats(spec)}
+    return {**files, **render_readings(spec), f"{FOLDER}/Formats.v": render_formats(spec)}
 
 
 def speaks_of_entries(constraint: Constraint) -> bool:
@@ -114,7 +52,7 @@ def speaks_of_entries(constraint: Constraint) -> bool:
 def variables_of(p: Property) -> str:
     """The variables of a property's claim, as Coq binds them."""
     second = any(isinstance(node, tree.Name) and node.id == "X2" for node in subtrees(p.claim))
-    return "x x2 l m" if second else _TRIPLE
+    return "x x2 l m" if second else TRIPLE
 
 
 @dataclass(frozen=True)
@@ -126,10 +64,10 @@ class FamilyFile:
 
     def text(self) -> str:
         """The whole file."""
-        cases = [self._bool(c.id, _TRIPLE, c.when, c.title) for c in self.spec.cases]
-        definitions = [self._definition(d) for d in self._stated()]
+        cases = [computed(self.family, c.id, TRIPLE, c.when, c.title) for c in self.spec.cases]
+        definitions = [defined(self.family, d) for d in self._stated()]
         classes = [
-            self._bool(c.id, _TRIPLE, c.when, "", f"{c.case} x l m && ")
+            computed(self.family, c.id, TRIPLE, c.when, "", f"{c.case} x l m && ")
             for c in self.spec.classes_of(self.family)
         ]
         claims = [*self._claims(), *self._tensor_claims()]
@@ -138,12 +76,12 @@ class FamilyFile:
         order = [*claims, *classes, *reversed(definitions)]
         names = [d.name for d in order] + ["cases"] + [d.name for d in reversed(cases)]
         theorems = [*self._cases(), *self._classes(), *self._properties(), *self._constraints()]
-        _check_names(names, [t.name for t in theorems])
+        check_names(names, [t.name for t in theorems])
         return template("family.v.j2").render(
             header=header(self.spec),
             family=self.family,
-            preamble=_PREAMBLE[self.family],
-            tactic=_TACTIC[self.family],
+            preamble=preamble(self.family, self.family.capitalize()),
+            tactic=TACTIC[self.family],
             cases=cases,
             definitions=definitions,
             classes=classes,
@@ -154,20 +92,9 @@ class FamilyFile:
             theorems=theorems,
         )
 
-    def printer(self, where: str) -> CoqPrinter:
-        """A printer for an entry of the YAML."""
-        return CoqPrinter(self.family, self._undecided(), where)
-
     def _stated(self) -> tuple[Definition, ...]:
-        # What only a reading uses is not said in Coq: of the readings there are no theorems in Coq.
+        # What only readings use stands in the file of the readings.
         return definitions_beyond_readings(self.spec)
-
-    def _undecided(self) -> frozenset[str]:
-        found: set[str] = set()
-        for d in self._stated():
-            if not CoqPrinter(self.family, frozenset(found), d.id).is_computed(d.is_):
-                found.add(d.id)
-        return frozenset(found)
 
     def _opaque(self) -> list[Definition]:
         """The conditions that rest on constants other than 0: to part the classes they need not be opened."""
@@ -184,27 +111,9 @@ class FamilyFile:
 
     # --- Definitions ----------------------------------------------------------------------------------
 
-    def _bool(self, id_: str, parameters: str, expr: Expr, title: str, before: str = "") -> Statement:
-        printer = self.printer(id_)
-        body = printer.operand(expr) if before else printer.computed(expr)
-        return Statement(title, id_, f"{id_} ({parameters} : t) : bool", before + body)
-
-    def _definition(self, d: Definition) -> Statement:
-        parameters = " ".join(name.lower() for name in d.parameters) or _TRIPLE
-        if d.families is not None and self.family not in d.families:
-            return Statement(
-                f"{d.title}: none in this family", d.id, f"{d.id} ({parameters} : t) : bool", "false"
-            )
-        printer = self.printer(d.id)
-        if kind_of(d.is_) is tree.Kind.ELEMENT:
-            return Statement(d.title, d.id, f"{d.id} ({parameters} : t) : t", printer.computed(d.is_))
-        if printer.is_computed(d.is_):
-            return self._bool(d.id, parameters, d.is_, d.title)
-        return Statement(d.title, d.id, f"{d.id} ({parameters} : t) : Prop", printer.proposition(d.is_))
-
     def _claims(self) -> Iterator[Statement]:
         for p in self._spoken_of():
-            printer, variables = self.printer(p.id), variables_of(p)
+            printer, variables = CoqPrinter(self.family, p.id), variables_of(p)
             uses_y = any(isinstance(node, tree.Name) and node.id == "Y" for node in subtrees(p.claim))
             body = ("let y := cases x l m in\n  " if uses_y else "") + printer.proposition(p.claim)
             yield Statement(p.title, f"claim_{p.id}", f"claim_{p.id} ({variables} : t) : Prop", body)
@@ -216,7 +125,7 @@ class FamilyFile:
     def _tensor_claims(self) -> Iterator[Statement]:
         tensors = "(index : Type) (x : index -> t) (l m : t) : Prop"
         for c in self._entrywise():
-            printer = self.printer(c.id)
+            printer = CoqPrinter(self.family, c.id)
             body = "let y := fun i => cases (x i) l m in\n  " + printer.proposition(c.holds)
             yield Statement(c.title, f"claim_{c.id}", f"claim_{c.id} {tensors}", body)
             if self.family in c.repaired:
@@ -237,20 +146,20 @@ class FamilyFile:
         yield Statement(
             "The cases of the YAML are the hand-written Clip",
             "cases_are_clip",
-            statement=f"{_ALL}, cases x l m = Clip.clip x l m",
+            statement=f"{ALL}, cases x l m = Clip.clip x l m",
             shows=ids,
             proof="unfold Clip.clip; decided",
         )
         yield Statement(
             "Every input falls into a case",
             "cases_complete",
-            statement=f"{_ALL}, {_one_of(ids)}",
+            statement=f"{ALL}, {_one_of(ids)}",
             shows=ids,
         )
         yield Statement(
             "No input falls into two cases",
             "cases_disjoint",
-            statement=f"{_ALL},\n  {_no_two_of(ids)}",
+            statement=f"{ALL},\n  {_no_two_of(ids)}",
             shows=ids,
         )
 
@@ -260,7 +169,7 @@ class FamilyFile:
             yield Statement(
                 f"Every input of {case.id} falls into a class",
                 f"classes_of_{case.id}_complete",
-                statement=f"{_ALL}, {case.id} x l m ->\n  {_one_of(ids)}",
+                statement=f"{ALL}, {case.id} x l m ->\n  {_one_of(ids)}",
                 shows=(case.id, *ids),
                 proof="complete",
             )
@@ -268,7 +177,7 @@ class FamilyFile:
                 yield Statement(
                     f"No input of {case.id} falls into two classes",
                     f"classes_of_{case.id}_disjoint",
-                    statement=f"{_ALL},\n  {_no_two_of(ids)}",
+                    statement=f"{ALL},\n  {_no_two_of(ids)}",
                     shows=(case.id, *ids),
                     proof="disjoint",
                 )
@@ -307,13 +216,3 @@ def _one_of(ids: tuple[str, ...]) -> str:
 
 def _no_two_of(ids: tuple[str, ...]) -> str:
     return " /\\\n  ".join(f"~ ({a} x l m /\\ {b} x l m)" for a, b in combinations(ids, 2))
-
-
-def _check_names(definitions: list[str], theorems: list[str]) -> None:
-    """UserError if two things of a file have one name, or one has a name of Coq's."""
-    seen: set[str] = set()
-    for name in (*definitions, *theorems):
-        if name in seen or (name in RESERVED and name != "cases"):
-            what = f"`{name}` is taken in the Coq theorems"
-            raise UserError(what, "spec/clip.yaml", "give the entry another id")
-        seen.add(name)

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import header
 from sonnx_clip.spec import evaluator, tree
-from sonnx_clip.spec.values import encode, float_bits
+from sonnx_clip.spec.readings import answers, same_value
+from sonnx_clip.spec.values import encode, float_bits, identical
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Case, Property, ValueClass
+    from sonnx_clip.spec.entries import Case, Property, Reading, ValueClass
     from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.spec.values import Value
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,10 @@ class _Format:
                 x = f"(fun _ : unit => {self._number(witness.X[0])})"
                 given = f"unit {x} {self._number(witness.L)} {self._number(witness.M)}"
                 yield self._fact(f"refuted: {c.title}", f"{c.id}_refuted", (c.id,), f"~ claim_{c.id} {given}")
+        yield from self._differences()
+        yield from self._examples()
+
+    def _examples(self) -> Iterator[Fact]:
         for example in self.spec.examples:
             if example.family == "float" and self.etype.id not in example.not_representable_in:
                 l, m = self._number(example.L), self._number(example.M)
@@ -75,6 +81,13 @@ class _Format:
                 title, name = f"the worked example {example.id}", f"example_{example.id}"
                 yield self._fact(title, name, (example.id,), results)
 
+    def _differences(self) -> Iterator[Fact]:
+        for reading in self.spec.readings:
+            if "float" in reading.agrees:
+                yield self._difference(reading, bitwise=False)
+            if "float" in reading.agrees_bitwise:
+                yield self._difference(reading, bitwise=True)
+
     def _refutation(self, p: Property) -> Iterator[Fact]:
         shows = (p.id, *p.shows)
         given = self._numbers(p.refuted_for["float"].texts())
@@ -83,11 +96,33 @@ class _Format:
         title, name = f"some numbers meet the condition of: {p.title}", f"{p.id}_repaired_inhabited"
         yield self._fact(title, name, shows, f"condition_{p.id} {met}")
 
+    def _difference(self, reading: Reading, *, bitwise: bool) -> Fact:
+        """Where the file says that a reading differs, it allows an answer that is not what the cases say."""
+        witness = (reading.differs_bitwise_at if bitwise else reading.differs_at)["float"]
+        x, l, m = (encode(text, self.etype) for text in (witness.X, witness.L, witness.M))
+        due = evaluator(self.spec, self.etype).clip(x, l, m)
+        allowed = answers(self.spec, self.etype, reading, (x, l, m))
+        found = (y for y in allowed if not (identical(y, due) if bitwise else same_value(y, due, self.etype)))
+        other = next(found, due)  # were there no other answer, Coq would not accept this one
+        kind, given = "_bitwise" * bitwise, " ".join(map(self._pattern, (x, l, m)))
+        agrees = f"{self._pattern(other)} = cases {given}"
+        if not bitwise:
+            agrees = f"Clip.same {self._pattern(other)} (cases {given})"
+        return self._fact(
+            f"{reading.id} allows {'other bits' if bitwise else 'another value'} than the cases",
+            f"{reading.word}_differs{kind}",
+            (reading.id,),
+            f"~ {reading.word}_region{kind} {given} /\\\n"
+            f"  {reading.word}_returns {given} {self._pattern(other)} /\\ ~ ({agrees})",
+        )
+
     def _fact(self, title: str, name: str, shows: tuple[str, ...], statement: str) -> Fact:
         return Fact(title[0].upper() + title[1:], f"{self.etype.id}_{name}", shows, statement)
 
     def _number(self, text: str) -> str:
-        pattern = encode(text, self.etype)
+        return self._pattern(encode(text, self.etype))
+
+    def _pattern(self, pattern: Value) -> str:
         assert isinstance(pattern, int)
         return f"({self.etype.id} 0x{pattern:0{(self.etype.width or 0) // 4}x})"
 

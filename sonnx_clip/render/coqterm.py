@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from sonnx_clip.errors import UserError
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.tree import Expr, Kind
-from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +33,7 @@ RESERVED = frozenset({
     "as", "at", "cofix", "else", "end", "exists", "exists2", "fix", "for", "forall", "fun", "if", "IF", "in",
     "let", "match", "mod", "return", "then", "using", "where", "with", "Prop", "SProp", "Set", "Type",
     "t", "x", "x2", "l", "m", "y", "i", "a", "b", "o", "index", "zero", "inf", "opposite", "key",
-    "nan", "le", "lt", "eq", "element", "cases",
+    "nan", "le", "lt", "eq", "element", "cases", "identical",
 })  # fmt: skip
 
 
@@ -44,29 +43,18 @@ class CoqPrinter:
 
     Args:
         family: the family whose constants may stand in an expression.
-        undecided: the ids of the definitions that speak of identity, and so are no bool.
         where: the entry that is printed, for messages.
     """
 
     family: FamilyId
-    undecided: frozenset[str]
     where: str
-
-    def is_computed(self, expr: Expr) -> bool:
-        """Whether a condition can be a bool: it does not speak of identity."""
-        return not any(
-            (isinstance(node, tree.Call) and node.function == "identical")
-            or (isinstance(node, tree.Use) and node.id in self.undecided)
-            or isinstance(node, tree.Every)
-            for node in subtrees(expr)
-        )
 
     def proposition(self, expr: Expr) -> str:
         """A condition as a proposition; a comparison becomes one by the coercion of coq/Order.v."""
         return _bare(self._proposition(expr)[0])
 
     def computed(self, expr: Expr) -> str:
-        """A condition as a bool, or an element; UserError where identity would have to be computed."""
+        """A condition as a bool, or an element."""
         return _bare(self._computed(expr)[0])
 
     def operand(self, expr: Expr) -> str:
@@ -96,7 +84,7 @@ class CoqPrinter:
             case tree.Every(body=body):
                 return f"(forall i, {self.proposition(body)})", _ATOM
             case _:
-                return self._computed(expr, allow=True)
+                return self._computed(expr)
 
     def _right(self, operator: str, right: Expr) -> str:
         """Coq chains "and", "or" and "implies" to the right."""
@@ -109,7 +97,7 @@ class CoqPrinter:
         text, tight = self._computed(expr)
         return text if tight >= tightness else f"({text})"
 
-    def _computed(self, expr: Expr, *, allow: bool = False) -> tuple[str, int]:
+    def _computed(self, expr: Expr) -> tuple[str, int]:
         match expr:
             case tree.Compare(operator=operator, left=left, right=right):
                 if operator in (">", ">="):
@@ -124,7 +112,7 @@ class CoqPrinter:
                 parts = (self.computed(part) for part in (condition, then, otherwise))
                 return "(if {} then {} else {})".format(*parts), _ATOM
             case tree.Call() | tree.Use():
-                return self._application(expr, allow=allow)
+                return self._application(expr)
             case _:
                 return self._leaf(expr)
 
@@ -138,17 +126,14 @@ class CoqPrinter:
         a = self.computed(left) if same else self._in_computed(left, _APPLY)
         return f"{a} {symbol} {self._in_computed(right, _APPLY)}", _AND
 
-    def _application(self, expr: tree.Call | tree.Use, *, allow: bool) -> tuple[str, int]:
-        if not allow and not self.is_computed(expr):
-            what = "identity cannot be computed in Coq, and here a condition has to be"
-            raise UserError(what, self.where, "compare with ==, or move identical(…) out of the `if`")
+    def _application(self, expr: tree.Call | tree.Use) -> tuple[str, int]:
         match expr:
             case tree.Use(id=name, arguments=()):
                 return f"{name} x l m", _APPLY
             case tree.Use(id=name, arguments=arguments):
                 pass
             case tree.Call(function=function, arguments=arguments):
-                name = {"is_nan": "nan", "clip": "cases"}[function]
+                name = {"is_nan": "nan", "clip": "cases"}.get(function, function)
         return f"{name} {' '.join(self._in_computed(a, _ATOM) for a in arguments)}", _APPLY
 
     def _leaf(self, expr: Expr) -> tuple[str, int]:

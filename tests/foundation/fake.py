@@ -17,11 +17,12 @@ if grep -q PLANTED_FAILURE "$file"; then
     exit 1
 fi
 case $file in
-*Together.v|*Single*.v)
-    sed -n 's/.*idtac "\(theorem [^"]*\)".*/\1/p' "$file" | while read -r line; do
-        echo "$line"
+*Ask*.v)
+    grep '^Definition asked' "$file" | while read -r line; do
+        number=$((${number:--1} + 1)); echo "question $number"
         case $line in
-        *Real*|*Link*) printf 'Axioms:\nClassicalDedekindReals.sig_not_dec\n  : forall P : Prop, P\n' ;;
+        *SonnxClip.Real*|*SonnxClip.Link*|*Generated.Real*)
+            printf 'Axioms:\nClassicalDedekindReals.sig_not_dec\n  : forall P : Prop, P\n' ;;
         *) echo "Closed under the global context" ;;
         esac
     done ;;

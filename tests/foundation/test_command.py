@@ -8,7 +8,7 @@ import pytest
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.foundation import command
-from sonnx_clip.foundation.coq import context_problem
+from sonnx_clip.foundation.coq import CLOSED, context_problem
 from sonnx_clip.paths import repo_root
 from sonnx_clip.spec import load_spec
 from tests.foundation import fake
@@ -46,6 +46,7 @@ def test_all_is_well_and_the_record_says_so(root, capsys):
     assert record["sources"].keys() >= {"coq/Order.v", "generated/coq/Float.v"}
     shown = {id_ for theorem in record["theorems"] for id_ in theorem["shows"]}
     assert shown >= {p.id for p in load_spec().properties} | {c.id for c in load_spec().cases} | {"C2"}
+    assert shown >= {r.id for r in load_spec().readings}
 
 
 def test_closing_line_counts_what_is_closed(root, capsys):
@@ -81,9 +82,26 @@ def test_golden_list_is_compared_both_ways(root):
     assert any("the list says: ClassicalDedekindReals.other" in p for p in found)
 
 
-def test_theorem_that_the_yaml_asks_for_must_be_there(root):
-    replace(root / "generated/coq/Float.v", "Theorem monotone", "Theorem other")
-    assert any("Generated.Float has no theorem monotone" in p for p in run(root).problems)
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("Float", "monotone"),
+        ("IntReadings", "directml_agrees_nowhere_else"),
+        ("FloatReadings", "numpy_answers"),
+    ],
+)
+def test_theorem_that_the_yaml_asks_for_must_be_there(root, module, name):
+    replace(root / f"generated/coq/{module}.v", f"Theorem {name} ", "Theorem other ")
+    assert any(f"Generated.{module} has no theorem {name}," in p for p in run(root).problems)
+
+
+def test_what_rests_on_more_than_is_told_is_found_by_name(root):
+    """Theorems are asked about together; where the answer is another, each is named that it is about."""
+    golden = root / "coq/assumptions.txt"
+    golden.write_text(golden.read_text().replace("ClassicalDedekindReals.sig_not_dec", CLOSED))
+    found = {p.split(": ", 1)[1].split(" ")[0] for p in run(root).problems}
+    assert found >= {"Link.clip_of_reals", "Generated.RealReadings.directml_agrees"}
+    assert not any(id_.startswith(("Theorems.", "Generated.Float")) for id_ in found)
 
 
 def test_theorem_shows_what_there_is(root):

@@ -19,8 +19,20 @@ pytestmark = pytest.mark.skipif(
     shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq"
 )
 
-INTEGERS = ("Order", "Clip", "Integers", "Generated.Int")
-FLOATS = ("Order", "Clip", "Key", "Floats", "Decide", "Generated.Float")
+WRITTEN = (
+    "Order",
+    "Clip",
+    "Worlds",
+    "Statements",
+    "ByWorlds",
+    "Integers",
+    "Key",
+    "Floats",
+    "FloatWorlds",
+    "Decide",
+)
+INTEGERS = ("Generated.Int", "Generated.IntReadings")
+FLOATS = ("Generated.Float", "Generated.FloatReadings")
 
 
 def chosen(names, planted=None):
@@ -29,6 +41,23 @@ def chosen(names, planted=None):
     sources = [s for s in coq_sources(repo_root()) if s.module in wanted]
     assert len(sources) == len(wanted)
     return [Source(s.path, s.module, (planted or {}).get(s.path, s.text)) for s in sources]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A folder in which the hand-written files are compiled, once for all mistakes in rendered ones."""
+    folder = tmp_path_factory.mktemp("written")
+    assert problems(chosen(WRITTEN), folder) == []
+    return folder
+
+
+def problems_of(sources, folder, written):
+    """What Coq says of rendered files, beside the hand-written ones that are compiled already."""
+    shutil.copytree(written, folder)
+    (folder / "generated/coq").mkdir(parents=True)
+    for source in sources:
+        (folder / source.path).write_text(source.text)
+    return [c.problem for c in compile_all(sources, folder, Running()) if c.problem]
 
 
 def problems(sources, folder):
@@ -46,26 +75,109 @@ def rendered(old, new, tmp_path, monkeypatch):
     return render_coq(load_spec(tmp_path / "clip.yaml"))
 
 
-def test_swapped_branch(tmp_path, monkeypatch):
+WHAT = ("answers", "agrees", "agrees_nowhere_else", "agrees_bitwise", "agrees_bitwise_nowhere_else")
+
+
+def only(files, *names):
+    """The files with these theorems alone: the others stand as they do, and need not be proved here again."""
+    others = re.compile(rf"^Theorem (?!(?:{'|'.join(names)}) ).*?^Proof.*?Qed\.$", re.MULTILINE | re.DOTALL)
+    return {path: others.sub("", text) for path, text in files.items()}
+
+
+def line_of(theorem, files):
+    """The line of the proof of a theorem on readings of floats."""
+    lines = files["generated/coq/FloatReadings.v"].splitlines()
+    start = lines.index(f"Theorem {theorem} :")
+    return next(n for n, text in enumerate(lines[start:], start + 1) if text.startswith("Proof."))
+
+
+def test_swapped_branch(written, tmp_path, monkeypatch):
     low = "when: not inverted and X <= L\n    result: L"
     files = rendered(low, low.replace("result: L", "result: M"), tmp_path, monkeypatch)
-    (found,) = problems(chosen(INTEGERS, files), tmp_path / "work")
+    (found,) = problems_of(chosen(INTEGERS[:1], files), tmp_path / "work", written)
     assert "generated/coq/Int.v" in found
     assert "Theorem cases_are_clip is not accepted by Coq" in found
 
 
-def test_dropped_nan_condition(tmp_path, monkeypatch):
+def test_dropped_nan_condition(written, tmp_path, monkeypatch):
     whole = (
         "claim: (L <= Y and Y <= M) or Y == M\n    holds_for: [real, int]\n"
         "    refuted_for: {float: {X: nan, L: 0, M: 1}}\n    repaired: {float: "
     )
     condition = "not is_nan(X) and bounds_are_numbers"
     files = rendered(whole + condition, f"{whole}bounds_are_numbers", tmp_path, monkeypatch)
-    # The other theorems stand as they do, and need not be proved here again.
-    others = re.compile(r"^Theorem (?!interval_repaired).*?^Proof.*?Qed\.$", re.MULTILINE | re.DOTALL)
-    files = {path: others.sub("", text) for path, text in files.items()}
-    (found,) = problems(chosen(FLOATS, files), tmp_path / "work")
+    (found,) = problems_of(chosen(FLOATS[:1], only(files, "interval_repaired")), tmp_path / "work", written)
     assert "Theorem interval_repaired is not accepted by Coq" in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "theorem"),
+    [
+        # A region that is one point too large: X = -0, M = +0.
+        (
+            "(high and X == M implies identical(X, M))",
+            "(high and X == M and not is_minus_and_plus_zero(X, M) implies identical(X, M))",
+            "formula_c_agrees_bitwise",
+        ),
+        # A region that is too small: there it agrees too.
+        (
+            "{float: inverted or (is_nan(X) iff is_nan(L))}",
+            "{float: inverted or (not is_nan(X) and not is_nan(L))}",
+            "formula_c_agrees_nowhere_else",
+        ),
+        # Two operands swapped.
+        (
+            "identical(Y, max(L, min(X, M)))",
+            "identical(Y, max(L, min(M, X)))",
+            "directml_agrees_nowhere_else",
+        ),
+        # A reading that for some inputs allows no answer.
+        ("identical(Y, formula)", "identical(Y, formula) and not is_nan(Y)", "formula_c_answers"),
+    ],
+)
+def test_wrong_reading(old, new, theorem, written, tmp_path, monkeypatch):
+    before = (
+        "    title: min(M, max(X, L)) with the comparisons of C, which return the second operand in doubt\n"
+    )
+    if theorem == "formula_c_answers":  # a property speaks in the same words
+        old, new = f"{before}    returns: {old}\n", f"{before}    returns: {new}\n"
+    files = only(rendered(old, new, tmp_path, monkeypatch), theorem)
+    (found,) = problems_of(chosen(FLOATS, files), tmp_path / "work", written)
+    assert f"generated/coq/FloatReadings.v:{line_of(theorem, files)}" in found
+    assert f"Theorem {theorem} is not accepted by Coq" in found
+
+
+def test_readings_of_other_forms(written, tmp_path, monkeypatch):
+    """Beside today's readings: one that leaves a choice, and one that speaks of infinities."""
+    last = f"# {'-' * 81} the page's worked"
+    at = "{X: 0, L: 2, M: 1}"
+    added = f"""\
+  - id: either-bound-first
+    title: which of the two bounds is applied first is left open
+    returns: >-
+      identical(Y, if M < body_tmp then M else body_tmp) or
+      identical(Y, if (if M < X then M else X) < L then L else (if M < X then M else X))
+    agrees: {{real: not inverted, int: not inverted, float: not inverted}}
+    differs_at: {{real: {at}, int: {at}, float: {at}}}
+    agrees_bitwise:
+      real: not inverted
+      int: not inverted
+      float: not inverted and (X == Y implies identical(X, Y))
+    differs_bitwise_at: {{real: {at}, int: {at}, float: {at}}}
+    reference: none
+  - id: infinite-is-none
+    title: an infinite upper bound is none
+    returns: identical(Y, if is_infinite(M) and L < M and not X <= L then X else clip(X, L, M))
+    reference: none
+
+"""
+    files = rendered(last, added + last, tmp_path, monkeypatch)
+    assert "Theorem either_bound_first_agrees_nowhere_else" in files["generated/coq/IntReadings.v"]
+    names = [f"either_bound_first_{what}" for what in WHAT]
+    names += [f"infinite_is_none_{what}" for what in ("answers", "agrees", "agrees_bitwise")]
+    files = only(files, *names)
+    assert files["generated/coq/FloatReadings.v"].count("\nTheorem ") == len(names)
+    assert problems_of(chosen((*FLOATS, *INTEGERS), files), tmp_path / "work", written) == []
 
 
 def test_admitted_is_stopped_by_name_even_where_coq_accepts_it(tmp_path):

@@ -4,6 +4,8 @@ import pytest
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.render import coq
+from sonnx_clip.render.coqparts import check_names
+from sonnx_clip.render.coqreadings import MODULES, theorems_of
 from sonnx_clip.render.coqterm import CoqPrinter
 from sonnx_clip.render.why3 import definitions_beyond_readings
 from sonnx_clip.spec import load_spec
@@ -34,7 +36,7 @@ def both(operator, a, b):
 
 @pytest.fixture
 def printer():
-    return CoqPrinter("float", frozenset({"spoken"}), "here")
+    return CoqPrinter("float", "here")
 
 
 @pytest.mark.parametrize(
@@ -66,16 +68,12 @@ def test_propositions(printer, expr, proposition):
         (If(LESS, L, If(GREATER, M, X, Kind.ELEMENT, AT), Kind.ELEMENT, AT),
          "if x < l then l else if m < x then m else x"),
         (Use("cut", (), Kind.BOOL, AT), "cut x l m"),
+        (If(SAME, X, L, Kind.ELEMENT, AT), "if identical x l then x else l"),
+        (both("and", LESS, SAME), "(x < l) && identical x l"),
     ],
 )  # fmt: skip
 def test_what_is_computed(printer, expr, computed):
     assert printer.computed(expr) == computed
-
-
-def test_identity_is_not_computed(printer):
-    assert not printer.is_computed(Use("spoken", (), Kind.BOOL, AT))
-    with pytest.raises(UserError, match="identity cannot be computed"):
-        printer.computed(If(SAME, X, L, Kind.ELEMENT, AT))
 
 
 @pytest.mark.parametrize("leaf", [Number("6", AT), Constant("nan", False, AT)])
@@ -86,7 +84,10 @@ def test_what_has_no_name_in_every_format_is_refused(printer, leaf):
 
 def test_every_entry_is_rendered():
     spec, files = load_spec(), coq.render_coq(load_spec())
-    assert set(files) == {f"generated/coq/{name}.v" for name in ("Real", "Int", "Float", "Formats")}
+    assert set(files) == {
+        f"generated/coq/{name}.v"
+        for name in ("Real", "RealReadings", "Int", "IntReadings", "Float", "FloatReadings", "Formats")
+    }
     for family in spec.families:
         text = files[f"generated/coq/{family.id.capitalize()}.v"]
         for p in spec.properties:
@@ -102,17 +103,31 @@ def test_every_entry_is_rendered():
     )
 
 
-def test_what_only_readings_use_is_not_rendered():
+def test_what_only_readings_use_stands_in_their_file():
     spec, files = load_spec(), coq.render_coq(load_spec())
     rendered = {d.id for d in definitions_beyond_readings(spec)}
     assert {"formula", "is_infinite"} <= rendered
     assert "is_max_2019" not in rendered
     for d in spec.definitions:
-        assert (f"Definition {d.id} (" in files["generated/coq/Float.v"]) == (d.id in rendered)
+        written = f"Definition {d.id} ("
+        assert (written in files["generated/coq/Float.v"]) == (d.id in rendered)
+        assert (written in files["generated/coq/FloatReadings.v"]) == (d.id not in rendered)
+
+
+def test_every_reading_is_rendered_for_every_family():
+    spec, files = load_spec(), coq.render_coq(load_spec())
+    for family in spec.families:
+        text = files[f"generated/coq/{MODULES[family.id]}.v"]
+        for reading in spec.readings:
+            assert f"Definition {reading.word}_returns (x l m y : t) : bool :=" in text
+            names = [*theorems_of(reading, family.id)]
+            assert len(names) >= 3
+            assert all(f"Theorem {name} :" in text for name in names)
+            assert (f"{reading.word}_agrees_nowhere_else" in names) == (family.id in reading.agrees)
 
 
 def test_names_of_coq_are_refused():
     with pytest.raises(UserError, match="`match` is taken"):
-        coq._check_names(["match"], [])
+        check_names(["match"], [])
     with pytest.raises(UserError, match="`low` is taken"):
-        coq._check_names(["low"], ["low"])
+        check_names(["low"], ["low"])

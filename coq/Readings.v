@@ -1,0 +1,44 @@
+(** * What else the page or a library can be taken to say
+
+    Some readings leave something open: they are relations between the inputs and an answer. A maximum is said by
+    what it is, and not case by case as in spec/clip.yaml; [ReadingsAgreement] shows that both say the same. *)
+
+From SonnxClip Require Import Order Clip.
+
+Section Readings.
+Context {o : ordered}.
+Variables minus_zero plus_zero : o.
+Implicit Types x l m y z : o.
+Local Open Scope element_scope.
+
+(** The function body of Clip-13 in ONNX. *)
+Definition onnx_body x l m : o :=
+  let tmp := if x < l then l else x in if m < tmp then m else tmp.
+
+(** DirectML: max(L, min(X, M)), with the comparisons of C. *)
+Definition directml x l m : o := max l (min x m).
+
+(** maxNum and minNum of IEEE 754-2008: a number if there is one; of equal numbers either. *)
+Definition max_2008 a b y : Prop :=
+  (nan a /\ nan b /\ nan y) \/ ((y = a \/ y = b) /\ ~ nan y /\ ~ y < a /\ ~ y < b).
+Definition min_2008 a b y : Prop :=
+  (nan a /\ nan b /\ nan y) \/ ((y = a \/ y = b) /\ ~ nan y /\ ~ a < y /\ ~ b < y).
+
+(** np.maximum and np.minimum: a NaN if there is one; of equal numbers either. *)
+Definition max_numpy a b y : Prop :=
+  ((nan a \/ nan b) /\ nan y) \/ (~ nan a /\ ~ nan b /\ (y = a \/ y = b) /\ ~ y < a /\ ~ y < b).
+Definition min_numpy a b y : Prop :=
+  ((nan a \/ nan b) /\ nan y) \/ (~ nan a /\ ~ nan b /\ (y = a \/ y = b) /\ ~ a < y /\ ~ b < y).
+
+(** maximum and minimum of IEEE 754-2019: a NaN if there is one; -0 is less than +0. *)
+Definition before a b : Prop := a < b \/ (a = minus_zero /\ b = plus_zero).
+Definition max_2019 a b y : Prop :=
+  ((nan a \/ nan b) /\ nan y) \/ (~ nan a /\ ~ nan b /\ (y = a \/ y = b) /\ ~ before y a /\ ~ before y b).
+Definition min_2019 a b y : Prop :=
+  ((nan a \/ nan b) /\ nan y) \/ (~ nan a /\ ~ nan b /\ (y = a \/ y = b) /\ ~ before a y /\ ~ before b y).
+
+(** The formula min(M, max(X, L)) with a maximum and a minimum that may leave something open. *)
+Definition formula_with (maximum minimum : o -> o -> o -> Prop) x l m y : Prop :=
+  exists z, maximum x l z /\ minimum m z y.
+
+End Readings.

@@ -1,0 +1,73 @@
+(** * The readings that are rendered from the YAML are those written by hand, for floats of every format *)
+
+From Coq Require Import ZArith Bool.
+From Flocq Require FLX IEEE754.BinarySingleNaN.
+From SonnxClip Require Import Order Floats ByWorlds Decide.
+From SonnxClip Require Clip Readings.
+From SonnxClip.Generated Require Import Float FloatReadings.
+
+Section ReadingsAgreement.
+Context {prec emax : Z}.
+Context {prec_is_positive : FLX.Prec_gt_0 prec}.
+Context {prec_is_less : BinarySingleNaN.Prec_lt_emax prec emax}.
+Notation t := (floats prec emax prec_is_positive prec_is_less).
+Notation zero := (zero prec emax prec_is_positive prec_is_less).
+Notation opposite := (opposite prec emax prec_is_positive prec_is_less).
+Implicit Types x l m y z : t.
+
+Ltac decided :=
+  unfold cases_returns, onnx_body_returns, formula_c_returns, formula_2008_returns, formula_2019_returns,
+    numpy_returns, directml_returns, is_max_2008, is_min_2008, is_max_2019, is_min_2019, is_max_numpy, is_min_numpy,
+    before, is_minus_and_plus_zero, body_tmp, formula, max, min, cases, inside, high, low, inverted,
+    Readings.onnx_body, Readings.directml, Readings.max_2008, Readings.min_2008, Readings.max_numpy,
+    Readings.min_numpy, Readings.max_2019, Readings.min_2019, Readings.before,
+    Clip.clip, Clip.formula, Clip.max, Clip.min in *;
+  float_order prec emax prec_is_positive prec_is_less.
+
+(** shows: cases *)
+Theorem cases_are_written : forall x l m y, cases_returns x l m y <-> y = Clip.clip x l m.
+Proof. decided. Qed.
+
+(** shows: onnx-body *)
+Theorem onnx_body_is_written : forall x l m y, onnx_body_returns x l m y <-> y = Readings.onnx_body x l m.
+Proof. decided. Qed.
+
+(** shows: formula-c *)
+Theorem formula_c_is_written : forall x l m y, formula_c_returns x l m y <-> y = Clip.formula x l m.
+Proof. decided. Qed.
+
+(** shows: directml *)
+Theorem directml_is_written : forall x l m y, directml_returns x l m y <-> y = Readings.directml x l m.
+Proof. decided. Qed.
+
+(* The YAML says what the maximum may be: X or L. By hand it may be any NaN in place of one that is X or L. *)
+Ltac in_two_steps maximum minimum :=
+  intros x l m y; split;
+  [ intros R; apply (among _ _ x l x x); decided
+  | intros [z [A B]];
+    assert (E : z = x \/ z = l \/ nan z /\ nan x \/ nan z /\ nan l) by (clear B; decided);
+    destruct E as [E | [E | [E | E]]];
+    [ subst z; decided
+    | subst z; decided
+    | assert (M : minimum m x y) by (clear A; decided); clear B;
+      assert (maximum x l x) by (clear M; decided); clear A E; decided
+    | assert (M : minimum m l y) by (clear A; decided); clear B;
+      assert (maximum x l l) by (clear M; decided); clear A E; decided ] ].
+
+(** shows: formula-2008 *)
+Theorem formula_2008_is_written : forall x l m y,
+  formula_2008_returns x l m y <-> Readings.formula_with Readings.max_2008 Readings.min_2008 x l m y.
+Proof. in_two_steps (@Readings.max_2008 t) (@Readings.min_2008 t). Qed.
+
+(** shows: formula-2019 *)
+Theorem formula_2019_is_written : forall x l m y,
+  formula_2019_returns x l m y <->
+  Readings.formula_with (Readings.max_2019 (opposite zero) zero) (Readings.min_2019 (opposite zero) zero) x l m y.
+Proof. in_two_steps (@Readings.max_2019 t (opposite zero) zero) (@Readings.min_2019 t (opposite zero) zero). Qed.
+
+(** shows: numpy *)
+Theorem numpy_is_written : forall x l m y,
+  numpy_returns x l m y <-> Readings.formula_with Readings.max_numpy Readings.min_numpy x l m y.
+Proof. in_two_steps (@Readings.max_numpy t) (@Readings.min_numpy t). Qed.
+
+End ReadingsAgreement.
