@@ -15,6 +15,10 @@ Local Open Scope element_scope.
 Definition onnx_body x l m : o :=
   let tmp := if x < l then l else x in if m < tmp then m else tmp.
 
+(** The two bounds of Clip in the other order, which the words of Clip-1 to Clip-12 allow too. *)
+Definition upper_then_lower x l m : o :=
+  let tmp := if m < x then m else x in if tmp < l then l else tmp.
+
 (** DirectML: max(L, min(X, M)), with the comparisons of C. *)
 Definition directml x l m : o := max l (min x m).
 

@@ -16,10 +16,10 @@ Notation opposite := (opposite prec emax prec_is_positive prec_is_less).
 Implicit Types x l m y z : t.
 
 Ltac decided :=
-  unfold cases_returns, onnx_body_returns, formula_c_returns, formula_2008_returns, formula_2019_returns,
+  unfold cases_returns, onnx_body_returns, onnx_words_returns, formula_c_returns, formula_2008_returns, formula_2019_returns,
     numpy_returns, directml_returns, is_max_2008, is_min_2008, is_max_2019, is_min_2019, is_max_numpy, is_min_numpy,
-    before, is_minus_and_plus_zero, body_tmp, formula, max, min, cases, inside, high, low, inverted,
-    Readings.onnx_body, Readings.directml, Readings.max_2008, Readings.min_2008, Readings.max_numpy,
+    before, is_minus_and_plus_zero, min_then_max, max_then_min, body_tmp, formula, max, min, cases, inside, high, low, inverted,
+    Readings.onnx_body, Readings.upper_then_lower, Readings.directml, Readings.max_2008, Readings.min_2008, Readings.max_numpy,
     Readings.min_numpy, Readings.max_2019, Readings.min_2019, Readings.before,
     Clip.clip, Clip.formula, Clip.max, Clip.min in *;
   float_order prec emax prec_is_positive prec_is_less.
@@ -30,6 +30,11 @@ Proof. decided. Qed.
 
 (** shows: onnx-body *)
 Theorem onnx_body_is_written : forall x l m y, onnx_body_returns x l m y <-> y = Readings.onnx_body x l m.
+Proof. decided. Qed.
+
+(** shows: onnx-words *)
+Theorem onnx_words_is_written : forall x l m y,
+  onnx_words_returns x l m y <-> y = Readings.onnx_body x l m \/ y = Readings.upper_then_lower x l m.
 Proof. decided. Qed.
 
 (** shows: formula-c *)

@@ -276,6 +276,18 @@ Theorem float16_onnx_body_differs_bitwise :
   onnx_body_returns (float16 0x8000) (float16 0x0000) (float16 0x3c00) (float16 0x8000) /\ ~ ((float16 0x8000) = cases (float16 0x8000) (float16 0x0000) (float16 0x3c00)).
 Proof. computed. Qed.
 
+(** Onnx-words allows another value than the cases. shows: onnx-words *)
+Theorem float16_onnx_words_differs :
+  ~ onnx_words_region (float16 0x0000) (float16 0x4000) (float16 0x3c00) /\
+  onnx_words_returns (float16 0x0000) (float16 0x4000) (float16 0x3c00) (float16 0x4000) /\ ~ (Clip.same (float16 0x4000) (cases (float16 0x0000) (float16 0x4000) (float16 0x3c00))).
+Proof. computed. Qed.
+
+(** Onnx-words allows other bits than the cases. shows: onnx-words *)
+Theorem float16_onnx_words_differs_bitwise :
+  ~ onnx_words_region_bitwise (float16 0x8000) (float16 0x0000) (float16 0x3c00) /\
+  onnx_words_returns (float16 0x8000) (float16 0x0000) (float16 0x3c00) (float16 0x8000) /\ ~ ((float16 0x8000) = cases (float16 0x8000) (float16 0x0000) (float16 0x3c00)).
+Proof. computed. Qed.
+
 (** Formula-c allows another value than the cases. shows: formula-c *)
 Theorem float16_formula_c_differs :
   ~ formula_c_region (float16 0x7e00) (float16 0x0000) (float16 0x3c00) /\
@@ -611,6 +623,18 @@ Proof. computed. Qed.
 Theorem bfloat16_onnx_body_differs_bitwise :
   ~ onnx_body_region_bitwise (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) /\
   onnx_body_returns (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) (bfloat16 0x8000) /\ ~ ((bfloat16 0x8000) = cases (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80)).
+Proof. computed. Qed.
+
+(** Onnx-words allows another value than the cases. shows: onnx-words *)
+Theorem bfloat16_onnx_words_differs :
+  ~ onnx_words_region (bfloat16 0x0000) (bfloat16 0x4000) (bfloat16 0x3f80) /\
+  onnx_words_returns (bfloat16 0x0000) (bfloat16 0x4000) (bfloat16 0x3f80) (bfloat16 0x4000) /\ ~ (Clip.same (bfloat16 0x4000) (cases (bfloat16 0x0000) (bfloat16 0x4000) (bfloat16 0x3f80))).
+Proof. computed. Qed.
+
+(** Onnx-words allows other bits than the cases. shows: onnx-words *)
+Theorem bfloat16_onnx_words_differs_bitwise :
+  ~ onnx_words_region_bitwise (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) /\
+  onnx_words_returns (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80) (bfloat16 0x8000) /\ ~ ((bfloat16 0x8000) = cases (bfloat16 0x8000) (bfloat16 0x0000) (bfloat16 0x3f80)).
 Proof. computed. Qed.
 
 (** Formula-c allows another value than the cases. shows: formula-c *)
@@ -950,6 +974,18 @@ Theorem float32_onnx_body_differs_bitwise :
   onnx_body_returns (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) (float32 0x80000000) /\ ~ ((float32 0x80000000) = cases (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000)).
 Proof. computed. Qed.
 
+(** Onnx-words allows another value than the cases. shows: onnx-words *)
+Theorem float32_onnx_words_differs :
+  ~ onnx_words_region (float32 0x00000000) (float32 0x40000000) (float32 0x3f800000) /\
+  onnx_words_returns (float32 0x00000000) (float32 0x40000000) (float32 0x3f800000) (float32 0x40000000) /\ ~ (Clip.same (float32 0x40000000) (cases (float32 0x00000000) (float32 0x40000000) (float32 0x3f800000))).
+Proof. computed. Qed.
+
+(** Onnx-words allows other bits than the cases. shows: onnx-words *)
+Theorem float32_onnx_words_differs_bitwise :
+  ~ onnx_words_region_bitwise (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) /\
+  onnx_words_returns (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000) (float32 0x80000000) /\ ~ ((float32 0x80000000) = cases (float32 0x80000000) (float32 0x00000000) (float32 0x3f800000)).
+Proof. computed. Qed.
+
 (** Formula-c allows another value than the cases. shows: formula-c *)
 Theorem float32_formula_c_differs :
   ~ formula_c_region (float32 0x7fc00000) (float32 0x00000000) (float32 0x3f800000) /\
@@ -1285,6 +1321,18 @@ Proof. computed. Qed.
 Theorem float64_onnx_body_differs_bitwise :
   ~ onnx_body_region_bitwise (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) /\
   onnx_body_returns (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) (float64 0x8000000000000000) /\ ~ ((float64 0x8000000000000000) = cases (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000)).
+Proof. computed. Qed.
+
+(** Onnx-words allows another value than the cases. shows: onnx-words *)
+Theorem float64_onnx_words_differs :
+  ~ onnx_words_region (float64 0x0000000000000000) (float64 0x4000000000000000) (float64 0x3ff0000000000000) /\
+  onnx_words_returns (float64 0x0000000000000000) (float64 0x4000000000000000) (float64 0x3ff0000000000000) (float64 0x4000000000000000) /\ ~ (Clip.same (float64 0x4000000000000000) (cases (float64 0x0000000000000000) (float64 0x4000000000000000) (float64 0x3ff0000000000000))).
+Proof. computed. Qed.
+
+(** Onnx-words allows other bits than the cases. shows: onnx-words *)
+Theorem float64_onnx_words_differs_bitwise :
+  ~ onnx_words_region_bitwise (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) /\
+  onnx_words_returns (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000) (float64 0x8000000000000000) /\ ~ ((float64 0x8000000000000000) = cases (float64 0x8000000000000000) (float64 0x0000000000000000) (float64 0x3ff0000000000000)).
 Proof. computed. Qed.
 
 (** Formula-c allows another value than the cases. shows: formula-c *)
