@@ -96,7 +96,7 @@ class Dialect:
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
         tensor = self._scaled(tensor, scale, bias)
-        result = self._answer(tensor, lower, upper)
+        result = self.answer(tensor, lower, upper)
         if out is None:
             return result
         if not self.row["in_place"]:
@@ -135,6 +135,21 @@ class Dialect:
         lower, upper = self.bounds(tensor.dtype, min, max)
         family = load_oracle().FAMILY_OF[tensor.dtype.name]
         return np.asarray(load_oracle().READINGS[family][self.row["reading"]](tensor, lower, upper, y))
+
+    def answer(self, x: Array, lower: Array, upper: Array) -> Array:
+        """The result for bounds of the element type of `x` that broadcast against it.
+
+        It is the operand that the deciding reading allows: one of X, L and M always is, which is proved.
+        """
+        oracle = load_oracle()
+        allows = oracle.READINGS[oracle.FAMILY_OF[x.dtype.name]][self.row["answers"]]
+        operands = [np.broadcast_to(np.asarray(operand), x.shape) for operand in (upper, lower, x)]
+        bits = f"u{x.dtype.itemsize}"
+        result = np.ascontiguousarray(operands[0]).view(bits).copy()
+        for operand in operands[1:]:
+            chosen = np.ascontiguousarray(operand)
+            result = np.where(allows(x, lower, upper, chosen), chosen.view(bits), result)
+        return result.view(x.dtype).reshape(x.shape)
 
     def _tensor(self, x: object) -> Array:
         if not isinstance(x, np.ndarray):
@@ -192,18 +207,6 @@ class Dialect:
         by, plus = (self._converted("scale or bias", factor, x.dtype) for factor in factors)
         with np.errstate(all="ignore"):
             return np.asarray(np.add(np.multiply(x, by), plus))
-
-    def _answer(self, x: Array, lower: Array, upper: Array) -> Array:
-        """The operand that the deciding reading allows: one of X, L and M always is, which is proved."""
-        oracle = load_oracle()
-        allows = oracle.READINGS[oracle.FAMILY_OF[x.dtype.name]][self.row["answers"]]
-        operands = [np.broadcast_to(np.asarray(operand), x.shape) for operand in (upper, lower, x)]
-        bits = f"u{x.dtype.itemsize}"
-        result = np.ascontiguousarray(operands[0]).view(bits).copy()
-        for operand in operands[1:]:
-            chosen = np.ascontiguousarray(operand)
-            result = np.where(allows(x, lower, upper, chosen), chosen.view(bits), result)
-        return result.view(x.dtype).reshape(x.shape)
 
     def _real(self, x: object, min: object, max: object) -> Array:
         """The real numbers have no bits: fractions, one by one, by the cases themselves."""
