@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -15,6 +16,8 @@ from sonnx_clip.files import make_folder, write_whole
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from rich.status import Status
 
 RUNTIMES = ("onnxruntime", "onnx-reference")
 """What is compared if no runtime is named."""
@@ -38,10 +41,7 @@ def compare(
     status, texts = 0, []
     for runtime in dict.fromkeys(runtimes) or RUNTIMES:
         with Console(stderr=True).status("") as shown:
-            record = compare_dialects(
-                runtime, opsets, types,
-                on_opset=lambda opset, name=runtime: shown.update(f"{name}: opset {opset}"),  # type: ignore[misc]
-            )  # fmt: skip
+            record = compare_dialects(runtime, opsets, types, on_opset=partial(_tell, shown, runtime))
         text = record.model_dump_json(indent=1)
         write_whole(build / FOLDER / f"{runtime.replace(':', '-')}.json", text + "\n")
         texts.append(text)
@@ -57,3 +57,7 @@ def compare(
     else:
         print(NOT_DIRECTML)
     return status
+
+
+def _tell(shown: Status, runtime: str, opset: int) -> None:
+    shown.update(f"{runtime}: opset {opset}")

@@ -72,13 +72,13 @@ def explanations(spec: Spec, asked: Asked, rows: Array) -> Iterator[Explanation]
         rows: which of them were answered, shape (k,): the answers that a rule is given are theirs.
     """
     own = str(asked.dialect.row["reading"])
+    others = tuple(other_bounds(spec, asked))
+    missing = [_with_bounds(asked, own, bounds, rows) for bounds in others]
+    yield from missing
     if asked.etype.id in NARROW:
         yield in_float32(asked, rows)
     if asked.etype.family == "int" and asked.etype.width == 64:
         yield low_halves(asked, rows)
-    others = tuple(other_bounds(spec, asked))
-    missing = [_with_bounds(asked, own, bounds, rows) for bounds in others]
-    yield from missing
     read = [_as_reading(spec, asked, reading, rows) for reading in spec.readings if reading.id != own]
     yield from read
     for reading in read:

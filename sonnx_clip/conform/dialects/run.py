@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.oracle.dialect import Dialect
     from sonnx_clip.spec import Spec
 
 TIMEOUT = 60.0  # seconds for the calls of a form
@@ -60,8 +61,10 @@ def compare_dialects(
     for id_ in types:
         _require_taken(spec, id_)
     wanted = sorted(set(opsets)) or [*range(1, newest_opset() + 1)]
-    for opset in wanted:
-        clip_version(opset)
+    taken = {id_ for opset in wanted for id_ in _oracle(opset).row["element_types"]}
+    if types and not taken & set(types):
+        what = f"no operator set that was named has a Clip of {', '.join(types)}"
+        raise UserError(what, todo=f"choose from {', '.join(sorted(taken))}, or other operator sets")
     caller, groups = _Caller(runtime, timeout), Groups()
     try:
         every = _every_question(spec, wanted, types, on_opset)
@@ -91,19 +94,22 @@ def _require_taken(spec: Spec, type_id: str) -> None:
         raise UserError(f"no Clip of ONNX takes {type_id}", todo="choose another type")
 
 
+def _oracle(opset: int) -> Dialect:
+    return dialect("onnx", clip_version(opset))
+
+
 def _every_question(
     spec: Spec, opsets: Sequence[int], types: Sequence[str], on_opset: Callable[[int], None]
 ) -> Iterator[Asked]:
     """All bounds in the first operator set that means a version of Clip, a third of them in the others."""
-    met: set[int] = set()
+    met: set[str] = set()
     for opset in opsets:
         on_opset(opset)
-        version = clip_version(opset)
-        oracle = dialect("onnx", version)
+        oracle = _oracle(opset)
         for type_id in oracle.row["element_types"]:
             if not types or type_id in types:
-                yield from questions(spec, oracle, opset, spec.element_type(type_id), brief=version in met)
-        met.add(version)
+                yield from questions(spec, oracle, opset, spec.element_type(type_id), brief=oracle.id in met)
+        met.add(oracle.id)
 
 
 def _compared(spec: Spec, caller: _Caller, asked: Asked, groups: Groups) -> Cell:
