@@ -45,6 +45,8 @@ prove: setup-python setup-provers setup-c ## generate, prove, judge the runtimes
 	for runtime in $(RUNTIMES); do \
 	    $(BIN)/sonnx-clip check --runtime $$runtime --brief -o build/verdicts/$$runtime.json || [ $$? -eq 1 ] || exit 2; \
 	done; \
+	$(BIN)/sonnx-clip compare-dialects --brief || status=$$?; \
+	[ $$status -le 1 ] || exit $$status; \
 	$(BIN)/sonnx-clip evidence || status=$$?; \
 	exit $$status
 

@@ -231,6 +231,25 @@ def readings(
         print_matrix(found, Console())
 
 
+@app.command("compare-dialects")
+def compare_dialects(
+    runtime: Annotated[
+        list[str] | None,
+        typer.Option(help="onnxruntime, onnx-reference (by default both), or module:function for a model."),
+    ] = None,
+    opset: Annotated[list[int] | None, typer.Option(help="Only this operator set; may be repeated.")] = None,
+    dtype: OnlyTypes = None,
+    json: WholeJson = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
+    build: Annotated[Path, typer.Option(help="Where the records go.")] = BUILD,
+) -> None:
+    """Hold runtimes against every Clip that ONNX has had, and explain each disagreement."""
+    from sonnx_clip.conform.dialects.command import compare
+
+    status = compare(runtime or [], opset or [], dtype or [], as_json=json, build=build, brief=brief)
+    raise typer.Exit(status)
+
+
 @app.command()
 def dialects(
     format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import LAYOUTS, Layout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sonnx_clip.conform.runtimes import ClipFunction
 
 OVERWRITTEN = "its result is overwritten by the next call"
@@ -112,7 +115,7 @@ def answer(function: ClipFunction, etype: str, request: Request, progress: Any) 
         if start not in arranged:
             arranged[start] = _arranged(layout, request, start).view(dtype)
         x = arranged[start]
-        result = _call(function, x, lower[i, ...], upper[i, ...])
+        result = call_once(partial(function, x, lower[i, ...], upper[i, ...]), x)
         if isinstance(result, Failure):
             found.failures[i] = result
         else:
@@ -142,9 +145,10 @@ def _blame_writers(
             found.failures[starts.index(start)] = Failure((), words.format("X"))
 
 
-def _call(function: ClipFunction, x: Array, lower: Array, upper: Array) -> Array | Failure:
+def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:
+    """The result of a call, of the shape and type of `x`; or what there was instead."""
     try:
-        result = function(x, lower, upper)
+        result = call()
     except Exception as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
         return Failure((), f"{type(error).__name__}: {error}", raised=True)
     # A subclass may mean something else by its memory: a masked array has entries that are none.

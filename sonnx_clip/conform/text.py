@@ -59,7 +59,7 @@ def _table(report: Report) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("class", no_wrap=True)
     for found in report.types:
-        table.add_column(_short(found.type), justify="center", no_wrap=True)
+        table.add_column(short_type(found.type), justify="center", no_wrap=True)
     by_type = [{c.id: c for c in found.classes} for found in report.types]
     for id_ in (*load_oracle().CASE_OF_CLASS, "C1", "C3"):
         if any(id_ in classes for classes in by_type):
@@ -67,7 +67,8 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _short(etype: str) -> str:
+def short_type(etype: str) -> str:
+    """An element type as the head of a narrow column: ``f32``."""
     name = etype.rstrip("0123456789")
     return _SHORT[name] + etype.removeprefix(name)
 

@@ -12,6 +12,7 @@ from sonnx_clip.conform.runtimes import find_runtime, module_of
 from sonnx_clip.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 
@@ -49,59 +50,34 @@ def serve(connection: Connection, runtime_name: str, etype: str, progress: Any) 
             connection.send(answer(function, etype, connection.recv(), progress))
 
 
-class Worker:
-    """A runtime in its own process, opened for one element type.
+class Child:
+    """A process that answers requests, and may die of them.
 
     Args:
-        runtime_name: a name that `find_runtime` knows.
-        etype: the id of an element type.
-        timeout: seconds that a request may take.
-
-    Raises:
-        UserError: the runtime, or a package that it needs, is missing.
-        UnsupportedError: the runtime refuses the type.
-        RuntimeDiedError: the runtime died or hung while it was opened.
+        target: what it runs, called with the child's connection, `arguments`, and a shared count of calls.
+        arguments: they must be picklable.
+        preload: the module that is imported once, in the server of which each child is a fork.
+        timeout: seconds that an answer may take.
     """
 
-    def __init__(self, runtime_name: str, etype: str, timeout: float) -> None:
+    def __init__(
+        self, target: Callable[..., None], arguments: tuple[object, ...], preload: str, timeout: float
+    ) -> None:
         context = mp.get_context("forkserver")
-        # The server imports the runtime once; each worker is a fork of it.
-        context.set_forkserver_preload(["__main__", "sonnx_clip.conform.worker", module_of(runtime_name)])
+        context.set_forkserver_preload(["__main__", target.__module__, preload])
         self._timeout = timeout
         self._progress: Any = context.RawValue("l", 0)
         self._connection, theirs = context.Pipe()
-        arguments = (theirs, runtime_name, etype, self._progress)
-        self._process = context.Process(target=serve, args=arguments, daemon=True)
-        self.etype = etype
-        self.version = runtime_name
+        self._process = context.Process(target=target, args=(theirs, *arguments, self._progress), daemon=True)
         self._process.start()
         theirs.close()
-        try:
-            self._greet(runtime_name)
-        except BaseException:
-            self.close()
-            raise
 
-    def _greet(self, runtime_name: str) -> None:
-        word, *rest = self._receive()
-        if word == "missing":
-            todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in runtime_name else None
-            raise UserError(f"the runtime {runtime_name} cannot be loaded: {rest[0]}", todo=todo)
-        self.version = rest[0]
-        if word == "unsupported":
-            raise UnsupportedError(rest[1], self.version)
-        self.imports, self.call = rest[1], rest[2]
-
-    def ask(self, request: Request) -> Answer:
-        """The answer to a request; RuntimeDiedError if none comes."""
+    def _send(self, request: object) -> None:
         self._progress.value = 0
         try:
             self._connection.send(request)
         except OSError:
             raise RuntimeDiedError(self._last_words(), 0) from None
-        found = self._receive()
-        assert isinstance(found, Answer)
-        return found
 
     def _receive(self) -> Any:
         try:
@@ -122,3 +98,50 @@ class Worker:
         self._connection.close()
         self._process.kill()
         self._process.join(5)
+
+
+def missing_runtime(name: str, words: str) -> UserError:
+    """What is said of a runtime that cannot be imported."""
+    todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in name else None
+    return UserError(f"the runtime {name} cannot be loaded: {words}", todo=todo)
+
+
+class Worker(Child):
+    """A runtime in its own process, opened for one element type.
+
+    Args:
+        runtime_name: a name that `find_runtime` knows.
+        etype: the id of an element type.
+        timeout: seconds that a request may take.
+
+    Raises:
+        UserError: the runtime, or a package that it needs, is missing.
+        UnsupportedError: the runtime refuses the type.
+        RuntimeDiedError: the runtime died or hung while it was opened.
+    """
+
+    def __init__(self, runtime_name: str, etype: str, timeout: float) -> None:
+        self.etype = etype
+        self.version = runtime_name
+        super().__init__(serve, (runtime_name, etype), module_of(runtime_name), timeout)
+        try:
+            self._greet(runtime_name)
+        except BaseException:
+            self.close()
+            raise
+
+    def _greet(self, runtime_name: str) -> None:
+        word, *rest = self._receive()
+        if word == "missing":
+            raise missing_runtime(runtime_name, rest[0])
+        self.version = rest[0]
+        if word == "unsupported":
+            raise UnsupportedError(rest[1], self.version)
+        self.imports, self.call = rest[1], rest[2]
+
+    def ask(self, request: Request) -> Answer:
+        """The answer to a request; RuntimeDiedError if none comes."""
+        self._send(request)
+        found = self._receive()
+        assert isinstance(found, Answer)
+        return found

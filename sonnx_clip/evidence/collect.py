@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import sonnx_clip
@@ -10,6 +10,7 @@ from sonnx_clip.conform.report import FAILING, Report
 from sonnx_clip.digest import digest_of_file
 from sonnx_clip.evidence.coq import Record as CoqRecord
 from sonnx_clip.evidence.coq import coq_evidence, read_foundation, with_coq
+from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
 from sonnx_clip.evidence.entries import Materials, entries_of
 from sonnx_clip.evidence.findings import findings_of
 from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.conform.dialects.record import Record as DialectRecord
     from sonnx_clip.evidence.model import CKernelEvidence, ObligationEvidence, RuntimeEvidence
     from sonnx_clip.framac.record import Record
     from sonnx_clip.render.obligation import Obligation
@@ -46,6 +48,7 @@ class Inputs:
         vectors: the test vectors, by element type.
         frama_c: what Frama-C found of the C kernels; None if it was not run.
         foundation: what Coq's kernel has checked; None if it was not run.
+        dialect_runs: what came of comparing runtimes with ONNX's dialects, by runtime.
     """
 
     spec: Spec
@@ -55,6 +58,7 @@ class Inputs:
     vectors: Vectors
     frama_c: Record | None
     foundation: CoqRecord | None = None
+    dialect_runs: Mapping[str, DialectRecord] = field(default_factory=dict)
 
 
 def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path) -> Inputs:
@@ -65,7 +69,8 @@ def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generat
     """
     proofs = read_proofs(build, spec, wanted)
     reports, vectors = read_reports(build, spec), read_vectors(generated, spec)
-    return Inputs(spec, wanted, proofs, reports, vectors, read_frama_c(build), read_foundation(build))
+    frama_c, foundation, runs = read_frama_c(build), read_foundation(build), read_dialect_runs(build, spec)
+    return Inputs(spec, wanted, proofs, reports, vectors, frama_c, foundation, runs)
 
 
 def gather(found: Inputs) -> Evidence:
@@ -99,6 +104,7 @@ def gather(found: Inputs) -> Evidence:
         runtimes=runtimes,
         c_kernels=c_kernels,
         coq=coq,
+        dialect_runs=dialect_runs_of(spec, found.dialect_runs),
         vectors=shown_vectors(spec, found.vectors),
         trusted=proofs.trusted,
         tools={

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from sonnx_clip.conform.dialects.record import Group, State
 from sonnx_clip.conform.report import Verdict
 from sonnx_clip.evidence.proofs import ReplyRecord, Trusted
 from sonnx_clip.prove.outcome import Status
@@ -219,6 +220,30 @@ class CoqEvidence(Stored):
     problems: tuple[str, ...] = ()
 
 
+class DialectRow(Stored):
+    """Operator sets in which one way to give bounds has one outcome by element type; None: not taken."""
+
+    opsets: str
+    dialect: str
+    form: str
+    states: tuple[State | None, ...]
+
+
+class DialectRunEvidence(Stored):
+    """A runtime held against every Clip that ONNX has had; `explained` is what accounts for disagreements."""
+
+    name: str
+    run: bool
+    version: str = ""
+    environment: str = ""
+    summary: str = ""
+    complete: bool = False
+    types: tuple[str, ...] = ()
+    rows: tuple[DialectRow, ...] = ()
+    refusals: tuple[str, ...] = ()
+    explained: tuple[Group, ...] = ()
+
+
 class FileDigest(Stored):
     """A file of the repository and its SHA-256."""
 
@@ -270,6 +295,7 @@ class Evidence(Stored):
     runtimes: tuple[RuntimeEvidence, ...]
     c_kernels: tuple[CKernelEvidence, ...]
     coq: CoqEvidence
+    dialect_runs: tuple[DialectRunEvidence, ...]
     vectors: dict[str, dict[str, tuple[VectorEvidence, ...]]]
     trusted: tuple[Trusted, ...]
     tools: dict[str, str]

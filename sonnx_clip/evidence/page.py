@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from sonnx_clip.conform.dialects.record import STATES
+from sonnx_clip.conform.dialects.table import where
 from sonnx_clip.evidence import picture, reading_picture
 from sonnx_clip.evidence.view import SECTION_WORDS, VERDICT_GLYPHS, View
 
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.spec import Spec
 
+# Outcomes of the dialects in the colours of verdicts.
+_DIALECT_COLOURS = {
+    "agrees": "conforms", "payload": "conforms", "allowed": "acceptable", "differs": "acceptable",
+    "unexplained": "violates", "refused": "unsupported", "crashed": "crashed",
+}  # fmt: skip
 _SIGNS = {"-inf": "−∞", "inf": "+∞", "nan": "NaN"}
 
 
@@ -49,6 +56,9 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
         columns=picture.COLUMNS,
         rows=picture.ROWS,
         signs=_SIGNS,
+        dialect_states=STATES,
+        dialect_colours=_DIALECT_COLOURS,
+        dialect_where=where,
         reading_type=reading_picture.TYPE,
         readings=reading_picture.reading_picture(spec, view),
         reading_at=(reading_picture.LABEL, reading_picture.NUMBERS, reading_picture.DUE),

@@ -96,7 +96,7 @@ class Dialect:
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
         tensor = self.scaled(tensor, scale, bias)
-        result = self._answer(tensor, lower, upper)
+        result = self.answer(tensor, lower, upper)
         if out is None:
             return result
         if not self.row["in_place"]:
@@ -155,6 +155,21 @@ class Dialect:
         with np.errstate(all="ignore"):
             return np.asarray(np.add(np.multiply(x, by), plus))
 
+    def answer(self, x: Array, lower: Array, upper: Array) -> Array:
+        """The result for bounds of the element type of `x` that broadcast against it.
+
+        It is the operand that the deciding reading allows: one of X, L and M always is, which is proved.
+        """
+        oracle = load_oracle()
+        allows = oracle.READINGS[oracle.FAMILY_OF[x.dtype.name]][self.row["answers"]]
+        operands = [np.broadcast_to(np.asarray(operand), x.shape) for operand in (upper, lower, x)]
+        bits = f"u{x.dtype.itemsize}"
+        result = np.ascontiguousarray(operands[0]).view(bits).copy()
+        for operand in operands[1:]:
+            chosen = np.ascontiguousarray(operand)
+            result = np.where(allows(x, lower, upper, chosen), chosen.view(bits), result)
+        return result.view(x.dtype).reshape(x.shape)
+
     def _tensor(self, x: object) -> Array:
         if not isinstance(x, np.ndarray):
             raise self._refused("element_types", f"x must be a NumPy array, not {type(x).__name__}")
@@ -197,18 +212,6 @@ class Dialect:
         if not np.isfinite(value) or not ends.min <= math.trunc(float(value)) <= ends.max:
             raise self._undefined("cast_of_no_number", f"{name} = {value} has no {dtype.name} toward zero")
         return np.array(math.trunc(float(value)), dtype)
-
-    def _answer(self, x: Array, lower: Array, upper: Array) -> Array:
-        """The operand that the deciding reading allows: one of X, L and M always is, which is proved."""
-        oracle = load_oracle()
-        allows = oracle.READINGS[oracle.FAMILY_OF[x.dtype.name]][self.row["answers"]]
-        operands = [np.broadcast_to(np.asarray(operand), x.shape) for operand in (upper, lower, x)]
-        bits = f"u{x.dtype.itemsize}"
-        result = np.ascontiguousarray(operands[0]).view(bits).copy()
-        for operand in operands[1:]:
-            chosen = np.ascontiguousarray(operand)
-            result = np.where(allows(x, lower, upper, chosen), chosen.view(bits), result)
-        return result.view(x.dtype).reshape(x.shape)
 
     def _real(self, x: object, min: object, max: object) -> Array:
         """The real numbers have no bits: fractions, one by one, by the cases themselves."""

@@ -7,18 +7,25 @@ NumPy arrays that returns an array.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 _PACKAGE = Path(__file__).resolve().parents[3]  # where the folder sonnx_clip is
 
 ClipFunction: TypeAlias = Callable[[Any, Any, Any], Any]
+ModelFunction: TypeAlias = Callable[[Mapping[str, Any]], Any]
+"""The one output of a model, from its inputs by name."""
+OpenModel: TypeAlias = Callable[[bytes], ModelFunction]
+"""Opens a serialised ONNX model."""
 
 RUNTIMES = {
     "sonnx": "sonnx_clip.conform.runtimes.sonnx",
@@ -46,12 +53,14 @@ class Runtime:
             words, when the runtime does not support the type.
         imports: Python statements that a reproducing line begins with.
         call: element type id -> Python text of the same call on ``x``, ``l`` and ``m``.
+        open_model: a serialised ONNX model -> function of its inputs; None if it runs no models.
     """
 
     version: str
     open: Callable[[str], ClipFunction]
     imports: str
     call: Callable[[str], str]
+    open_model: OpenModel | None = None
 
 
 def code_digest(name: str) -> str | None:
@@ -97,8 +106,34 @@ def find_runtime(name: str) -> Runtime:
     function_name = name.partition(":")[2]
     function: ClipFunction = getattr(module, function_name)
     return Runtime(
-        version=f"{name} {getattr(module, '__version__', '')}".strip(),
+        version=_version_of_own(name, module),
         open=lambda _: function,
         imports=f"from {module.__name__} import {function_name}",
         call=lambda _: f"{function_name}(x, l, m)",
     )
+
+
+def find_model_runtime(name: str) -> tuple[str, OpenModel]:
+    """What a runtime of ONNX models is, and how it opens one.
+
+    What is named as ``module:function`` takes a serialised model and returns a function of its inputs.
+
+    Raises:
+        ImportError: a package is missing.
+        UserError: the runtime runs no models.
+        AttributeError: the module has no such function.
+    """
+    if name not in RUNTIMES:
+        module = importlib.import_module(module_of(name))
+        own: OpenModel = getattr(module, name.partition(":")[2])
+        return _version_of_own(name, module), own
+    found = find_runtime(name)
+    if found.open_model is None:
+        raise UserError(
+            f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference"
+        )
+    return found.version, found.open_model
+
+
+def _version_of_own(name: str, module: ModuleType) -> str:
+    return f"{name} {getattr(module, '__version__', '')}".strip()

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from sonnx_clip.conform.runtimes import ClipFunction, Runtime
+from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, Runtime
 from sonnx_clip.conform.runtimes.model import one_node_model, parse_call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def _open_model(model: bytes) -> ModelFunction:
+    evaluator = ReferenceEvaluator(onnx.load_from_string(model))
+
+    @np.errstate(invalid="ignore", over="ignore")
+    def run(inputs: Mapping[str, Any]) -> Any:
+        (result,) = evaluator.run(None, dict(inputs))
+        return result
+
+    return run
 
 
 def _open(etype: str) -> ClipFunction:
-    evaluator = ReferenceEvaluator(one_node_model(etype))
+    run = _open_model(one_node_model(etype).SerializeToString())
 
-    @np.errstate(invalid="ignore")
     def clip(x: Any, l: Any, m: Any) -> Any:
-        (result,) = evaluator.run(None, {"x": x, "l": l, "m": m})
-        return result
+        return run({"x": x, "l": l, "m": m})
 
     return clip
 
@@ -32,7 +44,6 @@ RUNTIME = Runtime(
     version=f"onnx {onnx.__version__}",
     open=_open,
     imports="import onnx.parser, onnx.reference",
-    call=lambda etype: (
-        f"onnx.reference.ReferenceEvaluator({parse_call(etype)}).run(None, dict(x=x, l=l, m=m))[0]"
-    ),
+    call=_call,
+    open_model=_open_model,
 )

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import onnxruntime
 
-from sonnx_clip.conform.runtimes import ClipFunction, Runtime
+from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, Runtime
 from sonnx_clip.conform.runtimes.model import one_node_model, parse_call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FATAL = 4  # the log repeats what the exception says
 
 
-def _open(etype: str) -> ClipFunction:
+def _open_model(model: bytes) -> ModelFunction:
     onnxruntime.set_default_logger_severity(_FATAL)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(
-        one_node_model(etype).SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    def run(inputs: Mapping[str, Any]) -> Any:
+        return session.run(None, dict(inputs))[0]
+
+    return run
+
+
+def _open(etype: str) -> ClipFunction:
+    run = _open_model(one_node_model(etype).SerializeToString())
 
     def clip(x: Any, l: Any, m: Any) -> Any:
-        return session.run(None, {"x": x, "l": l, "m": m})[0]
+        return run({"x": x, "l": l, "m": m})
 
     return clip
 
@@ -36,4 +46,5 @@ RUNTIME = Runtime(
     open=_open,
     imports="import onnx.parser, onnxruntime",
     call=_call,
+    open_model=_open_model,
 )

@@ -1,0 +1,149 @@
+"""What a runtime is asked about one operator set, element type and form, and what is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.dialects.forms import clip_model, forms_of
+from sonnx_clip.conform.dialects.process import ModelCalls
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.spec.values import encode
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.conform.dialects.forms import Form
+    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.oracle.dialect import Dialect
+    from sonnx_clip.spec import ElementType, Spec
+
+# FLOATs at which attributes are tried: signs of zero, infinities, NaN, the limits, subnormals, what becomes
+# an infinity, a zero or another number in float16. Every pair of them, so inverted ones too.
+FLOATS = (
+    "0", "-0", "1", "-1", "0.1", "10", "inf", "-inf", "nan", "highest", "lowest", "65504", "65520", "-65520",
+    "0x1p-149", "-0x1p-149", "0x1p-25",
+)  # fmt: skip
+# For an operator set whose version of Clip was tried with all of them before.
+FEW_FLOATS = ("0", "-0", "1", "-1", "nan", "inf", "highest", "65520", "-0x1p-149")
+_ZEROS, _EVERY_THIRD = (
+    2,
+    3,
+)  # of the special values then: those in front, which are zeros of a float, and a third
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Calls of one form: every X under every pair of bounds.
+
+    Args:
+        opset: the operator set.
+        dialect: the oracle of its Clip.
+        etype: the element type.
+        form: how bounds are given.
+        x: the special values, shape (n,), of the element type.
+        given: the bounds as they are given, by name, each of shape (p,): FLOATs where they are attributes,
+            else of the element type; a missing one is not there.
+        lower: min as the dialect takes it, shape (p, 1), of the element type.
+        upper: max, likewise.
+    """
+
+    opset: int
+    dialect: Dialect
+    etype: ElementType
+    form: Form
+    x: Array
+    given: dict[str, Array]
+    lower: Array
+    upper: Array
+
+    @property
+    def calls(self) -> ModelCalls:
+        """The calls as a runtime's process is asked for them."""
+        names = [name for name in self.form.inputs if name]
+        attributes = self.form.attributes
+        columns = [self.given[name].tolist() for name in attributes]
+        rows = zip(*columns, strict=True) if columns else [()]
+        models = tuple(
+            clip_model(self.opset, self.etype.id, self.form, dict(zip(attributes, row, strict=True)))
+            for row in rows
+        )
+        bits = bits_type(self.etype.id)
+        bounds = {name: self.given[name].view(bits) for name in names}
+        return ModelCalls(self.etype.id, models, self.x.view(bits), bounds, len(self.lower))
+
+    @property
+    def word(self) -> str:
+        """The dialect in the names of obligations: ``onnx_13``."""
+        return self.dialect.id.replace("-", "_")
+
+    @property
+    def without(self) -> str:
+        """What is missing, in the names of obligations: ``min``, ``max`` or ``bounds``; else empty."""
+        return {"both": "", "none": "bounds"}.get(self.form.way, self.form.way.removeprefix("no "))
+
+    @property
+    def due(self) -> Array:
+        """What the oracle answers, shape (p, n)."""
+        return self.dialect.answer(self.every_x, self.lower, self.upper)
+
+    @property
+    def every_x(self) -> Array:
+        """X beside every pair of bounds, shape (p, n)."""
+        return np.broadcast_to(self.x, (len(self.lower), len(self.x)))
+
+
+def questions(
+    spec: Spec, dialect: Dialect, opset: int, etype: ElementType, *, brief: bool
+) -> Iterator[Asked]:
+    """The calls of each form.
+
+    Args:
+        spec: the specification.
+        dialect: the oracle of the Clip of the operator set.
+        opset: the operator set.
+        etype: an element type that the dialect takes.
+        brief: whether fewer bounds will do.
+    """
+    dtype = numpy_type(etype.id)
+    x = np.array(special_patterns(etype), bits_type(etype.id)).view(dtype)
+    axis = np.concatenate([x[:_ZEROS], x[_ZEROS::_EVERY_THIRD]]) if brief else x
+    if dialect.row["bounds"] == "attributes":
+        axis = _floats(spec, FEW_FLOATS if brief else FLOATS)
+    for form in forms_of(dialect.row["bounds"]):
+        places = _pairs(len(axis), form)
+        given = {name: axis[where] for name, where in places.items()}
+        lower, upper = _as_taken(dialect, dtype, axis)
+        count = max(map(len, places.values()), default=1)
+        yield Asked(
+            opset, dialect, etype, form, x, given,
+            _column(lower, places.get("min"), count), _column(upper, places.get("max"), count),
+        )  # fmt: skip
+
+
+def _floats(spec: Spec, texts: Sequence[str]) -> Array:
+    of = spec.element_type("float32")
+    return np.array([int(encode(text, of)) for text in texts], np.uint32).view(np.float32)
+
+
+def _pairs(count: int, form: Form) -> dict[str, Array]:
+    """The index of each bound in each call: every pair of two, every one of a single bound."""
+    if form.way == "both":
+        return {"min": np.repeat(np.arange(count), count), "max": np.tile(np.arange(count), count)}
+    return {name: np.arange(count) for name in form.given}
+
+
+def _as_taken(dialect: Dialect, dtype: np.dtype[np.generic], axis: Array) -> tuple[Array, Array]:
+    """Each value as min and as max in the element type; what stands for a missing one comes last."""
+    tensors = dialect.row["bound_type"] == "tensor"
+    values = [None, *(axis[i, ...] if tensors else axis[i] for i in range(len(axis)))]
+    found = [dialect.bounds(dtype, value, value) for value in values]
+    lower, upper = (np.stack([pair[side] for pair in found]) for side in (0, 1))  # payloads are kept
+    return np.roll(lower, -1), np.roll(upper, -1)
+
+
+def _column(values: Array, where: Array | None, count: int) -> Array:
+    return values[np.full(count, -1) if where is None else where][:, None]

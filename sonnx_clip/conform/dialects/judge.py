@@ -1,0 +1,134 @@
+"""The answers of one form, counted, and the disagreements with what explains them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.dialects.explanations import (
+    Rule,
+    allowed_by,
+    explanations,
+    same_or_nan,
+)
+from sonnx_clip.conform.dialects.obligations import is_shown
+from sonnx_clip.conform.dialects.record import Cell
+from sonnx_clip.conform.dialects.refusals import refusal
+from sonnx_clip.conform.dialects.witness import failure_witness, witness
+from sonnx_clip.conform.dtypes import bits_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sonnx_clip.conform.calls import Answer
+    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dialects.explanations import Explanation
+    from sonnx_clip.conform.dialects.record import Witness
+    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.spec import Spec
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one rule accounts for in a form.
+
+    Args:
+        rule: the rule.
+        count: how many answers, or calls without any.
+        witness: one of them.
+    """
+
+    rule: Rule
+    count: int
+    witness: Witness
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A form with its disagreements.
+
+    Args:
+        cell: its counts.
+        refused: what accounts for calls without a result.
+        choices: by the id of each rule that allows every answer, what it and its parts account for.
+    """
+
+    cell: Cell
+    refused: tuple[Part, ...] = ()
+    choices: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
+
+
+def judge(spec: Spec, asked: Asked, answer: Answer) -> Judged:
+    """The counts of a form, and what may explain its disagreements."""
+    served = np.array([call not in answer.failures for call in range(len(asked.lower))])
+    rows = np.flatnonzero(served)
+    got = answer.bits[rows].view(asked.x.dtype)
+    due = asked.due[rows]
+    bits = bits_type(asked.etype.id)
+    same = got.view(bits) == due.view(bits)
+    payload = same_or_nan(got, due) & ~same
+    allowed = _allowed(asked, rows, got) & ~same & ~payload
+    differing = ~(same | payload | allowed)
+    refused = tuple(_refused(asked, answer, served))
+    choices = _choices(spec, asked, rows, got, differing) if differing.any() else {}
+    parts = (*refused, *next(iter(choices.values()), ()))
+    cell = Cell(
+        opset=asked.opset, dialect=asked.dialect.id, type=asked.etype.id, form=asked.form.id,
+        calls=len(served), refused=int((~served).sum()), compared=got.size, same=int(same.sum()),
+        payload=int(payload.sum()), allowed=int(allowed.sum()), differing=int(differing.sum()),
+        unexplained=sum(part.count for part in parts if part.rule.kind == "unexplained"),
+        words=next((f.words for f in answer.failures.values()), None),
+    )  # fmt: skip
+    return Judged(cell, refused, choices)
+
+
+def _allowed(asked: Asked, rows: Array, got: Array) -> Array:
+    reading = str(asked.dialect.row["reading"])
+    return allowed_by(reading, asked.every_x[rows], asked.lower[rows], asked.upper[rows], got)
+
+
+def _refused(asked: Asked, answer: Answer, served: Array) -> Iterator[Part]:
+    """Calls without a result, where others had one or where one had another shape or type."""
+    odd = any(not failure.raised for failure in answer.failures.values())
+    if not answer.failures or not (served.any() or odd):
+        return
+    calls = [call for call, failure in answer.failures.items() if not failure.raised] or [*answer.failures]
+    shown = failure_witness(asked, calls[0], answer.failures[calls[0]].words)
+    yield Part(refusal(asked, served, odd=odd), len(answer.failures), shown)
+
+
+def _choices(
+    spec: Spec, asked: Asked, rows: Array, got: Array, differing: Array
+) -> dict[str, tuple[Part, ...]]:
+    """Each rule that allows every answer; of two rules together only where no single one does."""
+    found: dict[str, tuple[Part, ...]] = {}
+    for one in explanations(spec, asked, rows):
+        if found and one.parts:
+            break
+        if is_shown(one.rule, asked.etype.id) and one.allows(got).all():
+            found[one.rule.id] = tuple(_parts(asked, rows, got, differing, one))
+    if not found:
+        rule = _unexplained(asked, rows, got, differing)
+        found[rule.id] = (Part(rule, int(differing.sum()), witness(asked, rows, got, differing)),)
+    return found
+
+
+def _parts(asked: Asked, rows: Array, got: Array, differing: Array, whole: Explanation) -> Iterator[Part]:
+    left = differing
+    for one in (*whole.parts, whole):
+        here = left & one.allows(got)
+        left = left & ~here
+        if here.any():
+            yield Part(one.rule, int(here.sum()), witness(asked, rows, got, here))
+
+
+def _unexplained(asked: Asked, rows: Array, got: Array, differing: Array) -> Rule:
+    """The theorems that the answers contradict are named all the same."""
+    operands = (asked.every_x[rows], asked.lower[rows], asked.upper[rows])
+    operand = np.any([same_or_nan(got, np.broadcast_to(part, got.shape)) for part in operands], axis=0)
+    goals = [] if operand[differing].all() else ["result_is_operand"]
+    goals.append(f"{asked.word}_without_{asked.without}" if asked.without else f"{asked.word}_is_sonnx")
+    words = "answers what neither its dialect nor any rule that was tried allows"
+    return Rule("unexplained", "unexplained", words, tuple(goals))

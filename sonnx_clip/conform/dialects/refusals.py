@@ -1,0 +1,51 @@
+"""Bounds that a runtime refuses though their dialect takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.dialects.explanations import Rule
+from sonnx_clip.conform.dialects.obligations import is_shown
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dtypes import Array
+
+
+def refusal(asked: Asked, served: Array, *, odd: bool) -> Rule:
+    """What explains that some calls gave no result.
+
+    Args:
+        asked: the calls.
+        served: which of them gave one, shape (p,).
+        odd: whether there was a result of another shape or type, which no rule explains.
+    """
+    unordered = Rule(
+        "refuses-unordered", "refusal",
+        "refuses exactly the bounds for which min <= max is false, inverted ones and NaN; the words take"
+        " them, and do not say what comes first",
+        (f"{asked.word}_is_sonnx_nowhere_else",),
+    )  # fmt: skip
+    if not odd and is_shown(unordered, asked.etype.id) and np.array_equal(served, _ordered(asked)):
+        return unordered
+    words = "gives no result of the shape and type of X for some bounds; no rule that was tried says which"
+    return Rule("refused-unexplained", "unexplained", words, (f"{asked.word}_is_sonnx",))
+
+
+def _ordered(asked: Asked) -> Array:
+    """Where min <= max as they are given, or as they stand for missing ones before they are converted."""
+    with np.errstate(invalid="ignore"):
+        found: Array = np.less_equal(_as_given(asked, "min"), _as_given(asked, "max"))
+    return found
+
+
+def _as_given(asked: Asked, name: str) -> Array:
+    if name in asked.given:
+        return asked.given[name]
+    row = asked.dialect.row
+    if row["missing_of"] == "bound":
+        bits = row["missing"][asked.etype.id][name == "max"]
+        return np.full(len(asked.lower), bits, np.uint32).view(np.float32)
+    return (asked.lower if name == "min" else asked.upper)[:, 0]

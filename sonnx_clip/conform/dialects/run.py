@@ -1,0 +1,149 @@
+"""A comparison: one runtime, every operator set, every element type and form of the Clip of each."""
+
+from __future__ import annotations
+
+import platform
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+
+import sonnx_clip
+from sonnx_clip.conform.dialects.asked import questions
+from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
+from sonnx_clip.conform.dialects.groups import Groups
+from sonnx_clip.conform.dialects.judge import judge
+from sonnx_clip.conform.dialects.process import ModelRunner
+from sonnx_clip.conform.dialects.record import Cell, Record, oracle_digest
+from sonnx_clip.conform.runtimes import module_of
+from sonnx_clip.conform.worker import RuntimeDiedError
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.dialect import dialect
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.oracle.dialect import Dialect
+    from sonnx_clip.spec import Spec
+
+TIMEOUT = 60.0  # seconds for the calls of a form
+
+
+def compare_dialects(
+    runtime: str,
+    opsets: Sequence[int] = (),
+    types: Sequence[str] = (),
+    *,
+    timeout: float = TIMEOUT,
+    on_opset: Callable[[int], None] = lambda _: None,
+) -> Record:
+    """Compare a runtime with ONNX's dialects.
+
+    Args:
+        runtime: ``onnxruntime``, ``onnx-reference``, or ``module:function`` for a function that takes a
+            serialised model and returns a function of its inputs.
+        opsets: operator sets; if empty, every one that the installed onnx knows.
+        types: ids of element types; if empty, every one that the dialects take.
+        timeout: seconds that the calls of one form may take before the runtime counts as hung.
+        on_opset: is told each operator set before it is compared.
+
+    Raises:
+        UserError: the runtime, an operator set or an element type is not known, or a package is missing.
+    """
+    spec, began = load_spec(), time.monotonic()
+    if spec.digest != load_oracle().SPEC_DIGEST:
+        raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
+    module_of(runtime)
+    for id_ in types:
+        _require_taken(spec, id_)
+    wanted = sorted(set(opsets)) or [*range(1, newest_opset() + 1)]
+    taken = {id_ for opset in wanted for id_ in _oracle(opset).row["element_types"]}
+    if types and not taken & set(types):
+        what = f"no operator set that was named has a Clip of {', '.join(types)}"
+        raise UserError(what, todo=f"choose from {', '.join(sorted(taken))}, or other operator sets")
+    caller, groups = _Caller(runtime, timeout), Groups()
+    try:
+        every = _every_question(spec, wanted, types, on_opset)
+        cells = [_compared(spec, caller, asked, groups) for asked in every]
+    finally:
+        caller.close()
+    return Record(
+        tool=f"sonnx-clip {sonnx_clip.__version__}",
+        spec_sha256=spec.digest,
+        oracle_sha256=oracle_digest(),
+        runtime=runtime,
+        runtime_version=caller.version,
+        onnx=onnx.__version__,
+        python=platform.python_version(),
+        numpy=np.__version__,
+        machine=platform.machine(),
+        complete=wanted == [*range(1, newest_opset() + 1)] and not types,
+        seconds=round(time.monotonic() - began, 1),
+        cells=tuple(cells),
+        groups=groups.all(),
+    )
+
+
+def _require_taken(spec: Spec, type_id: str) -> None:
+    spec.element_type(type_id)
+    if not any(type_id in d.element_types for d in spec.whole_dialects if d.system == "onnx"):
+        raise UserError(f"no Clip of ONNX takes {type_id}", todo="choose another type")
+
+
+def _oracle(opset: int) -> Dialect:
+    return dialect("onnx", clip_version(opset))
+
+
+def _every_question(
+    spec: Spec, opsets: Sequence[int], types: Sequence[str], on_opset: Callable[[int], None]
+) -> Iterator[Asked]:
+    """All bounds in the first operator set that means a version of Clip, a third of them in the others."""
+    met: set[str] = set()
+    for opset in opsets:
+        on_opset(opset)
+        oracle = _oracle(opset)
+        for type_id in oracle.row["element_types"]:
+            if not types or type_id in types:
+                yield from questions(spec, oracle, opset, spec.element_type(type_id), brief=oracle.id in met)
+        met.add(oracle.id)
+
+
+def _compared(spec: Spec, caller: _Caller, asked: Asked, groups: Groups) -> Cell:
+    try:
+        answer = caller.runner().ask(asked.calls)
+    except RuntimeDiedError as error:
+        caller.close()
+        return Cell(
+            opset=asked.opset, dialect=asked.dialect.id, type=asked.etype.id, form=asked.form.id,
+            calls=len(asked.lower), crashed=True, words=f"{error} in call {error.call}",
+        )  # fmt: skip
+    judged = judge(spec, asked, answer)
+    groups.add(judged)
+    return judged.cell
+
+
+class _Caller:
+    """Keeps a runtime's process, and starts another when it has died."""
+
+    def __init__(self, runtime: str, timeout: float) -> None:
+        self._runtime = runtime
+        self._timeout = timeout
+        self._runner: ModelRunner | None = None
+        self.version = runtime
+
+    def runner(self) -> ModelRunner:
+        """The process."""
+        if self._runner is None:
+            self._runner = ModelRunner(self._runtime, self._timeout)
+            self.version = self._runner.version
+        return self._runner
+
+    def close(self) -> None:
+        """End the process."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None

@@ -1,0 +1,124 @@
+"""Runtimes of ONNX models, by the oracle of the dialect, with one mistake each; and one without."""
+
+import os
+import time
+
+import numpy as np
+import onnx
+
+from sonnx_clip.conform.dialects.forms import clip_version
+from sonnx_clip.oracle.dialect import dialect
+
+__version__ = "planted"
+
+
+def parsed(model):
+    """The oracle of a model's Clip, the names of the node's inputs, and its attributes."""
+    read = onnx.load_from_string(model)
+    (node,) = read.graph.node
+    attributes = {a.name: np.float32(a.f) for a in node.attribute}
+    return dialect("onnx", clip_version(read.opset_import[0].version)), node.input, attributes
+
+
+def runtime(change):
+    """A runtime that calls `change` with the oracle, X, min and max (None: missing)."""
+
+    def open_model(model):
+        oracle, names, attributes = parsed(model)
+
+        def run(inputs):
+            bounds = {**attributes, **{name: inputs[name] for name in names[1:] if name}}
+            return change(oracle, inputs["x"], bounds.get("min"), bounds.get("max"))
+
+        return run
+
+    return open_model
+
+
+def bits(a):
+    return a.view(f"u{a.dtype.itemsize}")
+
+
+right = runtime(lambda oracle, x, low, high: oracle(x, low, high))
+swapped = runtime(lambda oracle, x, low, high: oracle(x, high, low))
+ignores_max = runtime(lambda oracle, x, low, high: oracle(x, low, None))
+
+
+@runtime
+def drops_a_default(oracle, x, low, high):
+    kind = np.float32 if oracle.row["bounds"] == "attributes" else lambda end: np.array(end, x.dtype)
+    ends = (kind(end) for end in (-np.inf, np.inf))
+    low, high = (end if bound is None else bound for bound, end in zip((low, high), ends, strict=True))
+    return oracle(x, low, high)
+
+
+@runtime
+def takes_the_limits_of_float32(oracle, x, low, high):
+    end = np.array(np.finfo(np.float32).max, x.dtype)
+    return oracle(x, -end if low is None else low, end if high is None else high)
+
+
+@runtime
+def takes_the_limits_of_int8(oracle, x, low, high):
+    ends = (np.array(end, x.dtype) for end in (-128, 127))
+    low, high = (end if bound is None else bound for bound, end in zip((low, high), ends, strict=True))
+    return oracle(x, low, high)
+
+
+@runtime
+def answers_no_operand(oracle, x, low, high):
+    y = bits(oracle(x, low, high)).copy()
+    y[x == 10] ^= 1
+    return y.view(x.dtype)
+
+
+@runtime
+def other_payload(oracle, x, low, high):
+    y = oracle(x, low, high)
+    return np.where(y != y, np.array(np.nan, y.dtype), y)
+
+
+@runtime
+def max_then_min(oracle, x, low, high):
+    lower, upper = oracle.bounds(x.dtype, low, high)
+    y = np.where(upper < x, upper, x)
+    return np.where(y < lower, lower, y)
+
+
+@runtime
+def refuses_inverted(oracle, x, low, high):
+    lower, upper = oracle.bounds(x.dtype, low, high)
+    if not lower <= upper:
+        raise ValueError("min is greater than max")
+    return oracle(x, low, high)
+
+
+@runtime
+def refuses_zero(oracle, x, low, high):
+    if low is not None and low == 0:
+        raise ValueError("no zero, please")
+    return oracle(x, low, high)
+
+
+@runtime
+def wider_type(oracle, x, low, high):
+    y = oracle(x, low, high)
+    return y.astype(np.float64) if low is not None else y
+
+
+@runtime
+def dies_without_max(oracle, x, low, high):
+    if high is None:
+        os.abort()
+    return oracle(x, low, high)
+
+
+@runtime
+def hangs_without_max(oracle, x, low, high):
+    while high is None:
+        time.sleep(0.01)
+    return oracle(x, low, high)
+
+
+def refuses_everything(model):
+    raise NotImplementedError("no Clip here")
