@@ -24,7 +24,7 @@ def with_source_findings(
     for entry, words in zip(spec.findings, told, strict=True):
         covered = [rest.pop(id_) for id_ in _covers(spec, entry) if id_ in rest]
         names = tuple(dict.fromkeys(name for witness in entry.witnesses for name in names_of(witness)))
-        # A table of numbers in every type, and the repair, come from the derived finding: there is at most one.
+        # The table of numbers in every type, and the repair, are those of the derived finding.
         table = next((finding for finding in covered if finding.witnesses), None)
         yield Finding(
             id=entry.id,

@@ -12,7 +12,7 @@ from sonnx_clip.spec.document import read_document, spell
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_checks import names_of, readings_behind
 from sonnx_clip.spec.findings import Lack, ManyTags, SharedTag
-from sonnx_clip.spec.names import suggestion
+from sonnx_clip.spec.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -44,15 +44,15 @@ def _wrong(
     spec: Spec, index: int, entry: SourceFinding, known: Mapping[str, Obligation]
 ) -> Iterator[Finding]:
     way = ("findings", index, "obligations")
-    named: list[Obligation] = []
-    for position, id_ in enumerate(entry.obligations):
-        if id_ not in known:
-            what = f"there is no obligation `{id_}`"
-            yield Finding((*way, position), what, suggestion(id_, known, "see `sonnx-clip prove`")[:200])
-            return
-        named.append(known[id_])
     about = {name for witness in entry.witnesses for name in names_of(witness)}
     about |= set(readings_behind(spec, about))
+    for position, id_ in enumerate(entry.obligations):
+        if id_ not in known:
+            near = nearest(id_, [o.id for o in known.values() if about & set(o.shows)])
+            todo = f"did you mean {' or '.join(near)}?" if near else "`sonnx-clip prove --json` lists all"
+            yield Finding((*way, position), f"there is no obligation `{id_}`", todo)
+            return
+    named = [known[id_] for id_ in entry.obligations]
     for position, o in enumerate(named):
         if o.kind == "smoke" or not about & set(o.shows):
             what = (

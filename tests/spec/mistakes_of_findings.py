@@ -14,6 +14,7 @@ CAST = "{type: uint8, dialect: directml-2.1, bound: -1}"
 WHERE = 'not_named: {page: onnx-where, section: "Where - 9", quote: tensor(bfloat16)}'
 PRINTED = "{by: onnx-6, L: -3.402823e+38, M: 3.402823e+38, note: as printed}"
 WIDEST = "{type: float32, X: inf, L: lowest, M: highest, refutes: widest_bounds_are_no_bound}"
+BITS = "answers: [{by: cases}, {by: onnx-body}, {by: formula-c}]"
 AT = "(findings[…].witnesses[1])"
 
 FINDINGS = [
@@ -22,17 +23,20 @@ FINDINGS = [
       "`Clip - 13` of onnx-clip-examples.txt does not say this"),
     m("words of no section", 'section: "Where - 16"', 'section: §"Where - 15"',
       "(findings[…].words[2].section)", "onnx-where.txt has no section `Where - 15`"),
-    m("words of no page", '{page: numpy-clip, section: numpy.minimum', '{page: §numpy, section: numpy.minimum',
-      "(findings[…].words[2].page)", "there is no source `numpy`", "did you mean `numpy-clip`?"),
-    m("a witness of no kind", C2, "§{type: float32, X: 5, L: nan, M: 9}", AT, "the key `answers` is missing"),
+    m("words of no page", "{page: numpy-clip, section: numpy.minimum",
+      "{page: §numpy, section: numpy.minimum", "(findings[…].words[2].page)",
+      "there is no source `numpy`", "did you mean `numpy-clip`?"),
+    m("a witness of no kind", C2, "§{type: float32, X: 5, L: nan, M: 9}", AT,
+      "the key `answers` is missing"),
     m("a key of another kind", LACK, "{type: uint8, lacks: -6, example: int_1, §M: 1}",
       "(findings[…].witnesses[0].M)", "the key `M` is not known here"),
     m("no such kind", "title: C2 is false for floats\n    kind: defect",
-      "title: C2 is false for floats\n    kind: §mistake", "(findings[…].kind)", "`mistake` is not allowed here"),
+      "title: C2 is false for floats\n    kind: §mistake", "(findings[…].kind)",
+      "`mistake` is not allowed here"),
     m("no such form of a question", "ask: [clip-6, clip-10]", "ask: [clip-6, §clip10]",
       "(findings[…].witnesses[0].ask[1])", "`clip10` is not a valid name"),
-    m("real has no bits", C2, "{type: §real, X: 5, L: 6, M: 9, refutes: C2}", "(findings[…].witnesses[1].type)",
-      "there is no machine type `real`"),
+    m("real has no bits", C2, "{type: §real, X: 5, L: 6, M: 9, refutes: C2}",
+      "(findings[…].witnesses[1].type)", "there is no machine type `real`"),
     m("refuted entry that is not there", C2, "{type: float32, X: 5, L: nan, M: 9, refutes: §C4}",
       "(findings[…].witnesses[1].refutes)", "there is no constraint or property `C4`"),
     m("constraint that holds", C2, "§{type: float32, X: 5, L: 1, M: 9, refutes: C2}", AT,
@@ -48,7 +52,7 @@ FINDINGS = [
       "(findings[…].witnesses[0].answers[1].by)", "there is no reading or dialect `formula`"),
     m("side that does not differ", DROPS, DROPS.replace("{by: formula-2008}", "§{by: onnx-body}"),
       "(findings[…].witnesses[0].answers[2])", "`onnx-body` answers nan here, as `cases` does"),
-    m("side that differs in bits alone", "compared: bits, answers: [{by: cases}, {by: onnx-body}, {by: formula-c}]",
+    m("side that differs in bits alone", f"compared: bits, {BITS}",
       "answers: [{by: cases}, §{by: onnx-body}, {by: formula-c}]", "(findings[…].witnesses[1].answers[1])",
       "`onnx-body` answers 0 here, as `cases` does", "add `compared: bits`"),
     m("side that takes another type", OTHER, OTHER.replace("{by: onnx-13}", "§{by: onnx-11}"),
@@ -57,7 +61,8 @@ FINDINGS = [
       "(findings[…].witnesses[0].answers[1])", "`onnx-body` does not say what a missing bound is"),
     m("dialect that refuses a missing bound", PRINTED, "§{by: directml-1.0, note: as printed}",
       "(findings[…].witnesses[0].answers[1])", "`directml-1.0` refuses a missing bound"),
-    m("bound that becomes no number", OTHER, OTHER.replace("{by: directml-5.0}", "§{by: directml-5.0, M: nan}"),
+    m("bound that becomes no number", OTHER,
+      OTHER.replace("{by: directml-5.0}", "§{by: directml-5.0, M: nan}"),
       "(findings[…].witnesses[1].answers[1])", "nan becomes no number of int32"),
     m("number that the type has", LACK, LACK.replace("-6", "§9"), "(findings[…].witnesses[0].lacks)",
       "uint8 has the number 9"),
