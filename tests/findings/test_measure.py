@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from sonnx_clip.cli import app
 from sonnx_clip.errors import UserError
 from sonnx_clip.findings import measure as measuring
 from sonnx_clip.findings.questions import CALL, Question, questions
@@ -157,3 +159,16 @@ def test_answers_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert words is not None
     assert words.startswith("ValueError: no no")
     assert len(words) == 201
+
+
+def test_the_command_measures_and_says_how_to_go_on(own_spec: Path) -> None:
+    (own_spec / PATH).unlink()
+    done = CliRunner().invoke(app, ["findings", "--measure"], catch_exceptions=False)
+    assert done.exit_code == 0
+    record = read_record(load_spec())
+    refused = sum(not answer.bits for answer in record.answers)
+    assert done.output.splitlines() == [
+        f"{len(record.answers)} answers, {refused} of them refusals, are in {PATH}",
+        "to bring the page in line, run: sonnx-clip generate",
+    ]
+    assert 0 < refused < len(record.answers)
