@@ -232,6 +232,45 @@ def readings(
 
 
 @app.command()
+def dialects(
+    format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+) -> None:
+    """Show what each dialect takes: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
+    from rich.console import Console
+
+    from sonnx_clip.dialects.table import dialect_table
+    from sonnx_clip.dialects.text import markdown, print_table
+    from sonnx_clip.render.generate import all_obligations
+    from sonnx_clip.spec import load_spec
+
+    spec = load_spec()
+    if format is MatrixFormat.JSON:
+        print(dialect_table(spec).model_dump_json(indent=1))
+    elif format is MatrixFormat.MARKDOWN:
+        print(markdown(spec, all_obligations(spec)), end="")
+    else:
+        print_table(dialect_table(spec), spec, Console())
+
+
+@app.command()
+def dialect(
+    id: Annotated[str, typer.Argument(metavar="DIALECT", help="For example onnx-6 or directml-2.1.")],
+    dtype: Annotated[str, typer.Argument(metavar="TYPE", help="Element type of X, for example float16.")],
+    x: Annotated[str, typer.Option(help="Decimal, hex float, bits (0x7c00) or a constant such as inf.")],
+    min: Annotated[str | None, typer.Option(help="The lower bound, in the type of the dialect.")] = None,
+    max: Annotated[str | None, typer.Option(help="The upper bound, likewise.")] = None,
+    scale: Annotated[str | None, typer.Option(help="ScaleBias of DirectML: X is multiplied first.")] = None,
+    bias: Annotated[str | None, typer.Option(help="ScaleBias of DirectML: then this is added.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Answer as a dialect does for one entry, and say what it made of the bounds."""
+    from sonnx_clip.dialects.apply import applied_text, apply
+
+    told = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
+    print(told.model_dump_json(indent=1) if json else applied_text(told))
+
+
+@app.command()
 def findings(
     measure: Annotated[
         bool, typer.Option("--measure", help="Ask the runtimes, and write what they answer.")

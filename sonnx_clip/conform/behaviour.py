@@ -9,17 +9,22 @@ if TYPE_CHECKING:
 
 
 def behaviour(report: Report) -> list[str]:
-    """What the runtime behaves as: one reading in every type, or what holds of some types each."""
+    """What the runtime behaves as: one reading in every type, or what holds of some types each.
+
+    Where a reading allows the answers and no others, those that leave more open are not told.
+    """
     found = {one.type: one.readings for one in report.types if one.readings is not None}
     if not found:
         return []
     every = next(iter(found.values())).allowed_by
     common = tuple(id_ for id_ in every if all(id_ in match.allowed_by for match in found.values()))
+    exact = tuple(id_ for id_ in common if all(id_ in match.exactly for match in found.values()))
+    common = exact or common
     if common:
         return [f"{report.runtime_version} {_behaves(common, list(found.values()), list(found))}"]
     groups: dict[tuple[str, ...], list[str]] = {}
     for etype, match in found.items():
-        key = match.allowed_by or ("", match.nearest or "", *match.left_in)
+        key = match.exactly or match.allowed_by or ("", match.nearest or "", *match.left_in)
         groups.setdefault(key, []).append(etype)
     return [
         f"{report.runtime_version} {_behaves(key, [found[t] for t in types], types)}"

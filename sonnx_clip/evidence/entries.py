@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.dialects import text as dialects_text
+from sonnx_clip.dialects.table import dialect_table
 from sonnx_clip.evidence.model import Entry, Section, SourceWords
 from sonnx_clip.evidence.runtimes import FORMS, verdicts_for
 from sonnx_clip.evidence.vectors import Vector, count, speaks_of_example, speaks_of_property
@@ -42,6 +44,7 @@ def entries_of(found: Materials) -> Iterator[Entry]:
     yield from _classes(found)
     yield from _latitude(found)
     yield from _readings(found)
+    yield from _dialects(found)
     yield from _element_types(found)
 
 
@@ -148,6 +151,23 @@ def _readings(found: Materials) -> Iterator[Entry]:
         yield _entry(
             found, "readings", entry, title=f"Reading {entry.id}", statement=entry.title, role="reading",
             facts=tuple(facts), families=_every(found.spec), speaks=None,
+        )  # fmt: skip
+
+
+def _dialects(found: Materials) -> Iterator[Entry]:
+    columns = dialects_text.COLUMNS[1:]
+    for entry, row in zip(found.spec.whole_dialects, dialect_table(found.spec).rows, strict=True):
+        facts = [*zip(columns, dialects_text.cells(row, found.spec)[1:], strict=True)]
+        facts += [(f"{aspect.replace('_', ' ')}, said", source.quote) for aspect, source in row.says.items()]
+        facts += [(f"{aspect.replace('_', ' ')}, not said", what) for aspect, what in row.unsaid.items()]
+        types = entry.element_types
+        families = tuple(
+            f.id for f in found.spec.families if any(t.id in types for t in found.spec.types_of(f.id))
+        )
+        yield _entry(
+            found, "dialects", entry, title=entry.title, statement=entry.title, role="dialect",
+            facts=tuple(facts), families=families, speaks=None,
+            except_types=tuple(t.id for t in found.spec.element_types if t.id not in types),
         )  # fmt: skip
 
 

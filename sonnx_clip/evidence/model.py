@@ -25,6 +25,7 @@ Section: TypeAlias = Literal[
     "classes",
     "latitude",
     "readings",
+    "dialects",
     "element_types",
 ]
 CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]

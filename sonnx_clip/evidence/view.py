@@ -33,6 +33,7 @@ SECTION_TITLES = {
     "classes": "Classes",
     "latitude": "Latitude",
     "readings": "Readings",
+    "dialects": "Dialects",
     "element_types": "Element types",
 }
 SECTION_WORDS = {
@@ -44,6 +45,7 @@ SECTION_WORDS = {
     "classes": "The cells in which a runtime is judged; a cell in which nothing was compared is a failure.",
     "latitude": "Where an answer other than that of the cases is acceptable, and is reported as such.",
     "readings": "Other meanings of the prose, the formula or a library, and exactly where each is the cases.",
+    "dialects": "Versioned definitions of Clip: what each takes, makes of its bounds, and leaves unsaid.",
     "element_types": "Each meets the axioms of an ordered element type.",
 }
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}

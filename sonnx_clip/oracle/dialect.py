@@ -95,7 +95,7 @@ class Dialect:
             return self._real(x, min, max)
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
-        tensor = self._scaled(tensor, scale, bias)
+        tensor = self.scaled(tensor, scale, bias)
         result = self._answer(tensor, lower, upper)
         if out is None:
             return result
@@ -135,6 +135,25 @@ class Dialect:
         lower, upper = self.bounds(tensor.dtype, min, max)
         family = load_oracle().FAMILY_OF[tensor.dtype.name]
         return np.asarray(load_oracle().READINGS[family][self.row["reading"]](tensor, lower, upper, y))
+
+    def scaled(self, x: Array, scale: object = None, bias: object = None) -> Array:
+        """What is clipped: x * scale + bias, the product and then the sum rounded to the type of `x`, or `x`.
+
+        Raises:
+            DialectError, UndefinedByDialectError: as for a call.
+        """
+        if scale is None and bias is None:
+            return x
+        if not self.row["scale_bias"]:
+            raise self._refused("scale_bias", "it has no ScaleBias")
+        if scale is None or bias is None:
+            raise self._refused("scale_bias", "scale and bias are given together")
+        factors = self._float("scale", scale), self._float("bias", bias)
+        if load_oracle().FAMILY_OF[x.dtype.name] != "float":
+            raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
+        by, plus = (self._converted("scale or bias", factor, x.dtype) for factor in factors)
+        with np.errstate(all="ignore"):
+            return np.asarray(np.add(np.multiply(x, by), plus))
 
     def _tensor(self, x: object) -> Array:
         if not isinstance(x, np.ndarray):
@@ -178,20 +197,6 @@ class Dialect:
         if not np.isfinite(value) or not ends.min <= math.trunc(float(value)) <= ends.max:
             raise self._undefined("cast_of_no_number", f"{name} = {value} has no {dtype.name} toward zero")
         return np.array(math.trunc(float(value)), dtype)
-
-    def _scaled(self, x: Array, scale: object, bias: object) -> Array:
-        if scale is None and bias is None:
-            return x
-        if not self.row["scale_bias"]:
-            raise self._refused("scale_bias", "it has no ScaleBias")
-        if scale is None or bias is None:
-            raise self._refused("scale_bias", "scale and bias are given together")
-        factors = self._float("scale", scale), self._float("bias", bias)
-        if load_oracle().FAMILY_OF[x.dtype.name] != "float":
-            raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
-        by, plus = (self._converted("scale or bias", factor, x.dtype) for factor in factors)
-        with np.errstate(all="ignore"):
-            return np.asarray(np.add(np.multiply(x, by), plus))
 
     def _answer(self, x: Array, lower: Array, upper: Array) -> Array:
         """The operand that the deciding reading allows: one of X, L and M always is, which is proved."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
+from sonnx_clip.render.cast_goals import cast_names
 from sonnx_clip.render.integer_route import INTEGER_ROUTE
 from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
 from sonnx_clip.render.reading_classes import class_goal
+from sonnx_clip.render.scale_goals import PROVED_OF_SCALE, REFUTED_OF_SCALE
 from sonnx_clip.spec.reading_classes import reading_classes
+from sonnx_clip.spec.readings import leaves_values_open
 from sonnx_clip.trace.tracing import traced_kernels
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.render.obligation import Kind, Obligation
     from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.entries import Constraint, Property
     from sonnx_clip.spec.types import FamilyId
 
@@ -100,6 +104,7 @@ def _of_statements(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
             yield f"{c.id}_is_written", c.id, "equivalence"
             yield from _proved_or_refuted(c, etype.family)
     yield from _of_readings(spec, etype)
+    yield from _of_dialects(spec, etype)
     for example in spec.examples:
         if example.family == etype.family and etype.id not in example.not_representable_in:
             yield f"example_{example.id}", example.id, "theorem"
@@ -133,6 +138,8 @@ def _of_readings(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
             yield f"{r.word}_{goal}", r.id, "theorem"
         if etype.family in r.agrees:
             yield f"{r.word}_differs", r.id, "theorem"
+            if leaves_values_open(spec, etype, r):
+                yield f"{r.word}_agrees_nowhere_else", r.id, "theorem"
         if etype.family in r.agrees_bitwise:
             yield f"{r.word}_agrees_bitwise_nowhere_else", r.id, "theorem"
             yield f"{r.word}_differs_bitwise", r.id, "theorem"
@@ -144,3 +151,42 @@ def _of_readings(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
                 found.reading,
                 "theorem",
             )
+
+
+def _of_dialects(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
+    """Each dialect beside SONNX, without bounds, after the one before it, and what its conversions do."""
+    before: dict[str, Dialect] = {}
+    for d in (d for d in spec.whole_dialects if etype.id in d.element_types):
+        yield f"{d.word}_is_sonnx", d.id, "theorem"
+        yield f"{d.word}_is_sonnx_bitwise", d.id, "theorem"
+        if d.answers != d.reading:
+            yield f"{d.word}_allows_its_oracle", d.id, "theorem"
+        if d.missing is not None:
+            yield from _without_bounds(d, etype)
+        if d.after in before:
+            yield from _after(d, before[d.after], etype)
+        if d.converts_to(etype.id):
+            yield from ((f"cast_{name}", d.id, "theorem") for name in cast_names(etype))
+        if d.scale_bias and etype.family == "float":
+            yield from ((f"scale_{name}", d.id, "theorem") for name in PROVED_OF_SCALE)
+            yield from ((f"scale_{name}", d.id, "refutation") for name in REFUTED_OF_SCALE)
+        before[d.id] = d
+
+
+def _without_bounds(d: Dialect, etype: ElementType) -> Iterator[Wanted]:
+    yield from ((f"{d.word}_without_{what}", d.id, "theorem") for what in ("bounds", "min", "max"))
+    if d.missing is not None and (d.missing.of == "element" or not d.converts_to(etype.id)):
+        yield f"{d.word}_defaults_are_limits", d.id, "theorem"
+    if etype.family == "float":
+        yield f"{d.word}_infinities", d.id, "theorem"
+    if d.printed_default is not None and d.bound_type == etype.id:
+        yield f"{d.word}_printed_default", d.id, "refutation"
+
+
+def _after(d: Dialect, before: Dialect, etype: ElementType) -> Iterator[Wanted]:
+    name = f"{d.word}_after_{before.word}"
+    yield name, d.id, "theorem"
+    if etype.id in d.changes:
+        yield f"{name}_changed", d.id, "refutation"
+    elif d.missing is not None and before.missing is not None:
+        yield f"{name}_without_bounds", d.id, "theorem"

@@ -58,6 +58,7 @@ _POINTER = re.compile(r"^(const )?\w+ \*$")
 _DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
 
 _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"
+_ARITHMETIC = "conversion, rounding and comparison of IEEE 754 by the SMT-LIB theory FloatingPoint"
 _C = "what C says of its scalar types and of memory"
 _PRINTED = "how Why3 prints the [val] in C"
 _CONTRACT = "what a caller has to see to, and what then holds: the comment of sonnx_clip.h says the same"
@@ -173,7 +174,9 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
             for match in _SYNTAX.finditer(theory["body"]):
                 encoding = f"{types.get(module.lower(), '')}.encoding_{match['name']}"
                 shown = (encoding,) if encoding in ids else ()
-                reason = _PRINTED if path.suffix == ".drv" else _FLOATS if shown else _BITS
+                arithmetic = theory["name"].startswith(("convert.", "scale_bias."))
+                named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS
+                reason = _PRINTED if path.suffix == ".drv" else named
                 yield Trusted(
                     "symbol", f"{theory['name']}.{match['name']}", where, match["text"], reason, shown
                 )

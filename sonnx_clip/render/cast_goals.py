@@ -39,6 +39,19 @@ def cast_goals(spec: Spec, etype: ElementType, shows: tuple[str, ...]) -> Iterat
         yield Goal(f"cast_{name}", "theorem", shows, title, statement)
 
 
+def cast_names(etype: ElementType) -> tuple[str, ...]:
+    """What must be shown of a conversion, by name."""
+    if etype.family == "int":
+        return (
+            "defined_in_range", "undefined_elsewhere", "unique", "toward_zero",
+            "keeps_min", "lowers_min", "keeps_max", "raises_max", "fraction",
+        )  # fmt: skip
+    more = ("exact", "strictly_monotone") if etype.id == "float64" else (
+        "keeps_what_fits", "overflows", "underflows", "lowers_a_bound",
+    )  # fmt: skip
+    return ("nan", "monotone", *more)
+
+
 def _number(text: str, of: ElementType) -> str:
     return float_literal(int(encode(text, of)), text)
 

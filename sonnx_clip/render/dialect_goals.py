@@ -123,6 +123,8 @@ class DialectGoals:
                 f"the default bounds of {d.id} become {self._told(found)}",
                 f"converts {least} {low} /\\ converts {greatest} {high}",
             )  # fmt: skip
+        if d.missing is not None and (d.missing.of == "element" or not d.converts_to(self.etype.id)):
+            yield self._limits(d, low, high)
         yield Goal(
             f"{d.word}_without_bounds", "theorem", (d.id,),
             f"without bounds {d.id} keeps exactly the X that are not beyond {self._told(found)}",
@@ -142,6 +144,18 @@ class DialectGoals:
         )  # fmt: skip
         if self.etype.family == "float":
             yield self._infinities(d, found)
+
+    def _limits(self, d: Dialect, low: str, high: str) -> Goal:
+        """The default bounds are the ends of the type: beyond them there are the infinities alone."""
+        if self.etype.family == "float":
+            plus, minus = self._literal("inf"), self._literal("-inf")
+            claim = f"(lt x {low} <-> x = {minus}) /\\ (lt {high} x <-> x = {plus})"
+        else:
+            claim = f"le {low} x /\\ le x {high}"
+        return Goal(
+            f"{d.word}_defaults_are_limits", "theorem", (d.id,),
+            f"no number of {self.etype.id} is beyond the default bounds of {d.id}", f"forall x: t. {claim}",
+        )  # fmt: skip
 
     def _infinities(self, d: Dialect, found: tuple[Value, Value]) -> Goal:
         """What the default bounds make of the infinities, in numbers."""
@@ -189,7 +203,7 @@ class DialectGoals:
         if new is None or old is None:
             return
         (low, high), (low0, high0) = self._pair(new), self._pair(old)
-        if new == old:
+        if self.etype.id not in d.changes:
             yield Goal(
                 f"{d.word}_after_{before.word}_without_bounds", "theorem", (d.id, before.id),
                 f"without bounds, {d.id} allows no result that {before.id} did not",

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.dialects.text import render_dialects
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
 from sonnx_clip.readings.text import render_markdown
@@ -86,7 +87,8 @@ def render_all(spec: Spec) -> Generated:
     theories = render_theories(spec)
     files = {
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
-        **render_markdown(spec), **render_c(spec, theories.files), **render_coq(spec),
+        **render_markdown(spec), **render_dialects(spec, theories.obligations),
+        **render_c(spec, theories.files), **render_coq(spec),
         **render_replay(spec, theories.obligations), **render_findings(spec, theories.obligations),
         SCHEMA: schema_text(),
     }  # fmt: skip

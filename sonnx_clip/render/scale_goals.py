@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import ElementType
 
 
+PROVED_OF_SCALE = ("product_is_exact_in_wide", "rounding_error")
+REFUTED_OF_SCALE = ("bias_is_not_an_operand", "bias_depends_on_rounding")
+"""What must be shown of ScaleBias, by name."""
+
+
 def scale_goals(etype: ElementType, shows: tuple[str, ...]) -> Iterator[Goal]:
     """What ScaleBias adds to Clip in a float type: why3/scale_bias.mlw has the meaning of the symbols."""
     literal = Printer(etype, {}).literal

@@ -109,6 +109,8 @@ def check_dialect_numbers(spec: Spec) -> Iterator[Finding]:
     for index, (row, dialect) in enumerate(zip(spec.dialects, spec.whole_dialects, strict=True)):
         way = ("dialects", index)
         try:
+            for id_ in dialect.element_types:
+                defaults(spec, dialect, spec.element_type(id_))
             yield from _printed(spec, dialect)
             yield from _changes(spec, way, row, dialect)
         except UserError as error:

@@ -150,8 +150,8 @@ class Dialect(Part):
     in_place: bool
     changes: dict[Word, NumberText]
     printed_default: Printed | None
-    says: dict[Aspect, Source]
-    unsaid: dict[Aspect, Text]
+    says: dict[str, Source]
+    unsaid: dict[str, Text]
 
     @property
     def word(self) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import onnx
     from onnx import FunctionProto, NodeProto
 
+pytestmark = pytest.mark.usefixtures("quick_inference")
+
 IMPORTS = {"": 13, "my": 1}
 HALF = TensorProto.FLOAT16
 

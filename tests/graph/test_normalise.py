@@ -28,6 +28,8 @@ from tests.graph.same_outputs import differences, reference_differences
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("quick_inference")
+
 
 @pytest.mark.parametrize(
     "code", [INT8, TensorProto.UINT8, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT64]

@@ -30,6 +30,8 @@ from tests.graph.same_outputs import reference_differences
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("quick_inference")
+
 
 @pytest.mark.parametrize("opset", [6, 7, 9, 10])
 def test_attributes_become_inputs(tmp_path: Path, opset: int) -> None:

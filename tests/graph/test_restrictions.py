@@ -25,6 +25,8 @@ from tests.graph.build import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("quick_inference")
+
 DOUBLE = TensorProto.DOUBLE
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from onnx import FunctionProto, GraphProto, NodeProto, ValueInfoProto
 
+pytestmark = pytest.mark.usefixtures("quick_inference")
+
 CONDITION = value("c", [], TensorProto.BOOL)
 
 

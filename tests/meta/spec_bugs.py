@@ -164,4 +164,31 @@ READINGS = [
         ("float32.formula_2019_differs_bitwise",), (), "the region holds for"),
 ]
 
-ALL = [*CASES, *CLASSES, *PROPERTIES, *RENDERED_AND_WRITTEN, *FOUNDATIONS, *READINGS]
+TO_INT8 = (
+    'theory convert.ToInt8\n  syntax predicate converts "(fp.eq ((_ to_fp 8 24) RNE (fp.roundToIntegral {} '
+    "((_ to_fp 8 24) %1)))"
+)
+DIALECTS = [
+    Bug("a dialect that answers as another reading", YAML,
+        "    reading: onnx-body\n    says:\n      element_types: >-\n        T in ( tensor(bfloat16)",
+        "    reading: numpy\n    says:\n      element_types: >-\n        T in ( tensor(bfloat16)",
+        ("float32.onnx_13_after_onnx_12",)),
+    Bug("a default that is dropped", YAML,
+        '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'
+        "    bound_type: tensor\n    missing: {min: lowest, max: highest, of: element}",
+        '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'
+        "    bound_type: tensor\n    missing: {min: 0, max: highest, of: element}",
+        ("float16.onnx_11_defaults_are_limits", "float32.onnx_11_after_onnx_6_without_bounds"),
+        (), "without bounds, onnx-11 is not onnx-6 for float32"),
+    Bug("a bound is rounded to nearest and not truncated", DRIVER, TO_INT8.format("RTZ"),
+        TO_INT8.format("RNE"), ("int8.cast_defined_in_range", "int8.cast_toward_zero"),
+        ("+ symbol convert.ToInt8.converts",)),
+    Bug("a FLOAT is rounded down to a float16", DRIVER,
+        'predicate converts "(= ((_ to_fp 5 11) RNE', 'predicate converts "(= ((_ to_fp 5 11) RTN',
+        ("float16.cast_overflows", "float16.cast_underflows", "float16.onnx_6_defaults_convert"),
+        ("+ symbol convert.ToFloat16.converts",)),
+    Bug("an error of a quarter unit", DRIVER, "#x3e70000000000000)", "#x3e60000000000000)",
+        ("float32.scale_rounding_error",), ("+ symbol scale_bias.ScaleFloat32.within_half_unit",)),
+]
+
+ALL = [*CASES, *CLASSES, *PROPERTIES, *RENDERED_AND_WRITTEN, *FOUNDATIONS, *READINGS, *DIALECTS]

@@ -68,6 +68,7 @@ class Workbench:
         """Switch off what the loader finds by evaluation, so that the provers stand alone."""
         self.monkeypatch.setattr(load, "check_cases", lambda _: ())
         self.monkeypatch.setattr(load, "check_witnesses", lambda _: ())
+        self.monkeypatch.setattr(load, "check_dialect_numbers", lambda _: ())
 
     def limit(self, seconds: int) -> None:
         """Give the provers less time than usual."""

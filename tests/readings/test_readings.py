@@ -46,7 +46,7 @@ def test_the_obligations_of_every_cell_exist(type_id):
     assert {id_ for row in found.rows for one in row.cells for id_ in one.obligations} <= known
 
 
-@pytest.mark.parametrize(("columns", "tables"), [("200", 1), ("80", 4), ("20", 7)])
+@pytest.mark.parametrize(("columns", "tables"), [("200", 1), ("80", 5), ("20", 8)])
 def test_a_narrow_terminal_gets_several_tables(monkeypatch, columns, tables):
     monkeypatch.setenv("COLUMNS", columns)
     told = run()
@@ -55,9 +55,12 @@ def test_a_narrow_terminal_gets_several_tables(monkeypatch, columns, tables):
     assert "onnx-body in low_max_nan: X = -0, min = 0, max = nan gives -0, 0 is due" in told
 
 
-def test_integers_differ_in_directml_alone():
+def test_integers_differ_where_bounds_are_inverted_alone():
     told = run("--dtype", "int8", "--format", "markdown")
-    assert "| inverted_ordinary | 5, 20, 10 | 10 | = 10 | = 10 | = 10 | = 10 | = 10 | = 10 | X 20 |" in told
+    assert (
+        "| inverted_ordinary | 5, 20, 10 | 10 | = 10 | = 10 | X 20 or 10 | = 10 | = 10 | = 10 | = 10 | X 20 |"
+        in told
+    )
     assert [line for line in told.splitlines() if "| X " in line] == [
         line for line in told.splitlines() if "inverted_ordinary" in line
     ]
