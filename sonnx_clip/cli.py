@@ -290,6 +290,21 @@ def dialect(
 
 
 @app.command()
+def findings(
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Ask the runtimes, and write what they answer.")
+    ] = False,
+    format: Annotated[
+        TextOrJson, typer.Option(help="Text for people or JSON for machines.")
+    ] = TextOrJson.TEXT,
+) -> None:
+    """Tell what is wrong, unclear or unsaid in the sources, what shows it, and what runtimes do there."""
+    from sonnx_clip.findings.command import findings as tell_findings
+
+    tell_findings(measure=measure, json=format is TextOrJson.JSON)
+
+
+@app.command()
 def evidence(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder to write to; by default in --build.")

@@ -17,9 +17,12 @@ from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
 from sonnx_clip.evidence.proofs import Proofs, read_proofs
 from sonnx_clip.evidence.runtimes import OURS, not_judged, runtimes_of
+from sonnx_clip.evidence.source_findings import with_source_findings
 from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
 from sonnx_clip.evidence.verdicts import read_reports
+from sonnx_clip.findings.record import read_record
+from sonnx_clip.findings.told import tell
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.trusted import Trusted as Taken
 from sonnx_clip.prove.trusted import surprises
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.dialects.record import Record as DialectRecord
     from sonnx_clip.evidence.model import CKernelEvidence, ObligationEvidence, RuntimeEvidence
+    from sonnx_clip.findings.record import Measured
     from sonnx_clip.framac.record import Record
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
@@ -47,6 +51,7 @@ class Inputs:
         reports: what the checker found, by runtime.
         vectors: the test vectors, by element type.
         frama_c: what Frama-C found of the C kernels; None if it was not run.
+        measured: what runtimes answered for the findings about the sources.
         foundation: what Coq's kernel has checked; None if it was not run.
         dialect_runs: what came of comparing runtimes with ONNX's dialects, by runtime.
     """
@@ -57,6 +62,7 @@ class Inputs:
     reports: Mapping[str, Report]
     vectors: Vectors
     frama_c: Record | None
+    measured: Measured
     foundation: CoqRecord | None = None
     dialect_runs: Mapping[str, DialectRecord] = field(default_factory=dict)
 
@@ -70,7 +76,8 @@ def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generat
     proofs = read_proofs(build, spec, wanted)
     reports, vectors = read_reports(build, spec), read_vectors(generated, spec)
     frama_c, foundation, runs = read_frama_c(build), read_foundation(build), read_dialect_runs(build, spec)
-    return Inputs(spec, wanted, proofs, reports, vectors, frama_c, foundation, runs)
+    measured = read_record(spec)
+    return Inputs(spec, wanted, proofs, reports, vectors, frama_c, measured, foundation, runs)
 
 
 def gather(found: Inputs) -> Evidence:
@@ -82,7 +89,8 @@ def gather(found: Inputs) -> Evidence:
     coq = coq_evidence(spec, found.foundation)
     materials = Materials(spec, trace, found.vectors, runtimes)
     entries = tuple(with_coq(entry, coq) for entry in entries_of(materials))
-    findings = tuple(findings_of(spec, {(e.section, e.id): e for e in entries}))
+    derived = findings_of(spec, {(e.section, e.id): e for e in entries})
+    findings = tuple(with_source_findings(spec, tell(spec, found.measured), derived))
     c_kernels = c_kernels_of(spec, found.frama_c)
     strays = (
         *proofs.strays,
@@ -177,7 +185,7 @@ def _totals(
 def _files() -> Iterator[str]:
     """What the evidence rests on: the specification, its sources, the theories, what is generated."""
     yield "spec/clip.yaml"
-    for folder in ("spec/sources", "why3", "coq", "generated"):
+    for folder in ("spec/sources", "spec/measured", "why3", "coq", "generated"):
         for path in sorted(repo_file(folder).rglob("*")):
             if path.is_file() and not path.name.startswith(".") and path.suffix not in LEFT_BY_COQC:
                 yield path.relative_to(repo_file("")).as_posix()

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from sonnx_clip.conform.dialects.record import Group, State
 from sonnx_clip.conform.report import Verdict
 from sonnx_clip.evidence.proofs import ReplyRecord, Trusted
+from sonnx_clip.findings.told import FindingTold
 from sonnx_clip.prove.outcome import Status
 from sonnx_clip.render.obligation import Kind
 
@@ -132,16 +133,23 @@ class Witness(Stored):
 
 
 class Finding(Stored):
-    """A statement of a source that is refuted, incomplete, ambiguous or cannot be represented."""
+    """A statement of a source that is refuted, incomplete, ambiguous or cannot be represented.
+
+    `told` is there for a finding of spec/clip.yaml: its words, witnesses, obligations, what runtimes do and a
+    wording. `names` are all entries that it is about, `about` the one whose cells the `witnesses` point to.
+    """
 
     id: str
-    kind: Literal["refuted", "not representable", "ambiguous"]
+    kind: Literal["refuted", "not representable", "ambiguous", "defect", "ambiguity", "gap"]
     about: str
+    names: tuple[str, ...] = ()
     family: str
     said: str
     found: str
+    details: tuple[str, ...] = ()
     repaired: str | None = None
     witnesses: tuple[Witness, ...] = ()
+    told: FindingTold | None = None
 
 
 class DeviationEvidence(Stored):

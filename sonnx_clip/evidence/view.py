@@ -141,7 +141,8 @@ class View:
 
     def finding(self, entry: Entry) -> str | None:
         """The anchor of the first finding about an entry."""
-        return next((f"finding-{f.id}" for f in self.evidence.findings if f.about == entry.id), None)
+        found = (f for f in self.evidence.findings if entry.id in (f.about, *f.names))
+        return next((f"finding-{f.id}" for f in found), None)
 
     def by_subject(self) -> Iterator[tuple[str, tuple[ObligationEvidence, ...]]]:
         """The obligations of each element type or theory."""

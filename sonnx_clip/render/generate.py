@@ -15,6 +15,7 @@ from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
 from sonnx_clip.render.coq import render_coq
 from sonnx_clip.render.dialects import dialect_theories
+from sonnx_clip.render.findings import render_findings
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
 from sonnx_clip.render.numpy_kernels import numpy_theories
@@ -88,7 +89,8 @@ def render_all(spec: Spec) -> Generated:
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
         **render_markdown(spec), **render_dialects(spec, theories.obligations),
         **render_c(spec, theories.files), **render_coq(spec),
-        **render_replay(spec, theories.obligations), SCHEMA: schema_text(),
+        **render_replay(spec, theories.obligations), **render_findings(spec, theories.obligations),
+        SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)
 

@@ -10,6 +10,7 @@ from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import raise_first
+from sonnx_clip.spec.finding_checks import check_findings
 from sonnx_clip.spec.meaning import check_cases, check_witnesses
 from sonnx_clip.spec.quotes import check_quotes
 from sonnx_clip.spec.references import check_references
@@ -53,4 +54,5 @@ def _load(path: Path) -> Spec:
     raise_first(document, check_cases(spec))
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))
+    raise_first(document, check_findings(spec))
     return spec

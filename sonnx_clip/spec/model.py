@@ -21,6 +21,7 @@ from sonnx_clip.spec.entries import (
     Restriction,
     ValueClass,
 )
+from sonnx_clip.spec.findings import SourceFinding
 from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.types import WHOLE, ElementType, Family, Part, Source, Text
 
@@ -74,6 +75,7 @@ class Spec(Part):
     latitude: tuple[Latitude, ...]
     readings: Annotated[tuple[Reading, ...], Field(min_length=1)]
     dialects: Annotated[tuple[DialectRow, ...], Field(min_length=1)]
+    findings: Annotated[tuple[SourceFinding, ...], Field(min_length=1)]
     examples: Annotated[tuple[Example, ...], Field(min_length=1)]
 
     _digest: str = PrivateAttr(default="")
@@ -149,6 +151,10 @@ class Spec(Part):
     def dialect(self, id_: str) -> Dialect:
         """The dialect with this id, with what it takes over from those before it."""
         return _find(self.whole_dialects, id_, "dialects")
+
+    def finding(self, id_: str) -> SourceFinding:
+        """The finding about the sources with this id."""
+        return _find(self.findings, id_, "findings")
 
     def example(self, id_: str) -> Example:
         """The worked example with this id."""

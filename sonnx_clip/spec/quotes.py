@@ -46,6 +46,26 @@ def check_quotes(spec: Spec) -> Iterator[Finding]:
                 what = f"there is no source `{source.page}`"
                 yield Finding((*way, "page"), what, suggestion(source.page, known, "there are"))
     yield from _dialects(spec, pages)
+    yield from _findings(spec, pages)
+
+
+def says(source: Source, path: Path) -> bool | None:
+    """Whether a section of a text has these words; None if it has no such section."""
+    bodies = [body for title, body in _sections(path) if title == _title(source.section)]
+    return any(_fold(source.quote) in body for body in bodies) if bodies else None
+
+
+def _findings(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Finding]:
+    """The words of each finding stand where it says."""
+    for index, entry in enumerate(spec.findings):
+        for position, source in enumerate(entry.words):
+            way = ("findings", index, "words", position)
+            if source.page in pages:
+                yield from _check(way, source, pages[source.page])
+            elif source.page not in [page.id for page in spec.sources]:
+                known = [page.id for page in spec.sources]
+                what = f"there is no source `{source.page}`"
+                yield Finding((*way, "page"), what, suggestion(source.page, known, "there are"))
 
 
 def _dialects(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Finding]:

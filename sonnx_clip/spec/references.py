@@ -27,6 +27,7 @@ _ENTRIES = (
     "latitude",
     "readings",
     "dialects",
+    "findings",
     "examples",
 )
 # A family may have the name of its only type (`real`), and a page that of a vendor's operator; what

@@ -34,8 +34,18 @@ def validate(document: Document, data: Any, digest: str = "") -> Spec:
     try:
         return Spec.model_validate(data, context=digest)
     except ValidationError as error:
-        found = [_error(document, details) for details in error.errors()]
+        found = [_error(document, details) for details in error.errors() if not _follows(details)]
         raise min(found, key=lambda pair: pair[0])[1] from error
+
+
+def _follows(details: ErrorDetails) -> bool:
+    """Whether a list is called too short only because items of it are wrong, which are told."""
+    given = details["input"]
+    return (
+        details["type"] == "too_short"
+        and isinstance(given, list)
+        and len(given) >= details.get("ctx", {}).get("min_length", 0)
+    )
 
 
 def _error(document: Document, details: ErrorDetails) -> tuple[tuple[int, int], UserError]:

@@ -10,6 +10,8 @@ from tests.spec.mistake import m
 
 # fmt: off
 
+CLIP_13 = 'source: {page: onnx-clip, section: "Clip - 13"'
+
 YAML = [
     m("unclosed", "aliases: {Y: C2}", "aliases: {Y: C2\n  - §]", "", "not YAML"),
     m("tab", "operator: Clip", "operator: Clip\n§	x: 1", "", "not YAML"),
@@ -63,15 +65,14 @@ STRUCTURE = [
 REFERENCES = [
     m("duplicate id", "  - id: high\n", "  - id: §low\n", "(cases[…].id)",
       "the id `low` is taken by cases[1]"),
-    m("unknown page", '{page: onnx-clip, section: "Clip - 13"',
-      '{page: §onx-clip, section: "Clip - 13"', "(properties[…].source.page)",
+    m("unknown page", CLIP_13, CLIP_13.replace("onnx", "§onx"), "(properties[…].source.page)",
       "there is no source `onx-clip`", "did you mean `onnx-clip`"),
-    m("unknown section", 'onnx-clip, section: "Clip - 13"',
-      'onnx-clip, section: §"Clip - 14"', "(properties[…].source.section)",
+    m("unknown section", CLIP_13, CLIP_13.replace('"Clip - 13"', '§"Clip - 14"'),
+      "(properties[…].source.section)",
       "has no section `Clip - 14`", "did you mean `Clip - 1` or `Clip - 13`"),
     m("wrong quote", '"Otherwise, the value is unchanged."', '§"Otherwise, the value is left."',
       "(properties[…].source.quote)", "does not say this", "word for word"),
-    m("quote in another section", 'onnx-clip, section: "Clip - 13"', 'onnx-clip, section: "Clip - 6"',
+    m("quote in another section", CLIP_13, CLIP_13.replace("13", "6"),
       "(properties[…].source.quote)", "the section `Clip - 6`"),
     m("missing page", "file: spec/sources/directml-clip.txt", "file: §spec/sources/directml.txt",
       "(sources[…].file)", "there is no file spec/sources/directml.txt"),

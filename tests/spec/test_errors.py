@@ -11,6 +11,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec import load_spec
 from tests.spec.mistakes_of_dialects import DIALECTS
+from tests.spec.mistakes_of_findings import FINDINGS
 from tests.spec.mistakes_of_form import REFERENCES, STRUCTURE, YAML
 from tests.spec.mistakes_of_meaning import LANGUAGE, MEANING
 
@@ -27,7 +28,7 @@ def _counted(text: str) -> str:
     return re.sub(r"\((\w+)\[\d+\]", r"(\1[…]", text)
 
 
-ALL = [*YAML, *STRUCTURE, *REFERENCES, *LANGUAGE, *MEANING, *DIALECTS]
+ALL = [*YAML, *STRUCTURE, *REFERENCES, *LANGUAGE, *MEANING, *DIALECTS, *FINDINGS]
 
 
 @pytest.mark.parametrize("mistake", ALL, ids=lambda mistake: mistake.name)

@@ -24,6 +24,7 @@ LOOK_UPS = {
     "klass": "classes",
     "property": "properties",
     "latitude_of": "latitude",
+    "finding": "findings",
     "example": "examples",
 }
 

@@ -1,0 +1,130 @@
+"""The findings for a terminal, as JSON, and as docs/findings.md."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+from sonnx_clip.render.header import header_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.findings.record import Measured
+    from sonnx_clip.findings.told import FindingTold, Party, Reply, WitnessTold
+    from sonnx_clip.spec import Spec
+
+NOBODY = "No runtime answered this."
+_WIDTH = 100
+_WHAT = """\
+What the texts in spec/sources say and what cannot hold, can be read in several ways, or is not said. The
+answers of the specification are computed: those of the readings and dialects of spec/clip.yaml. A number is
+followed by its bits. Each finding names the obligations that show it: `sonnx-clip prove --only ID` proves
+them.
+"""
+_HOW = """\
+Runtimes were asked the same numbers by `sonnx-clip findings --measure` on {machine}: {versions}.
+`clip-13` is a node Clip of operator set 13, `body-13` the function body as nodes Less and Where. Their
+answers are in spec/measured/runtimes.json. DirectML was not run.
+"""
+
+
+def as_json(told: Sequence[FindingTold], record: Measured) -> str:
+    """The findings with the versions of the runtimes."""
+    document = {
+        "format": 1,
+        "runtimes": record.runtimes,
+        "findings": [finding.model_dump() for finding in told],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def as_text(told: Sequence[FindingTold]) -> str:
+    """The findings for a terminal."""
+    return "\n\n".join("\n".join(_text_lines(finding)) for finding in told)
+
+
+def _text_lines(finding: FindingTold) -> Iterator[str]:
+    yield f"{finding.kind} {finding.id}: {finding.title}"
+    for words in finding.words:
+        yield from _wrapped(f"{words.file}, {words.section}: “{words.quote}”")
+    yield from _wrapped(finding.found)
+    for witness in finding.witnesses:
+        yield from _wrapped(f"{_where(witness)}: {witness.shows}")
+        yield from (f"    {_party_in_words(party)}" for party in witness.parties)
+        yield from (f"    {_reply_in_words(reply)}" for reply in witness.replies)
+    if not finding.answered:
+        yield f"  {NOBODY}"
+    yield from _wrapped(f"shown by {', '.join(finding.obligations)}")
+    yield from _wrapped(f"proposed: {finding.proposed}")
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+
+
+def _where(witness: WitnessTold) -> str:
+    return f"{witness.type}, {witness.numbers}" if witness.type else witness.numbers
+
+
+def _party_in_words(party: Party) -> str:
+    notes = "; ".join(part for part in (party.note, party.bounds) if part)
+    return f"{party.name}{f' ({notes})' if notes else ''}: {' or '.join(party.answers)}"
+
+
+def _reply_in_words(reply: Reply) -> str:
+    forms = f" ({', '.join(reply.forms)})" if reply.forms else ""
+    return f"{reply.version}{forms}: {reply.shown}"
+
+
+def markdown(spec: Spec, told: Sequence[FindingTold], record: Measured) -> str:
+    """The text of docs/findings.md."""
+    head = "\n".join(header_lines(spec))
+    versions = ", ".join(record.runtimes.values())
+    parts = [
+        f"<!--\n{head}\n-->\n",
+        "# Findings about the sources\n",
+        _WHAT,
+        _HOW.format(machine=record.machine, versions=versions),
+        "".join(f"- [{finding.title}](#{finding.id}) ({finding.kind})\n" for finding in told),
+    ]
+    parts += ["\n".join(_section(finding)) for finding in told]
+    return "\n".join(parts)
+
+
+def _section(finding: FindingTold) -> Iterator[str]:
+    yield f'<a id="{finding.id}"></a>\n\n## {finding.title}\n'
+    yield f"{finding.kind.capitalize()}, `{finding.id}`.\n"
+    for words in finding.words:
+        yield f"{words.title}, section “{_plain(words.section)}” ([{words.file}](../{words.file})):\n"
+        quote = textwrap.fill(words.quote, _WIDTH, break_long_words=False, break_on_hyphens=False)
+        yield f"```text\n{quote}\n```\n"
+    yield f"{finding.found}\n"
+    for witness in finding.witnesses:
+        yield f"**{_plain(_where(witness))}**: {_plain(witness.shows)}.\n"
+        rows = [("specification", *_party_cells(party)) for party in witness.parties]
+        rows += [("runtime", *_reply_cells(reply)) for reply in witness.replies]
+        if rows:
+            lines = [("", "who", "how", "answer"), ("---",) * 4, *rows]
+            yield "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    if not finding.answered:
+        yield f"{NOBODY}\n"
+    yield f"Shown by {', '.join(f'`{id_}`' for id_ in finding.obligations)}.\n"
+    yield f"Proposed: {finding.proposed}\n"
+
+
+def _party_cells(party: Party) -> tuple[str, str, str]:
+    how = "; ".join(part for part in (party.note, party.bounds) if part)
+    return party.name, _plain(how), _plain(" or ".join(party.answers))
+
+
+def _reply_cells(reply: Reply) -> tuple[str, str, str]:
+    return reply.version, ", ".join(f"`{form}`" for form in reply.forms), _plain(reply.shown)
+
+
+def _plain(text: str) -> str:
+    """As Markdown that shows the text as it is, in a cell too."""
+    for mark in ("\\", "|", "*", "<", "[", "]"):
+        text = text.replace(mark, f"\\{mark}")
+    return text

@@ -1,0 +1,199 @@
+"""The findings as they are told: words, the answers of the specification, and those of runtimes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from sonnx_clip.findings.questions import CALL, asked_with
+from sonnx_clip.spec.finding_answers import answers_of, refuted_result
+from sonnx_clip.spec.findings import Contrast, Lack, ManyTags, NoNumber, NotTaken, Refutation, SharedTag
+from sonnx_clip.spec.show import show, show_bits
+from sonnx_clip.spec.values import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.findings.questions import Question
+    from sonnx_clip.findings.record import Answer, Measured
+    from sonnx_clip.spec import ElementType, Spec, Value
+    from sonnx_clip.spec.findings import Asked, Side, SourceFinding, Witness
+
+ANY_NAN = "any NaN"
+
+
+class Told(BaseModel):
+    """A part of what is told: immutable, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Words(Told):
+    """The words of a page; `title` and `file` are those of the text."""
+
+    title: str
+    file: str
+    section: str
+    quote: str
+
+
+class Party(Told):
+    """Who answers and what: the answers as decimals with their bits, or ``any NaN``.
+
+    `bounds` are those with which it answers, where they are its own.
+    """
+
+    name: str
+    note: str | None
+    bounds: str | None
+    answers: tuple[str, ...]
+
+
+class Reply(Told):
+    """What a runtime did with a question in one of its forms; bits as in the record, `shown` in decimals."""
+
+    runtime: str
+    version: str
+    forms: tuple[str, ...]
+    bits: tuple[str, ...]
+    shown: str
+
+
+class WitnessTold(Told):
+    """The numbers of a witness, what they show in a sentence, who answers what, what runtimes do."""
+
+    type: str | None
+    numbers: str
+    shows: str
+    parties: tuple[Party, ...] = ()
+    replies: tuple[Reply, ...] = ()
+
+
+class FindingTold(Told):
+    """A finding; `answered` says whether any runtime answered a question of it."""
+
+    id: str
+    title: str
+    kind: Literal["defect", "ambiguity", "gap"]
+    words: tuple[Words, ...]
+    found: str
+    witnesses: tuple[WitnessTold, ...]
+    obligations: tuple[str, ...]
+    proposed: str
+    answered: bool
+
+
+def tell(spec: Spec, record: Measured) -> tuple[FindingTold, ...]:
+    """Every finding, in the order of the specification."""
+    return tuple(_finding(spec, entry, record) for entry in spec.findings)
+
+
+def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
+    witnesses = tuple(_witness(spec, entry.id, witness, record) for witness in entry.witnesses)
+    return FindingTold(
+        id=entry.id,
+        title=entry.title,
+        kind=entry.kind,
+        words=tuple(
+            Words(
+                title=spec.page(source.page).title,
+                file=spec.page(source.page).file,
+                section=source.section,
+                quote=" ".join(source.quote.split()),
+            )
+            for source in entry.words
+        ),
+        found=entry.found,
+        witnesses=witnesses,
+        obligations=entry.obligations,
+        proposed=entry.proposed,
+        answered=any(reply.bits for witness in witnesses for reply in witness.replies),
+    )
+
+
+def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> WitnessTold:
+    match witness:
+        case Contrast():
+            etype = spec.element_type(witness.type)
+            parties = tuple(_party(spec, witness, side, etype) for side in witness.answers)
+            how = " in their bits" if witness.compared == "bits" else ""
+            shows = f"the others answer otherwise than {parties[0].name}{how}"
+            return _asked(spec, finding, witness, record, shows, parties)
+        case Refutation():
+            y, _ = refuted_result(spec, witness)
+            etype = spec.element_type(witness.type)
+            shows = f"{witness.refutes} is false of the result of the cases"
+            cases = Party(name="cases", note=None, bounds=None, answers=(number(y, etype),))
+            return _asked(spec, finding, witness, record, shows, (cases,))
+        case NotTaken():
+            where = witness.not_named
+            shows = f"{witness.taken_by} takes {witness.type}; {where.section} does not name {where.quote}"
+            return _asked(spec, finding, witness, record, shows, ())
+        case Lack():
+            shows = f"{witness.type} has no {witness.lacks}, a number of the example {witness.example}"
+            return WitnessTold(type=witness.type, numbers=witness.lacks, shows=shows)
+        case NoNumber():
+            shows = f"{witness.dialect}: {witness.bound} becomes no number of {witness.type}"
+            return WitnessTold(type=witness.type, numbers=f"bound {witness.bound}", shows=shows)
+        case SharedTag():
+            titles = " and ".join(f"{spec.constraint(id_).title} ({id_})" for id_ in witness.stands_for)
+            return WitnessTold(type=None, numbers=witness.tag, shows=f"[{witness.tag}] is {titles}")
+        case ManyTags():
+            listed = ", ".join(f"[{tag}]" for tag in witness.numbered)
+            title = spec.constraint(witness.constraint).title
+            return WitnessTold(
+                type=None, numbers=witness.constraint, shows=f"{title} ({witness.constraint}) is {listed}"
+            )
+
+
+def _asked(
+    spec: Spec, finding: str, witness: Asked, record: Measured, shows: str, parties: tuple[Party, ...]
+) -> WitnessTold:
+    etype = spec.element_type(witness.type)
+    given = (("X", witness.X), ("L", witness.L), ("M", witness.M))
+    numbers = ", ".join(
+        f"{name} = {number(encode(text, etype), etype)}" if text is not None else f"no {name}"
+        for name, text in given
+    )
+    wanted = asked_with(spec, finding, witness)
+    return WitnessTold(
+        type=etype.id,
+        numbers=numbers,
+        shows=shows,
+        parties=parties,
+        replies=tuple(_replies(record, wanted, etype)),
+    )
+
+
+def _party(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Party:
+    found = answers_of(spec, witness, side)
+    told = [number(value, etype) for value in found.values] + [ANY_NAN] * found.any_nan
+    own = side.L is not None or side.M is not None or witness.L is None or witness.M is None
+    bounds = ", ".join(
+        f"{name} = {number(value, etype)}" for name, value in zip("LM", found.bounds, strict=True)
+    )
+    return Party(name=side.by, note=side.note, bounds=bounds if own else None, answers=tuple(told))
+
+
+def number(value: Value, etype: ElementType) -> str:
+    """A value as a decimal, with its bits behind it."""
+    return f"{show(value, etype)} ({show_bits(value, etype)})"
+
+
+def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[Reply]:
+    """The answers to some questions; those of a runtime that are the same are told together."""
+    together: dict[tuple[str, tuple[str, ...], str | None], list[Answer]] = {}
+    for question in wanted:
+        for answer in record.answers:
+            if answer.question == question:
+                together.setdefault((answer.runtime, answer.bits, answer.words), []).append(answer)
+    for (runtime, bits, words), answers in together.items():
+        shown = " or ".join(number(int(pattern, 16), etype) for pattern in bits)
+        yield Reply(
+            runtime=runtime,
+            version=answers[0].version,
+            forms=tuple(answer.form for answer in answers if answer.form != CALL),
+            bits=bits,
+            shown=shown or f"refuses: {words}",
+        )

@@ -1,0 +1,202 @@
+"""Checks of the findings: each witness shows what it says, by evaluation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec.convert import convert
+from sonnx_clip.spec.dialect_defaults import bound_type
+from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
+from sonnx_clip.spec.findings import Contrast, Lack, ManyTags, NoNumber, NotTaken, Refutation, SharedTag
+from sonnx_clip.spec.names import suggestion
+from sonnx_clip.spec.quotes import says
+from sonnx_clip.spec.show import show
+from sonnx_clip.spec.values import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sonnx_clip.spec.document import Way
+    from sonnx_clip.spec.findings import Witness
+    from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.types import ElementType
+
+
+def check_findings(spec: Spec) -> Iterator[Finding]:
+    """Findings about names that are not there, and about witnesses that do not show what they say."""
+    for index, entry in enumerate(spec.findings):
+        for position, witness in enumerate(entry.witnesses):
+            way = ("findings", index, "witnesses", position)
+            unknown = list(_unknown(spec, way, witness))
+            yield from unknown
+            if not unknown:
+                try:
+                    yield from _check(witness, spec, way)
+                except UserError as error:
+                    yield Finding(way, error.what, error.todo)
+
+
+def names_of(witness: Witness) -> tuple[str, ...]:
+    """The ids of the specification whose obligations must show a witness; the cases need none."""
+    match witness:
+        case Contrast():
+            names = [side.by for side in witness.answers if side.by != "cases"]
+        case Refutation():
+            names = [witness.refutes]
+        case Lack():
+            names = [witness.example]
+        case NoNumber():
+            names = [witness.dialect]
+        case NotTaken():
+            names = [witness.taken_by]
+        case SharedTag():
+            names = list(witness.stands_for)
+        case ManyTags():
+            names = [witness.constraint]
+    return tuple(dict.fromkeys(names))
+
+
+def readings_behind(spec: Spec, names: Iterable[str]) -> tuple[str, ...]:
+    """The readings that decide for those of the names that are dialects."""
+    known = {d.id: d for d in spec.whole_dialects}
+    return tuple(known[name].reading for name in names if name in known)
+
+
+def _unknown(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
+    """Names of a witness that nothing in the specification has."""
+    dialects = [d.id for d in spec.whole_dialects]
+    constraints = [c.id for c in spec.constraints]
+    known = {
+        "type": ("machine type", [etype.id for etype in spec.element_types if etype.width is not None]),
+        "refutes": ("constraint or property", [*constraints, *(p.id for p in spec.properties)]),
+        "example": ("example", [example.id for example in spec.examples]),
+        "dialect": ("dialect", dialects),
+        "taken_by": ("dialect", dialects),
+        "constraint": ("constraint", constraints),
+    }
+    for key, (sort, ids) in known.items():
+        if (id_ := getattr(witness, key, None)) is not None:
+            yield from _known((*way, key), id_, ids, sort)
+    if isinstance(witness, Contrast):
+        ids = [*(r.id for r in spec.readings), *dialects]
+        for position, side in enumerate(witness.answers):
+            yield from _known((*way, "answers", position, "by"), side.by, ids, "reading or dialect")
+    if isinstance(witness, SharedTag):
+        for position, id_ in enumerate(witness.stands_for):
+            yield from _known((*way, "stands_for", position), id_, constraints, "constraint")
+
+
+def _known(way: Way, id_: str, ids: list[str], sort: str) -> Iterator[Finding]:
+    if id_ not in ids:
+        yield Finding(way, f"there is no {sort} `{id_}`", suggestion(id_, ids, "there are"))
+
+
+def _check(witness: Witness, spec: Spec, way: Way) -> Iterator[Finding]:
+    match witness:
+        case Contrast():
+            yield from _contrast(witness, spec, way)
+        case Refutation():
+            yield from _refutation(witness, spec, way)
+        case Lack():
+            yield from _lack(witness, spec, way)
+        case NoNumber():
+            yield from _no_number(witness, spec, way)
+        case NotTaken():
+            yield from _not_taken(witness, spec, way)
+        case SharedTag():
+            yield from _shared_tag(witness, spec, way)
+        case ManyTags():
+            yield from _many_tags(witness, spec, way)
+
+
+def _contrast(witness: Contrast, spec: Spec, way: Way) -> Iterator[Finding]:
+    etype = spec.element_type(witness.type)
+    found: list[Answers] = []
+    for position, side in enumerate(witness.answers):
+        try:
+            found.append(answers_of(spec, witness, side))
+        except UserError as error:
+            yield Finding((*way, "answers", position), error.what, error.todo)
+            return
+    for position, (side, answers) in enumerate(zip(witness.answers, found, strict=True)):
+        if position and not differ(found[0], answers, etype, bitwise=witness.compared == "bits"):
+            told = " or ".join(show(value, etype) for value in answers.values) or "any NaN"
+            what = f"`{side.by}` answers {told} here, as `{witness.answers[0].by}` does"
+            todo = "give numbers for which they differ, or leave this side out"
+            if differ(found[0], answers, etype, bitwise=True):
+                todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
+            yield Finding((*way, "answers", position), what, todo)
+
+
+def _refutation(witness: Refutation, spec: Spec, way: Way) -> Iterator[Finding]:
+    y, false = refuted_result(spec, witness)
+    if not false:
+        told = show(y, spec.element_type(witness.type))
+        what = f"`{witness.refutes}` holds here: the result of the cases is {told}"
+        yield Finding(way, what, "give numbers for which it is false")
+
+
+def _lack(witness: Lack, spec: Spec, way: Way) -> Iterator[Finding]:
+    example = spec.example(witness.example)
+    if witness.lacks not in (*example.X, example.L, example.M, *example.Y):
+        yield Finding((*way, "lacks"), f"{witness.lacks} is no number of `{example.id}`")
+    if witness.type not in [etype.id for etype in spec.types_of(example.family)]:
+        yield Finding((*way, "type"), f"`{example.id}` does not speak of {witness.type}")
+    if _has(witness.lacks, spec.element_type(witness.type)):
+        yield Finding((*way, "lacks"), f"{witness.type} has the number {witness.lacks}")
+
+
+def _has(text: str, etype: ElementType) -> bool:
+    try:
+        encode(text, etype)
+    except UserError:
+        return False
+    return True
+
+
+def _no_number(witness: NoNumber, spec: Spec, way: Way) -> Iterator[Finding]:
+    dialect, etype = spec.dialect(witness.dialect), spec.element_type(witness.type)
+    of = bound_type(spec, dialect, etype)
+    if etype.id not in dialect.element_types or not dialect.converts_to(etype.id):
+        yield Finding((*way, "dialect"), f"`{dialect.id}` converts no bound to {etype.id}")
+    elif convert(encode(witness.bound, of), of, etype) is not None:
+        what = f"{witness.bound} becomes a number of {etype.id}"
+        yield Finding((*way, "bound"), what, "give a bound that becomes none")
+
+
+def _not_taken(witness: NotTaken, spec: Spec, way: Way) -> Iterator[Finding]:
+    etype, dialect = spec.element_type(witness.type), spec.dialect(witness.taken_by)
+    for text in (witness.X, witness.L, witness.M):
+        encode(text, etype)
+    if etype.id not in dialect.element_types:
+        yield Finding((*way, "taken_by"), f"`{dialect.id}` does not take {etype.id}")
+    where = witness.not_named
+    pages = {page.id: repo_file(page.file) for page in spec.sources}
+    if where.page not in pages:
+        what = f"there is no source `{where.page}`"
+        yield Finding((*way, "not_named", "page"), what, suggestion(where.page, pages, "there are"))
+        return
+    stands = says(where, pages[where.page])
+    if stands is None:
+        what = f"{pages[where.page].name} has no section `{where.section}`"
+        yield Finding((*way, "not_named", "section"), what)
+    elif stands:
+        what = f"the section `{where.section}` does say `{where.quote}`"
+        yield Finding((*way, "not_named", "quote"), what, "the witness claims that it does not")
+
+
+def _shared_tag(witness: SharedTag, spec: Spec, way: Way) -> Iterator[Finding]:
+    stands_for = {c.id for c in spec.constraints if witness.tag in c.aliases.values()}
+    if set(witness.stands_for) != stands_for:
+        what = f"`{witness.tag}` stands for {', '.join(sorted(stands_for)) or 'no constraint'}"
+        yield Finding((*way, "stands_for"), what, "see `aliases` of the constraints")
+
+
+def _many_tags(witness: ManyTags, spec: Spec, way: Way) -> Iterator[Finding]:
+    numbers = set(spec.constraint(witness.constraint).aliases.values())
+    if set(witness.numbered) != numbers:
+        what = f"`{witness.constraint}` has the numbers {', '.join(sorted(numbers))}"
+        yield Finding((*way, "numbered"), what, "see `aliases` of the constraint")

@@ -1,0 +1,171 @@
+"""Findings about the sources: a defect, an ambiguity or a gap, with its words and numbers that show it.
+
+A witness is of one of several kinds, told apart by the key that only this kind has.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import Discriminator, Field, StringConstraints, Tag
+
+from sonnx_clip.spec.types import Id, NumberText, Part, Source, Text, Word
+
+Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body)-[1-9][0-9]*$")]
+ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
+_NEWEST: tuple[Form, ...] = ("clip-13",)
+
+
+class Side(Part):
+    """Who answers: a reading, or a dialect; with bounds of its own where it has other ones."""
+
+    by: Annotated[Text, Field(description="An id of `readings` or `dialects`.")]
+    L: NumberText | None = None
+    M: NumberText | None = None
+    note: Text | None = None
+
+
+class Contrast(Part):
+    """Numbers for which each further side answers otherwise than the first; a bound left out is missing.
+
+    `ask` names what runtimes are asked: a node `clip` of an operator set, or the function body in it.
+    """
+
+    TELLING: ClassVar[str] = (
+        r"_(differs|differs_bitwise|other_values|other_bits|agrees|agrees_bitwise|is_sonnx|is_sonnx_bitwise"
+        r"|infinities|without_bounds|printed_default|changed)$"
+    )
+
+    type: Word
+    X: NumberText
+    L: NumberText | None = None
+    M: NumberText | None = None
+    answers: Annotated[tuple[Side, ...], Field(min_length=2)]
+    compared: Annotated[
+        Literal["values", "bits"], Field(description="Whether zeros of both signs are different answers.")
+    ] = "values"
+    ask: tuple[Form, ...] = _NEWEST
+
+
+class Refutation(Part):
+    """Numbers for which a constraint or property is false of the result of the cases."""
+
+    TELLING: ClassVar[str] = r"_refuted$"
+
+    type: Word
+    X: NumberText
+    L: NumberText
+    M: NumberText
+    refutes: Annotated[Id, Field(description="An id of `constraints` or `properties`.")]
+    ask: tuple[Form, ...] = _NEWEST
+
+
+class Lack(Part):
+    """A number of a worked example that its element type does not have."""
+
+    TELLING: ClassVar[str] = r"^example_"
+
+    type: Word
+    lacks: NumberText
+    example: Word
+
+
+class NoNumber(Part):
+    """A FLOAT bound that becomes no number of the element type."""
+
+    TELLING: ClassVar[str] = r"^cast_undefined_elsewhere$"
+
+    type: Word
+    dialect: Text
+    bound: NumberText
+
+
+class NotTaken(Part):
+    """A type that a dialect takes, and that the words on a part of it do not name; numbers to ask with."""
+
+    TELLING: ClassVar[str] = r"_(is_sonnx|without_bounds)$"
+
+    type: Word
+    taken_by: Text
+    not_named: Annotated[Source, Field(description="Words that must not stand there.")]
+    X: NumberText
+    L: NumberText
+    M: NumberText
+    ask: tuple[Form, ...] = _NEWEST
+
+
+class SharedTag(Part):
+    """A number of the page that stands for several constraints."""
+
+    TELLING: ClassVar[str] = r"_is_written$"
+
+    tag: Id
+    stands_for: Annotated[tuple[Id, ...], Field(min_length=2)]
+
+
+class ManyTags(Part):
+    """A constraint that the page calls by several numbers."""
+
+    TELLING: ClassVar[str] = r"_is_written$"
+
+    constraint: Id
+    numbered: Annotated[tuple[Id, ...], Field(min_length=2)]
+
+
+Asked: TypeAlias = Contrast | Refutation | NotTaken
+"""The kinds of witnesses that runtimes can be asked."""
+
+_KINDS: dict[str, type[Part]] = {
+    "answers": Contrast,
+    "refutes": Refutation,
+    "lacks": Lack,
+    "bound": NoNumber,
+    "not_named": NotTaken,
+    "stands_for": SharedTag,
+    "numbered": ManyTags,
+}
+
+
+def _kind(value: Any) -> str:
+    """The kind of a witness; one without a key of its kind is taken for a contrast, which then lacks it."""
+    if isinstance(value, Part):
+        return type(value).__name__
+    if not isinstance(value, dict):
+        return "Contrast"
+    return next((kind.__name__ for key, kind in _KINDS.items() if key in value), "Contrast")
+
+
+Witness: TypeAlias = Annotated[
+    Annotated[Contrast, Tag("Contrast")]
+    | Annotated[Refutation, Tag("Refutation")]
+    | Annotated[Lack, Tag("Lack")]
+    | Annotated[NoNumber, Tag("NoNumber")]
+    | Annotated[NotTaken, Tag("NotTaken")]
+    | Annotated[SharedTag, Tag("SharedTag")]
+    | Annotated[ManyTags, Tag("ManyTags")],
+    Discriminator(_kind),
+]
+
+
+class SourceFinding(Part):
+    """What is wrong with a source, unclear in it, or not in it.
+
+    Args:
+        id: its permanent id.
+        title: what it is in a few words.
+        kind: words that cannot hold, words with several meanings, or words that are missing.
+        words: what the sources say.
+        found: what is wrong with it.
+        witnesses: numbers that show it.
+        obligations: what proves it.
+        proposed: a wording that would mend it.
+    """
+
+    id: Id
+    title: Text
+    kind: Literal["defect", "ambiguity", "gap"]
+    words: Annotated[tuple[Source, ...], Field(min_length=1)]
+    found: Text
+    witnesses: Annotated[tuple[Witness, ...], Field(min_length=1)]
+    obligations: Annotated[tuple[ObligationId, ...], Field(min_length=1)]
+    proposed: Text

@@ -1,0 +1,83 @@
+"""`sonnx-clip findings` and docs/findings.md: every finding with its words, numbers, runtimes and proofs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from sonnx_clip.cli import app
+from sonnx_clip.findings.record import read_record
+from sonnx_clip.findings.text import NOBODY, markdown
+from sonnx_clip.findings.told import FindingTold, tell
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec import load_spec
+
+SPEC = load_spec()
+RECORD = read_record(SPEC)
+TOLD = {finding.id: finding for finding in tell(SPEC, RECORD)}
+
+
+def run(*arguments: str) -> str:
+    done = CliRunner().invoke(app, ["findings", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_the_page_is_in_line_with_the_record() -> None:
+    page = repo_file("docs/findings.md").read_text(encoding="utf-8")
+    assert page == markdown(SPEC, tuple(TOLD.values()), RECORD)
+
+
+def test_json_is_what_is_told() -> None:
+    document = json.loads(run("--format", "json"))
+    assert [FindingTold.model_validate(f) for f in document["findings"]] == list(TOLD.values())
+    assert document["runtimes"] == RECORD.runtimes
+
+
+def test_text_has_every_finding_with_its_words() -> None:
+    text = " ".join(run().split())
+    for finding in TOLD.values():
+        assert f"{finding.kind} {finding.id}: {finding.title}" in text
+        for words in (*(w.quote for w in finding.words), finding.found, finding.proposed):
+            assert words in text
+    assert text.count(NOBODY) == sum(not finding.answered for finding in TOLD.values()) == 3
+
+
+@pytest.mark.parametrize("id_", TOLD)
+def test_the_page_has_everything_of_a_finding(id_: str) -> None:
+    page = repo_file("docs/findings.md").read_text(encoding="utf-8")
+    finding = TOLD[id_]
+    section = page.partition(f'<a id="{id_}"></a>')[2].partition("\n<a id=")[0]
+    folded = " ".join(section.split())
+    for words in (*(w.quote for w in finding.words), finding.found, finding.proposed):
+        assert words in folded
+    assert all(f"`{o}`" in section for o in finding.obligations)
+    rows = sum(len(w.parties) + len(w.replies) for w in finding.witnesses)
+    assert section.count("| specification |") + section.count("| runtime |") == rows
+    assert (NOBODY in section) == (not finding.answered)
+
+
+def answers(id_: str, witness: int) -> list[tuple[str, ...]]:
+    return [party.answers for party in TOLD[id_].witnesses[witness].parties]
+
+
+def test_answers_of_the_specification() -> None:
+    """Written down from the definitions."""
+    assert answers("nan-and-inverted-bounds", 0) == [
+        ("0 (0x00000000)",), ("any NaN",), ("any NaN",), ("nan (0x7fc00000)",)
+    ]  # fmt: skip
+    assert set(answers("sign-of-zero", 0)[3]) == {"-0 (0x80000000)", "0 (0x00000000)"}
+    assert answers("clip-6-printed-default", 0) == [
+        ("3.4028235e+38 (0x7f7fffff)",),
+        ("3.402823e+38 (0x7f7ffffd)",),
+    ]
+    assert answers("clip-6-defaults-of-float", 1) == [("65500 (0x7bff)",), ("inf (0x7c00)",)]
+    assert answers("defaults-and-infinities", 0)[1:] == [("inf (0x7f800000)",)] * 2
+
+
+def test_a_runtime_that_answers_alike_is_told_once() -> None:
+    replies = TOLD["clip-6-defaults-of-float"].witnesses[1].replies
+    ort = [(r.forms, r.bits) for r in replies if r.runtime == "onnxruntime"]
+    assert ort == [(("clip-6", "clip-10", "clip-11"), ("0x7c00",)), (("clip-12", "clip-13"), ("0x7bff",))]

@@ -1,0 +1,158 @@
+"""Findings with a planted mistake: a wrong quotation, witness, obligation or record is caught by name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.findings import measure as measuring
+from sonnx_clip.findings.record import PATH, differences, read_record
+from sonnx_clip.findings.shown_by import check_shown
+from sonnx_clip.paths import repo_file
+from sonnx_clip.render.findings import render_findings
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.render.obligation import Obligation
+    from tests.prove.workbench import Workbench
+
+YAML = "spec/clip.yaml"
+C2 = "obligations: [float32.C2_refuted, float32.C2_repaired]"
+FORMULA = "obligations: [float32.formula_c_differs,"
+BFLOAT16 = "obligations: [bfloat16.onnx_13_is_sonnx]"
+EXAMPLE = "obligations: [int8.example_int_1, int16.example_int_1, int32.example_int_1, int64.example_int_1]"
+
+
+@pytest.fixture(scope="module")
+def obligations() -> tuple[Obligation, ...]:
+    """A change of a finding changes none of them."""
+    return all_obligations(load_spec())
+
+
+def _caught(bench: Workbench, obligations: tuple[Obligation, ...]) -> str:
+    with pytest.raises(UserError) as caught:
+        render_findings(load_spec(bench.root / YAML), obligations)
+    return str(caught.value)
+
+
+def test_without_a_mistake_the_page_is_rendered(
+    bench: Workbench, obligations: tuple[Obligation, ...]
+) -> None:
+    page = render_findings(load_spec(bench.root / YAML), obligations)["docs/findings.md"]
+    assert all(f"`{finding.id}`" in page for finding in load_spec().findings)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("quote: Comparisons with NaN follow IEEE 754 semantics}",
+         "quote: Comparisons with NaN follow IEEE 754-2019 semantics}",
+         ("findings[1].words[1].quote", "does not say this")),
+        ("{type: float32, X: 5, L: nan, M: 9, refutes: C2}", "{type: float32, X: 5, L: 1, M: 9, refutes: C2}",
+         ("findings[0].witnesses[1]", "`C2` holds here")),
+        ("{type: float32, X: 0, L: nan, M: 1, answers: [{by: cases}, {by: formula-2019}, {by: numpy}]}",
+         "{type: float32, X: 0, L: -1, M: 1, answers: [{by: cases}, {by: formula-2019}, {by: numpy}]}",
+         ("findings[1].witnesses[1].answers[1]", "`formula-2019` answers 0 here, as `cases` does")),
+    ],
+    ids=["a quotation that is wrong", "a witness that refutes nothing", "a witness without a difference"],
+)  # fmt: skip
+def test_the_loader_refuses(
+    old: str, new: str, says: tuple[str, ...], bench: Workbench, obligations: tuple[Obligation, ...]
+) -> None:
+    bench.plant(YAML, old, new)
+    message = _caught(bench, obligations)
+    assert re.search(r"clip\.yaml:\d+:\d+ \(findings", message)
+    assert all(words in message for words in says)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (C2, "obligations: [float32.C2_refutation]",
+         ("findings[0].obligations[0]", "there is no obligation `float32.C2_refutation`",
+          "did you mean float32.C2_refuted")),
+        (C2, C2.replace("float32.C2_repaired", "float32.C1_is_written"),
+         ("findings[0].obligations[1]", "`float32.C1_is_written` shows C1, and this finding is about C2")),
+        (C2, "obligations: [float32.C2_repaired]",
+         ("findings[0].witnesses[0]", "no obligation that it names shows what this witness says of `C2`")),
+        (C2, "obligations: [float64.C2_refuted]",
+         ("findings[0].witnesses[0]", "no obligation that it names shows")),
+        (FORMULA, FORMULA.replace("formula_c_differs", "formula_c_answers"),
+         ("findings[1].witnesses[0]", "says of `formula-c`")),
+        (FORMULA, FORMULA.replace("float32.formula_c_differs", "float32.smoke_readings"),
+         ("findings[1].obligations[0]", "`float32.smoke_readings` shows smoke")),
+        (BFLOAT16, "obligations: [float32.onnx_13_is_sonnx]",
+         ("witnesses[0]", "says of `onnx-13`")),
+        (EXAMPLE, "obligations: [int8.example_int_2]", ("obligations[0]", "about int_1")),
+    ],
+    ids=["that does not exist", "that shows something else", "that shows no refutation", "in another type",
+         "that says nothing of a difference", "that is a smoke test", "in a type that no one doubts",
+         "on another example"],
+)  # fmt: skip
+def test_an_obligation(
+    old: str, new: str, says: tuple[str, ...], bench: Workbench, obligations: tuple[Obligation, ...]
+) -> None:
+    bench.plant(YAML, old, new)
+    message = _caught(bench, obligations)
+    assert re.search(r"clip\.yaml:\d+:\d+ \(findings", message)
+    assert all(words in message for words in says)
+
+
+def test_a_finding_without_an_obligation(bench: Workbench, obligations: tuple[Obligation, ...]) -> None:
+    bench.plant(YAML, C2, "obligations: []")
+    assert "(findings[0].obligations): at least one item is expected" in _caught(bench, obligations)
+
+
+def test_a_file_that_has_changed_since_is_told_without_a_line(bench: Workbench) -> None:
+    spec = load_spec(bench.root / YAML)
+    bench.plant(YAML, "operator: Clip\n", "\noperator: Clip\n")
+    with pytest.raises(UserError, match=r"^spec/clip.yaml \(findings\[0\]\.obligations\[0\]\): there is no"):
+        check_shown(spec, [])
+
+
+def test_a_witness_that_nobody_was_asked(bench: Workbench, obligations: tuple[Obligation, ...]) -> None:
+    bench.plant(YAML, "X: 5, L: nan, M: 9, refutes: C2", "X: 6, L: nan, M: 9, refutes: C2")
+    message = _caught(bench, obligations)
+    assert message.startswith(
+        f"{PATH}: c2-for-floats: onnxruntime was not asked clip-13 float32 X=0x40c00000"
+    )
+    assert "run: sonnx-clip findings --measure" in message
+
+
+def test_a_record_with_another_answer(bench: Workbench) -> None:
+    pytest.importorskip("onnxruntime")
+    lines = (bench.root / PATH).read_text(encoding="utf-8").splitlines()
+    (line,) = [
+        line for line in lines
+        if '"defaults-and-infinities"' in line and '"x":"0xff800000"' in line
+        and '"clip-12"' in line and '"onnxruntime"' in line
+    ]  # fmt: skip
+    bench.plant(PATH, line, line.replace('"0xff7fffff"', '"0xff800000"'))
+    spec = load_spec()
+    (found,) = differences(read_record(spec), measuring.measure(spec, measuring.installed()))
+    assert found.startswith("defaults-and-infinities: onnxruntime, clip-12 float32 X=0xff800000: 0xff7fffff")
+    assert "recorded 0xff800000" in found
+
+
+def test_a_runtime_that_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = measuring._ASK["numpy"]
+    monkeypatch.setitem(measuring._ASK, "numpy", lambda question: abs(right(question)))
+    spec = load_spec()
+    found = differences(read_record(spec), measuring.measure(spec, {"numpy": measuring.installed()["numpy"]}))
+    assert [line for line in found if line.startswith("sign-of-zero: numpy, call float32 X=0x80000000")]
+
+
+def test_a_page_of_yesterday_is_not_fresh(tmp_path: Path) -> None:
+    from sonnx_clip.render.generate import Generated, differences
+
+    page = repo_file("docs/findings.md").read_text(encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/findings.md").write_text(page.replace("0x7f7fffff", "0x7f7ffffe"), encoding="utf-8")
+    found = differences(Generated({"docs/findings.md": page}, ()), tmp_path)
+    assert found == ["docs/findings.md differs from what spec/clip.yaml gives"]

@@ -1,0 +1,93 @@
+"""Mistakes in the findings of spec/clip.yaml; the form is that of mistakes_of_meaning."""
+
+from __future__ import annotations
+
+from tests.spec.mistake import m
+
+# fmt: off
+
+C2 = "{type: float32, X: 5, L: nan, M: 9, refutes: C2}"
+DROPS = "{type: float32, X: nan, L: 0, M: 1, answers: [{by: cases}, {by: formula-c}, {by: formula-2008}]}"
+OTHER = "{type: int32, X: 0, L: 2, M: 1, answers: [{by: onnx-13}, {by: directml-5.0}]}"
+LACK = "{type: uint8, lacks: -6, example: int_1}"
+CAST = "{type: uint8, dialect: directml-2.1, bound: -1}"
+WHERE = 'not_named: {page: onnx-where, section: "Where - 9", quote: tensor(bfloat16)}'
+PRINTED = "{by: onnx-6, L: -3.402823e+38, M: 3.402823e+38, note: as printed}"
+WIDEST = "{type: float32, X: inf, L: lowest, M: highest, refutes: widest_bounds_are_no_bound}"
+BITS = "answers: [{by: cases}, {by: onnx-body}, {by: formula-c}]"
+AT = "(findings[…].witnesses[1])"
+
+FINDINGS = [
+    m("words that do not stand there", 'quote: "y = np.clip(x, -np.inf, max_val)"',
+      'quote: §"y = np.clip(x, -np.inf, min_val)"', "(findings[…].words[0].quote)",
+      "`Clip - 13` of onnx-clip-examples.txt does not say this"),
+    m("words of no section", 'section: "Where - 16"', 'section: §"Where - 15"',
+      "(findings[…].words[2].section)", "onnx-where.txt has no section `Where - 15`"),
+    m("words of no page", "{page: numpy-clip, section: numpy.minimum",
+      "{page: §numpy, section: numpy.minimum", "(findings[…].words[2].page)",
+      "there is no source `numpy`", "did you mean `numpy-clip`?"),
+    m("a witness of no kind", C2, "§{type: float32, X: 5, L: nan, M: 9}", AT,
+      "the key `answers` is missing"),
+    m("a key of another kind", LACK, "{type: uint8, lacks: -6, example: int_1, §M: 1}",
+      "(findings[…].witnesses[0].M)", "the key `M` is not known here"),
+    m("no such kind", "title: C2 is false for floats\n    kind: defect",
+      "title: C2 is false for floats\n    kind: §mistake", "(findings[…].kind)",
+      "`mistake` is not allowed here"),
+    m("no such form of a question", "ask: [clip-6, clip-10]", "ask: [clip-6, §clip10]",
+      "(findings[…].witnesses[0].ask[1])", "`clip10` is not a valid name"),
+    m("real has no bits", C2, "{type: §real, X: 5, L: 6, M: 9, refutes: C2}",
+      "(findings[…].witnesses[1].type)", "there is no machine type `real`"),
+    m("refuted entry that is not there", C2, "{type: float32, X: 5, L: nan, M: 9, refutes: §C4}",
+      "(findings[…].witnesses[1].refutes)", "there is no constraint or property `C4`"),
+    m("constraint that holds", C2, "§{type: float32, X: 5, L: 1, M: 9, refutes: C2}", AT,
+      "`C2` holds here: the result of the cases is 5", "for which it is false"),
+    m("property that holds", WIDEST, f"§{WIDEST.replace('X: inf', 'X: 7')}", "(findings[…].witnesses[2])",
+      "`widest_bounds_are_no_bound` holds here"),
+    m("property with another variable", WIDEST,
+      f"§{WIDEST.replace('widest_bounds_are_no_bound', 'monotone')}", "(findings[…].witnesses[2])",
+      "`monotone` speaks of X2 too"),
+    m("witness that is no number", C2, "§{type: float32, X: five, L: nan, M: 9, refutes: C2}", AT,
+      "`five` is not a number"),
+    m("side that is not there", DROPS, DROPS.replace("{by: formula-c}", "{by: §formula}"),
+      "(findings[…].witnesses[0].answers[1].by)", "there is no reading or dialect `formula`"),
+    m("side that does not differ", DROPS, DROPS.replace("{by: formula-2008}", "§{by: onnx-body}"),
+      "(findings[…].witnesses[0].answers[2])", "`onnx-body` answers nan here, as `cases` does"),
+    m("side that differs in bits alone", f"compared: bits, {BITS}",
+      "answers: [{by: cases}, §{by: onnx-body}, {by: formula-c}]", "(findings[…].witnesses[1].answers[1])",
+      "`onnx-body` answers 0 here, as `cases` does", "add `compared: bits`"),
+    m("side that takes another type", OTHER, OTHER.replace("{by: onnx-13}", "§{by: onnx-11}"),
+      "(findings[…].witnesses[1].answers[0])", "`onnx-11` does not take int32"),
+    m("reading without bounds", PRINTED, "§{by: onnx-body, note: as printed}",
+      "(findings[…].witnesses[0].answers[1])", "`onnx-body` does not say what a missing bound is"),
+    m("dialect that refuses a missing bound", PRINTED, "§{by: directml-1.0, note: as printed}",
+      "(findings[…].witnesses[0].answers[1])", "`directml-1.0` refuses a missing bound"),
+    m("bound that becomes no number", OTHER,
+      OTHER.replace("{by: directml-5.0}", "§{by: directml-5.0, M: nan}"),
+      "(findings[…].witnesses[1].answers[1])", "nan becomes no number of int32"),
+    m("number that the type has", LACK, LACK.replace("-6", "§9"), "(findings[…].witnesses[0].lacks)",
+      "uint8 has the number 9"),
+    m("number that the example has not", LACK, LACK.replace("-6", "§-7"), "(findings[…].witnesses[0].lacks)",
+      "-7 is no number of `int_1`"),
+    m("example of another family", LACK, LACK.replace("uint8", "§float16"), "(findings[…].witnesses[0].type)",
+      "`int_1` does not speak of float16"),
+    m("cast that is defined", CAST, CAST.replace("-1", "§0.5"), "(findings[…].witnesses[2].bound)",
+      "0.5 becomes a number of uint8"),
+    m("dialect without a cast", CAST, CAST.replace("directml-2.1", "§onnx-13"),
+      "(findings[…].witnesses[2].dialect)", "`onnx-13` converts no bound to uint8"),
+    m("type that is named", WHERE, WHERE.replace("tensor(bfloat16)", "§tensor(float16)"),
+      "(findings[…].witnesses[0].not_named.quote)", "does say `tensor(float16)`"),
+    m("type named in no section", WHERE, WHERE.replace('"Where - 9"', '§"Where - 8"'),
+      "(findings[…].witnesses[0].not_named.section)", "has no section `Where - 8`"),
+    m("type named on no page", WHERE, WHERE.replace("page: onnx-where", "page: §onnx-when"),
+      "(findings[…].witnesses[0].not_named.page)", "there is no source `onnx-when`"),
+    m("type that is not taken", "taken_by: onnx-13", "taken_by: §onnx-12",
+      "(findings[…].witnesses[0].taken_by)", "`onnx-12` does not take bfloat16"),
+    m("tag of other constraints", "{tag: C1, stands_for: [C1, C3]}", "{tag: C1, stands_for: §[C1, C2]}",
+      "(findings[…].witnesses[0].stands_for)", "`C1` stands for C1, C3"),
+    m("tag of no constraint", "{tag: C1, stands_for: [C1, C3]}", "{tag: C1, stands_for: [C1, §C7]}",
+      "(findings[…].witnesses[0].stands_for[1])", "there is no constraint `C7`"),
+    m("other tags", "numbered: [C1, C2, C3]", "numbered: §[C1, C2]", "(findings[…].witnesses[2].numbered)",
+      "`C3` has the numbers C1, C2, C3"),
+    m("an id that is taken", "- id: sign-of-zero", "- id: §zero-sign", "(findings[…].id)",
+      "the id `zero-sign` is taken by latitude[0]"),
+]
