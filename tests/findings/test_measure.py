@@ -97,8 +97,10 @@ def test_the_function_body_is_the_one_that_is_quoted() -> None:
     prefix = "Clip_test_clip_expanded_function_"
 
     def steps(model: onnx.ModelProto) -> list[tuple[str, list[str], list[str]]]:
-        short = lambda names: [name.removeprefix(prefix) for name in names]  # noqa: E731
-        return [(n.op_type, short(n.input), short(n.output)) for n in model.graph.node]
+        return [
+            (n.op_type, [i.removeprefix(prefix) for i in n.input], [o.removeprefix(prefix) for o in n.output])
+            for n in model.graph.node
+        ]
 
     ours = model_of(
         replace(LOW_OF_DOUBLE, min="0x0000000000000000", max="0x0000000000000000", form="body-13")
