@@ -1,0 +1,94 @@
+"""Commands that tell what Clip means, and what others take it to mean."""
+
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.options import MatrixFormat, TextOrJson
+
+
+def explain(
+    dtype: Annotated[str, typer.Argument(metavar="TYPE", help="Element type, for example float32, or real.")],
+    x: Annotated[str, typer.Option(help="Decimal, hex float, bits (0x7fc00000) or a constant such as nan.")],
+    min: Annotated[str, typer.Option(help="The lower bound, likewise.")],
+    max: Annotated[str, typer.Option(help="The upper bound, likewise.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say of one triple its case, its class, the result, the latitude and what proves it."""
+    from sonnx_clip.conform.explain import explain as explain_triple
+    from sonnx_clip.conform.explain import explanation_text
+
+    told = explain_triple(dtype, x, min, max)
+    print(told.model_dump_json(indent=1) if json else explanation_text(told))
+
+
+def readings(
+    dtype: Annotated[str, typer.Option(help="Element type, for example float32, or real.")] = "float32",
+    format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+) -> None:
+    """Show what each reading of Clip answers in each class, and whether it agrees with the cases."""
+    from rich.console import Console
+
+    from sonnx_clip.readings.matrix import matrix
+    from sonnx_clip.readings.text import markdown, print_matrix
+    from sonnx_clip.spec import load_spec
+
+    spec = load_spec()
+    found = matrix(spec, spec.element_type(dtype))
+    if format is MatrixFormat.JSON:
+        print(found.model_dump_json(indent=1))
+    elif format is MatrixFormat.MARKDOWN:
+        print(markdown(found), end="")
+    else:
+        print_matrix(found, Console())
+
+
+def dialects(
+    format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+) -> None:
+    """Show what each dialect takes: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
+    from rich.console import Console
+
+    from sonnx_clip.dialects.table import dialect_table
+    from sonnx_clip.dialects.text import markdown, print_table
+    from sonnx_clip.render.generate import all_obligations
+    from sonnx_clip.spec import load_spec
+
+    spec = load_spec()
+    if format is MatrixFormat.JSON:
+        print(dialect_table(spec).model_dump_json(indent=1))
+    elif format is MatrixFormat.MARKDOWN:
+        print(markdown(spec, all_obligations(spec)), end="")
+    else:
+        print_table(dialect_table(spec), spec, Console())
+
+
+def dialect(
+    id: Annotated[str, typer.Argument(metavar="DIALECT", help="For example onnx-6 or directml-2.1.")],
+    dtype: Annotated[str, typer.Argument(metavar="TYPE", help="Element type of X, for example float16.")],
+    x: Annotated[str, typer.Option(help="Decimal, hex float, bits (0x7c00) or a constant such as inf.")],
+    min: Annotated[str | None, typer.Option(help="The lower bound, in the type of the dialect.")] = None,
+    max: Annotated[str | None, typer.Option(help="The upper bound, likewise.")] = None,
+    scale: Annotated[str | None, typer.Option(help="ScaleBias of DirectML: X is multiplied first.")] = None,
+    bias: Annotated[str | None, typer.Option(help="ScaleBias of DirectML: then this is added.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Answer as a dialect does for one entry, and say what it made of the bounds."""
+    from sonnx_clip.dialects.apply import applied_text, apply
+
+    told = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
+    print(told.model_dump_json(indent=1) if json else applied_text(told))
+
+
+def findings(
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Ask the runtimes, and write what they answer.")
+    ] = False,
+    format: Annotated[
+        TextOrJson, typer.Option(help="Text for people or JSON for machines.")
+    ] = TextOrJson.TEXT,
+) -> None:
+    """Tell what is wrong, unclear or unsaid in the sources, what shows it, and what runtimes do there."""
+    from sonnx_clip.findings.command import findings as tell_findings
+
+    tell_findings(measure=measure, json=format is TextOrJson.JSON)

@@ -1,0 +1,108 @@
+"""Commands that render, prove and gather."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.options import BUILD, FamilyName, Jobs, OnlyTypes, WholeJson
+
+
+def generate(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if not fresh.")] = False,
+) -> None:
+    """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
+    from sonnx_clip.paths import repo_root
+    from sonnx_clip.render.generate import differences, render_all, write
+    from sonnx_clip.spec import load_spec
+
+    generated = render_all(load_spec())
+    found = differences(generated, repo_root()) if check else write(generated, repo_root())
+    for line in found:
+        print(line if check else f"written: {line}")
+    fresh = f"{len(generated.files)} generated files are fresh"
+    print("to accept the new output, run: sonnx-clip generate" if check and found else fresh)
+    raise typer.Exit(1 if check and found else 0)
+
+
+def prove(
+    family: Annotated[FamilyName | None, typer.Option(help="Only the element types of this family.")] = None,
+    dtype: OnlyTypes = None,
+    prover: Annotated[list[str] | None, typer.Option(help="Only this prover: z3 or cvc5.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="Only these obligations, or those of a requirement; * fits any text."
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    json: WholeJson = False,
+    build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
+) -> None:
+    """Prove the obligations, each by two provers; what was proved before is not asked again."""
+    from sonnx_clip.prove.command import prove as prove_obligations
+
+    status = prove_obligations(
+        family=family.value if family else None,
+        types=dtype or [],
+        provers=prover or [],
+        only=only or [],
+        jobs=jobs,
+        as_json=json,
+        build=build,
+    )
+    raise typer.Exit(status)
+
+
+def frama_c(
+    dtype: OnlyTypes = None,
+    json: WholeJson = False,
+    build: Annotated[Path, typer.Option(help="Where the result goes.")] = BUILD,
+) -> None:
+    """Prove the C kernels a second time: Frama-C, against contracts rendered from the YAML."""
+    from sonnx_clip.framac.command import frama_c as prove_c
+
+    raise typer.Exit(prove_c(types=dtype or [], as_json=json, build=build))
+
+
+def sweep(
+    dtype: OnlyTypes = None,
+    implementation: Annotated[
+        list[str] | None, typer.Option(help="c, numpy, or module:function; by default c and numpy.")
+    ] = None,
+    jobs: Jobs = None,
+    json: WholeJson = False,
+    build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = BUILD,
+) -> None:
+    """Compare every triple of 8 bits and every pair of 16 bits with what is due; goes on where it stopped."""
+    from sonnx_clip.sweep.command import run
+
+    status = run(names=implementation or [], types=dtype or [], jobs=jobs, as_json=json, build=build)
+    raise typer.Exit(status)
+
+
+def foundation(
+    json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+    build: Annotated[Path, typer.Option(help="Where the compiled files and the record go.")] = BUILD,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Write coq/assumptions.txt anew instead of comparing it.")
+    ] = False,
+) -> None:
+    """Have Coq's kernel check coq/ and generated/coq, and compare what the theorems rest on."""
+    from sonnx_clip.foundation.command import foundation as check_foundation
+
+    raise typer.Exit(check_foundation(as_json=json, build=build, accept=accept))
+
+
+def evidence(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder to write to; by default in --build.")
+    ] = None,
+    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
+) -> None:
+    """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings."""
+    from sonnx_clip.evidence import write_evidence
+
+    written = write_evidence(build, output or build / "evidence")
+    print(written.line)
+    raise typer.Exit(written.exit_status)

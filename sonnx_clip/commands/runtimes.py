@@ -1,0 +1,44 @@
+"""Commands that judge runtimes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.options import BUILD, OnlyTypes, Policy, WholeJson
+
+
+def check(
+    runtime: Annotated[
+        str,
+        typer.Option(help="sonnx, numpy, onnxruntime, onnx-reference, or module:function for (x, min, max)."),
+    ],
+    dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
+    policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report here.")] = None,
+) -> None:
+    """Hold a runtime against the proven cases: a verdict for each class and element type."""
+    from sonnx_clip.conform.command import check_runtime
+
+    status = check_runtime(runtime, dtype or [], policy.value, as_json=json, output=output, brief=brief)
+    raise typer.Exit(status)
+
+
+def compare_dialects(
+    runtime: Annotated[
+        list[str] | None,
+        typer.Option(help="onnxruntime, onnx-reference (by default both), or module:function for a model."),
+    ] = None,
+    opset: Annotated[list[int] | None, typer.Option(help="Only this operator set; may be repeated.")] = None,
+    dtype: OnlyTypes = None,
+    json: WholeJson = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
+    build: Annotated[Path, typer.Option(help="Where the records go.")] = BUILD,
+) -> None:
+    """Hold runtimes against every Clip that ONNX has had, and explain each disagreement."""
+    from sonnx_clip.conform.dialects.command import compare
+
+    status = compare(runtime or [], opset or [], dtype or [], as_json=json, build=build, brief=brief)
+    raise typer.Exit(status)
