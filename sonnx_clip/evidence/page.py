@@ -8,6 +8,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sonnx_clip.conform.dialects.record import STATES
 from sonnx_clip.conform.dialects.table import where
+from sonnx_clip.dialects import text as dialects_text
+from sonnx_clip.dialects.table import dialect_table
 from sonnx_clip.evidence import picture, reading_picture
 from sonnx_clip.evidence.view import SECTION_WORDS, VERDICT_GLYPHS, View
 
@@ -61,6 +63,19 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
         dialect_where=where,
         reading_type=reading_picture.TYPE,
         readings=reading_picture.reading_picture(spec, view),
+        dialect_columns=dialects_text.COLUMNS,
+        dialects=dialect_lines(spec, view),
         reading_at=(reading_picture.LABEL, reading_picture.NUMBERS, reading_picture.DUE),
         reading_step=(reading_picture.STEP_X, reading_picture.STEP_Y),
     )
+
+
+def dialect_lines(spec: Spec, view: View) -> list[tuple[str, tuple[str, ...], str]]:
+    """The id of each dialect, the cells of its row, and how much of it is proved, in words."""
+    entries = {
+        entry.id: entry for _, _, found in view.sections() for entry in found if entry.section == "dialects"
+    }
+    return [
+        (row.id, dialects_text.cells(row, spec)[1:], view.cells_in_words(entries[row.id]))
+        for row in dialect_table(spec).rows
+    ]

@@ -31,9 +31,11 @@ C_DRIVERS = "generated/c/drivers"
 Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
 
 # A keyword stands anywhere in a line; a statement goes on to the next declaration or beyond, never less.
-# Where a program begins, a type or a [val] ends, but no axiom: its formula may hold a [let].
+# Where a program begins, a type or a [val] ends, but no axiom: its formula may hold a [let]. The [let] of a
+# formula has its [=] behind the name; a program has parameters there, or a type.
 _NEXT = r"^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|inductive)\b|\Z"
-_PROGRAM = r"^\s*let\b"
+_WORDS = r"(?:ghost|rec|lemma|function|predicate|constant)"
+_PROGRAM = rf"^\s*let\s+(?:{_WORDS}\s+)*[\w']+(?![\w'])\s*(?:\[@[^\]]*\]\s*)*[(:\w]"
 _FLAGS = re.MULTILINE | re.DOTALL
 _AXIOM = re.compile(rf"\baxiom\s+(?P<name>[\w']+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)(?={_NEXT})", _FLAGS)
 # What is given to a clone begins with the words of declarations.
@@ -44,7 +46,7 @@ _CLONE = re.compile(
 )
 _VAL = re.compile(
     r"\bval\s+(?:(?:ghost|function|predicate|constant|lemma|rec)\s+)*(?P<name>[\w']+)(?P<contract>.*?)"
-    rf"(?=^\s*\n|{_PROGRAM}|{_NEXT})",
+    rf"(?={_PROGRAM}|{_NEXT})",
     _FLAGS,
 )
 _TYPE = re.compile(rf"\btype\s+(?P<name>[\w']+)(?P<body>.*?)(?={_PROGRAM}|{_NEXT})", _FLAGS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sonnx_clip.readings.matrix import Cell, Matrix, Row
     from sonnx_clip.spec import Spec
 
-PATH = "generated/docs/readings.md"
+PATH = "docs/readings.md"
 SHOWN = ("float32", "int32", "real")  # one of each family: the others of a family differ in nothing
 _FIXED = ("class", "X, min, max", "due")
 _STYLES = {"bits": "green", "values": "yellow", "differs": "bold red"}

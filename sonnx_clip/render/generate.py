@@ -67,7 +67,9 @@ def render_theories(spec: Spec) -> Generated:
     why3 = render_why3(spec)
     kernels, of_kernels = kernel_theories(spec)
     numpy, of_numpy = numpy_theories(spec)
-    readings, of_readings = reading_theories(spec)
+    if ("reading theories", "") not in spec.memo:  # most of the time goes into the answers of the readings
+        spec.memo["reading theories", ""] = reading_theories(spec)
+    readings, of_readings = spec.memo["reading theories", ""]
     dialects, of_dialects = dialect_theories(spec)
     rendered = (*why3.obligations, *of_readings, *of_dialects, *of_kernels, *of_numpy)
     obligations = (*written_obligations(ids_of(spec)), *rendered)

@@ -92,24 +92,35 @@ def differing(
 ) -> tuple[Triple, Value] | None:
     """Numbers that tell two readings apart, with an answer of one of them; None if no samples do.
 
+    They are looked for in one type of a sort: its others have the same samples, and a proof of their own.
     Bit for bit two readings are the same if they allow the same answers, by value if all answers of both
     are the same value.
     """
-    for triple in triples(etype):
-        mine, theirs = answers(spec, etype, one, triple), answers(spec, etype, other, triple)
+    first = _like(spec, etype)
+    for triple in triples(first):
+        mine, theirs = answers(spec, first, one, triple), answers(spec, first, other, triple)
         if bitwise:
             only = [y for y in (*mine, *theirs) if (y in mine) != (y in theirs)]
         else:
-            only = [y for y in mine if not all(same_value(y, z, etype) for z in theirs)]
+            only = [y for y in mine if not all(same_value(y, z, first) for z in theirs)]
         if only:
-            return triple, only[0]
+            of = {encode(text, first): encode(text, etype) for text in SAMPLES[etype.family]}
+            x, l, m = (of[value] for value in triple)
+            return (x, l, m), of[only[0]]
     return None
+
+
+def _like(spec: Spec, etype: ElementType) -> ElementType:
+    """The first type of the family that is signed or unsigned alike: its samples are as different."""
+    signed = getattr(etype.bits, "signed", None)
+    return next(t for t in spec.types_of(etype.family) if getattr(t.bits, "signed", None) == signed)
 
 
 def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool:
     """Whether a reading allows two answers of different values for some samples."""
-    found = (answers(spec, etype, reading, triple) for triple in triples(etype))
-    return any(not all(same_value(y, allowed[0], etype) for y in allowed) for allowed in found if allowed)
+    first = _like(spec, etype)
+    found = (answers(spec, first, reading, triple) for triple in triples(first))
+    return any(not all(same_value(y, allowed[0], first) for y in allowed) for allowed in found if allowed)
 
 
 def check_readings(spec: Spec) -> Iterator[Finding]:

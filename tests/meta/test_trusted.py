@@ -53,6 +53,14 @@ PLANTED = {
         CLIP, FORMULA, f"  axiom easy: (* \n\n end *) false\n\n{FORMULA}", ["+ axiom clip.Clip.easy: false"]),
     "a val": (CLIP, FORMULA, f"  val oracle (x: t) : t ensures {{ false }}\n\n{FORMULA}",
               ["+ symbol clip.Clip.oracle: val (x: t) : t ensures { false }"]),
+    "a val whose contract goes on behind a blank line": (
+        CLIP, FORMULA,
+        f"  val oracle (x: t) : t\n    ensures {{ true }}\n\n    ensures {{ false }}\n\n{FORMULA}",
+        ["+ symbol clip.Clip.oracle: val (x: t) : t ensures { true } ensures { false }"]),
+    "a val whose contract goes on behind a let": (
+        CLIP, FORMULA,
+        f"  val oracle (x: t) : t\n    ensures {{\n    let yes = true in\n    false }}\n\n{FORMULA}",
+        ["+ symbol clip.Clip.oracle: val (x: t) : t ensures { let yes = true in false }"]),
     "a val function": (CLIP, FORMULA, f"  val ghost function oracle (x: t) : t\n\n{FORMULA}",
                        ["+ symbol clip.Clip.oracle: val (x: t) : t"]),
     "assumed axioms": (FLOAT, f"{MEANING}  clone export clip.Clip",

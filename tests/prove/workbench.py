@@ -69,6 +69,7 @@ class Workbench:
         self.monkeypatch.setattr(load, "check_cases", lambda _: ())
         self.monkeypatch.setattr(load, "check_witnesses", lambda _: ())
         self.monkeypatch.setattr(load, "check_dialect_numbers", lambda _: ())
+        self.monkeypatch.setattr(load, "check_findings", lambda _: ())
 
     def limit(self, seconds: int) -> None:
         """Give the provers less time than usual."""
