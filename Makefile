@@ -10,7 +10,7 @@ BIN := .venv/bin
 
 # Settings: make test PYTEST_ARGS="tests/spec" COV_ARGS=, make prove PROVE_ARGS="--jobs 8",
 # make lock LOCK_ARGS=--upgrade
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist worksteal
 COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 PROVE_ARGS ?=
 SWEEP_ARGS ?=
