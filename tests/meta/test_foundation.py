@@ -149,7 +149,7 @@ def test_wrong_reading(old, new, theorem, written, tmp_path, monkeypatch):
 
 def test_readings_of_other_forms(written, tmp_path, monkeypatch):
     """Beside today's readings: one that leaves a choice, and one that speaks of infinities."""
-    last = f"# {'-' * 81} the page's worked"
+    last = f"# {'-' * 96} dialects\n"
     at = "{X: 0, L: 2, M: 1}"
     added = f"""\
   - id: either-bound-first
