@@ -9,7 +9,7 @@ import pytest
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.render import whyml
-from tests.meta.spec_bugs import ALL, Bug
+from tests.meta.spec_bugs import ALL, QUICK, Bug
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Ended, Workbench
@@ -25,7 +25,10 @@ def _not_proved(ended: Ended) -> set[str]:
     return set(re.findall(r"^not proved (\S+):", ended.out, re.MULTILINE))
 
 
-@pytest.mark.parametrize("bug", ALL, ids=lambda bug: bug.name)
+@pytest.mark.parametrize(
+    "bug",
+    [pytest.param(bug, marks=() if bug in QUICK else pytest.mark.exhaustive, id=bug.name) for bug in ALL],
+)
 def test_planted_bug_is_caught_by_its_obligation(bug: Bug, bench: Workbench) -> None:
     bench.limit(SECONDS)
     bench.plant(bug.file, bug.old, bug.new)
