@@ -50,6 +50,11 @@ prove: setup-python setup-provers setup-c ## generate, prove, judge the runtimes
 	$(BIN)/sonnx-clip evidence || status=$$?; \
 	exit $$status
 
+.PHONY: shell
+shell: setup-python ## a shell in which `sonnx-clip` is on PATH
+	@if [ -t 0 ]; then echo "sonnx-clip is on PATH in this shell; \`exit\` leaves it"; fi
+	@exec env -u MAKEFLAGS -u MAKELEVEL PATH="$(CURDIR)/$(BIN):$$PATH" bash
+
 .PHONY: test
 test: setup-python setup-provers setup-c ## the test suite, with coverage
 	$(PYTEST) $(COV_ARGS) -m "not exhaustive and not browser"
@@ -108,6 +113,10 @@ lock: setup-python ## bring requirements.lock in line with pyproject.toml
 	$(BIN)/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	    --extra dev pyproject.toml --output-file requirements.lock
+
+.PHONY: docs
+docs: setup-python ## bring docs/commands.md and docs/clip.svg in line with the program
+	$(BIN)/python tools/render_docs.py
 
 .PHONY: clean
 clean: ## remove what was built; .venv stays

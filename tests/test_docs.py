@@ -6,12 +6,13 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CHANGELOG.md"]
+PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "CITATION.cff", *sorted((ROOT / "docs").glob("*.md"))]
 NAMES = [page.name for page in PAGES]
 
 
@@ -26,16 +27,87 @@ def test_no_path_of_one_machine(page: Path) -> None:
     assert not re.findall(paths, page.read_text(encoding="utf-8"))
 
 
-def test_the_line_that_the_checker_printed_does_what_the_readme_says() -> None:
+def test_the_line_that_the_checker_printed_does_what_the_guide_says() -> None:
     pytest.importorskip("onnxruntime")
-    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8").splitlines()
     (pasted,) = [line.strip() for line in lines if line.strip().startswith("python -c ")]
     (said,) = [line.strip() for line in lines if line.strip().startswith("int64 (2,) [")]
     _, *arguments = shlex.split(pasted)
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
-    # What onnxruntime answers depends on the processor's vector instructions; what is due does not.
-    form, due = re.escape(said.partition("[")[0]), re.escape(said.partition("due:")[2])
-    assert re.fullmatch(rf"{form}\['0x[0-9a-f]+', '0x[0-9a-f]+'\] due:{due}", done.stdout.strip())
+    # What onnxruntime answers depends on the processor's vector instructions; what is expected does not.
+    form, expected = re.escape(said.partition("[")[0]), re.escape(said.partition("expected:")[2])
+    assert re.fullmatch(rf"{form}\['0x[0-9a-f]+', '0x[0-9a-f]+'\] expected:{expected}", done.stdout.strip())
+
+
+def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
+    """The guide's line is the checker's for the same call, onnxruntime right or wrong."""
+    pytest.importorskip("onnxruntime")
+    from sonnx_clip.conform.reproduce import reproducing_line
+    from sonnx_clip.conform.worker import Worker
+
+    text = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8")
+    (pasted,) = [line.strip() for line in text.splitlines() if line.strip().startswith("python -c ")]
+    worker = Worker("onnxruntime", "int64", 60.0)
+    try:
+        due = "0x0000000000000000 (0) at every entry"
+        line = reproducing_line(worker, "contiguous", [0, 0], ((0, 1 << 31), None), due)
+    finally:
+        worker.close()
+    assert pasted == f"python -c {shlex.quote(line)}"
+
+
+def test_commands_and_picture_are_fresh() -> None:
+    """docs/commands.md is what --help prints, docs/clip.svg what the specification draws."""
+    from tools.render_docs import rendered
+
+    files = rendered()
+    assert set(files) == {"docs/commands.md", "docs/clip.svg"}
+    stale = [name for name, text in files.items() if (ROOT / name).read_text(encoding="utf-8") != text]
+    assert not stale, "run: make docs"
+
+
+def test_the_picture_shows_every_case_and_nothing_from_elsewhere() -> None:
+    from xml.etree import ElementTree as ET
+
+    picture = (ROOT / "docs/clip.svg").read_text(encoding="utf-8")
+    root = ET.fromstring(picture)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert all(f"c-{case}" in picture for case in ("inverted", "low", "high", "inside"))
+    assert "href" not in picture
+
+
+def test_the_citation_has_the_fields_of_cff_1_2_0() -> None:
+    from ruamel.yaml import YAML
+
+    found = YAML(typ="safe").load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    # The fields that the schema of 1.2.0 requires, and those of its many others that are used here.
+    assert {"cff-version", "message", "title", "authors"} <= set(found)
+    used = {"type", "abstract", "version", "license", "keywords"}
+    assert set(found) - {"cff-version", "message", "title", "authors"} <= used
+    assert found["cff-version"] == "1.2.0"
+    assert found["type"] == "software"
+    assert found["authors"]
+    assert all(isinstance(author.get("name"), str) for author in found["authors"])
+    assert len(set(found["keywords"])) == len(found["keywords"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (str(found["version"]), found["license"]) == (project["version"], project["license"])
+
+
+def test_the_glossary_is_sorted_and_has_each_term_once() -> None:
+    text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    terms = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][2:]
+    assert terms == sorted(set(terms), key=str.lower)
+    assert {
+        "reading",
+        "dialect",
+        "class",
+        "latitude",
+        "obligation",
+        "road",
+        "form",
+        "verdict",
+        "claim",
+    } <= set(terms)
 
 
 def test_the_proof_by_hand_is_a_proof(tmp_path: Path) -> None:

@@ -18,11 +18,17 @@ def check(
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report here.")] = None,
+    repro: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a shell script that repeats each kind of deviation."),
+    ] = None,
 ) -> None:
-    """Hold a runtime against the proven cases: a verdict for each class and element type."""
+    """Compare a runtime with the proved cases: a verdict for each class and element type."""
     from sonnx_clip.conform.command import check_runtime
 
-    status = check_runtime(runtime, dtype or [], policy.value, as_json=json, output=output, brief=brief)
+    status = check_runtime(
+        runtime, dtype or [], policy.value, as_json=json, output=output, brief=brief, repro=repro
+    )
     raise typer.Exit(status)
 
 
@@ -37,7 +43,7 @@ def compare_dialects(
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
     build: Annotated[Path, typer.Option(help="Where the records go.")] = BUILD,
 ) -> None:
-    """Hold runtimes against every Clip that ONNX has had, and explain each disagreement."""
+    """Compare runtimes with every version of Clip that ONNX has had, and explain each difference."""
     from sonnx_clip.conform.dialects.command import compare
 
     status = compare(runtime or [], opset or [], dtype or [], as_json=json, build=build, brief=brief)

@@ -1,4 +1,7 @@
-"""As which reading of Clip a runtime behaves, in words."""
+"""The lines of a report that say which readings of Clip allow the answers of a runtime.
+
+`sonnx-clip check` prints them, and the page of evidence.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def behaviour(report: Report) -> list[str]:
-    """What the runtime behaves as: one reading in every type, or what holds of some types each.
+    """One line if the same readings fit every type, otherwise a line for each group of types.
 
-    Where a reading allows the answers and no others, those that leave more open are not told.
+    Where a reading allows the answers and no others, readings that leave more open are left out.
     """
     found = {one.type: one.readings for one in report.types if one.readings is not None}
     if not found:
@@ -21,29 +24,29 @@ def behaviour(report: Report) -> list[str]:
     exact = tuple(id_ for id_ in common if all(id_ in match.exactly for match in found.values()))
     common = exact or common
     if common:
-        return [f"{report.runtime_version} {_behaves(common, list(found.values()), list(found))}"]
+        return [_behaves(report.runtime_version, common, list(found.values()), list(found))]
     groups: dict[tuple[str, ...], list[str]] = {}
     for etype, match in found.items():
         key = match.exactly or match.allowed_by or ("", match.nearest or "", *match.left_in)
         groups.setdefault(key, []).append(etype)
     return [
-        f"{report.runtime_version} {_behaves(key, [found[t] for t in types], types)}"
+        _behaves(report.runtime_version, key, [found[t] for t in types], types)
         for key, types in groups.items()
     ]
 
 
-def _behaves(readings: tuple[str, ...], found: list[ReadingMatch], types: list[str]) -> str:
-    where = f"({', '.join(types)}; {sum(match.answers for match in found):,} different answers)"
+def _behaves(runtime: str, readings: tuple[str, ...], found: list[ReadingMatch], types: list[str]) -> str:
+    subject, number = f"{runtime}, {', '.join(types)}", f"{sum(match.answers for match in found):,}"
     if readings[0] == "":
-        left = f"{sum(match.left for match in found):,} of them"
+        left = f"{sum(match.left for match in found):,}"
         return (
-            f"behaves as none of the readings {where}: nearest {readings[1]},"
-            f" which does not allow {left}, in classes {', '.join(readings[2:])}"
+            f"{subject}: no reading allows all {number} answers kept; the nearest, {readings[1]},"
+            f" does not allow {left} of them, in {', '.join(readings[2:])}"
         )
-    named = f"{', '.join(readings[:-1])} and {readings[-1]}" if len(readings) > 1 else readings[0]
+    several = len(readings) > 1
+    named = f"readings {', '.join(readings[:-1])} and {readings[-1]}" if several else f"reading {readings[0]}"
     if all(id_ in match.exactly for id_ in readings for match in found):
-        return f"behaves as {named}, bit for bit {where}"
-    verbs = (
-        "leaves some answers open and allows" if len(readings) == 1 else "leave some answers open and allow"
-    )
-    return f"behaves as {named}, which {verbs} these {where}"
+        required = "require" if several else "requires"
+        return f"{subject}: all {number} answers kept are those that the {named} {required}, bit for bit"
+    allow, leave = ("allow", "leave") if several else ("allows", "leaves")
+    return f"{subject}: the {named} {allow} all {number} answers kept, and {leave} some answers open"

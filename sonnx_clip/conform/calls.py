@@ -157,9 +157,9 @@ def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:
         return Failure(("C1", "C3"), f"it returned {kind}, not an array (numpy.ndarray itself)")
     words = {}
     if result.shape != x.shape:
-        words["C1"] = f"it returned shape {result.shape}; {x.shape} is due"
+        words["C1"] = f"it returned shape {result.shape}, expected {x.shape}"
     if result.dtype != x.dtype:
-        words["C3"] = f"it returned {result.dtype}; {x.dtype} is due"
+        words["C3"] = f"it returned {result.dtype}, expected {x.dtype}"
     if words:
         return Failure(tuple(words), "; ".join(words.values()))
     return np.asarray(result)

@@ -151,7 +151,7 @@ class _Describer:
         due = show(spot.due, etype)
         explanation = None
         if got is not None:
-            shown = f"{shown}: got {show(got, etype)}, {due} is due"
+            shown = f"{shown}: got {show(got, etype)}, expected {due}"
             explanation = explain_deviation(etype, (spot.x, *bounds), spot.due, got)
         layout, line = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
         return Deviation(

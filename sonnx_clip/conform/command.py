@@ -1,4 +1,4 @@
-"""What `sonnx-clip check` does."""
+"""`sonnx-clip check`: runs the checker on a runtime, prints its report and writes what is to be kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Console
 
 from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.text import print_report, summary
+from sonnx_clip.conform.text import print_report, reproducers, summary
 from sonnx_clip.files import make_folder, write_whole
 
 if TYPE_CHECKING:
@@ -27,14 +27,25 @@ def check_runtime(
     as_json: bool,
     output: Path | None,
     brief: bool = False,
+    repro: Path | None = None,
 ) -> int:
     """Run the checker, print the report, perhaps write it; 1 if the run has failed, else 0.
 
+    Args:
+        runtime: the runtime to judge.
+        types: ids of element types; all, if empty.
+        policy: which latitude counts.
+        as_json: print the report as JSON, and the summary on standard error.
+        output: where the report is written as JSON.
+        brief: print the summary alone.
+        repro: where a shell script is written that repeats each kind of deviation.
+
     Raises:
-        UserError: the runtime or a type is not known, a package is missing, or `output` cannot be written.
+        UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
     """
-    if output is not None:  # better known before the run than after it
-        make_folder(output.parent)
+    for file in (output, repro):
+        if file is not None:  # better known before the run than after it
+            make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     progress = Console(stderr=True)
     with progress.status("") as status:
@@ -46,11 +57,13 @@ def check_runtime(
     text = report.model_dump_json(indent=1) + "\n"
     if output is not None:
         write_whole(output, text)
+    if repro is not None:
+        write_whole(repro, reproducers(report))
     if as_json:
         sys.stdout.write(text)
         print("\n".join([summary(report), *behaviour(report)]), file=sys.stderr)
     elif brief:
         print("\n".join([summary(report), *behaviour(report)]))
     else:
-        print_report(report, Console())
+        print_report(report, Console(), None if repro is None else str(repro))
     return 1 if report.failed else 0

@@ -21,7 +21,7 @@ _LAYOUTS = {layout.id: layout for layout in LAYOUTS}
 def reproducing_line(
     worker: Worker, layout: str, entries: Sequence[int], bounds: tuple[Bounds, Bounds | None], due: str
 ) -> str:
-    """Python that makes the call, prints type, shape and the bits of the result, and says what is due.
+    """Python that makes the call, prints type, shape and the bits of the result, and what is expected.
 
     It has no single quotes, so that a shell takes it between two of them.
 
@@ -50,7 +50,7 @@ def reproducing_line(
         f"y = np.asarray({worker.call})",
         *([f"l, m = {', '.join(others)}", f"z = {worker.call}"] if others else []),
         'b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]',
-        f'print(y.dtype, y.shape, b, "due:", {json.dumps(due)})',
+        f'print(y.dtype, y.shape, b, "expected:", {json.dumps(due)})',
     ]
     return "; ".join(parts)
 

@@ -1,4 +1,8 @@
-"""A report for people: class by type, then each kind of deviation once, then one line."""
+"""A report of the checker for people, which `sonnx-clip check` prints: deviations first, verdicts last.
+
+A deviation that several element types share is printed once. Its reproducer, a line of Python, is printed for
+the first deviation of each type; `reproducers` has all of them, as a shell script.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +35,40 @@ _FORMS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 
 
-def print_report(report: Report, console: Console) -> None:
-    """Print a report; lines to be pasted are never wrapped."""
-    console.print(f"[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
+def print_report(report: Report, console: Console, repro: str | None = None) -> None:
+    """Print a report; lines to be pasted are never wrapped.
+
+    Args:
+        report: what is printed.
+        console: where to.
+        repro: the file that holds the reproducers, which are then not printed.
+    """
+    for line in _unusual(report, pasted=repro is None):
+        console.print(line, soft_wrap=True, highlight=False)
+    if repro is not None:
+        console.print(f"reproducers: sh {repro}", soft_wrap=True, highlight=False, markup=False)
+    whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
+    for line in behaviour(report):
+        console.print(line, soft_wrap=whole, highlight=False, markup=False)
+    console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
     console.print(_table(report))
     legend = "  ".join(f"{sign} {verdict}" for verdict, (sign, _) in _SIGNS.items())
     console.print(f"[dim]{legend}[/]", soft_wrap=True, highlight=False)
-    for line in _unusual(report):
-        console.print(line, soft_wrap=True, highlight=False)
-    console.print(summary(report), soft_wrap=True, highlight=False, markup=False)
-    for line in behaviour(report):
-        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    console.print(summary(report), soft_wrap=whole, highlight=False, markup=False)
+
+
+def reproducers(report: Report) -> str:
+    """A shell script of all reproducers: for each class and element type the first deviation of each kind."""
+    lines = [
+        "# Repeats what `sonnx-clip check` reported. Each line prints type, shape and bits of the result,",
+        "# and what is expected. Run it where the runtime is installed: sh FILE",
+    ]
+    for found in report.types:
+        for c in found.classes:
+            for d in c.deviations:
+                lines.append(f"\n# {found.type}, {c.id}, {d.latitude or d.kind}: {' '.join(d.shown.split())}")
+                lines.append(_pasted(d.reproduce))
+    return "\n".join([*lines, ""])
 
 
 def summary(report: Report) -> str:
@@ -80,26 +107,42 @@ def _cell(found: ClassReport | None) -> Text:
     return Text(sign, style=style)
 
 
-def _unusual(report: Report) -> Iterator[str]:
+def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
     """What is not plain conformity: unsupported and crashed types, and the first deviations."""
-    for words, names in _unsupported(report.types).items():
-        yield f"[dim]unsupported[/] {', '.join(names)}: {escape(words)}"
+    for message, names in _unsupported(report.types).items():
+        yield f"[dim]unsupported[/] {', '.join(names)}: {escape(message)}"
     for found in report.types:
         if found.verdict == "crashed":
             yield f"[bold red]crashed[/] {found.type}: {escape(found.words or '')}"
-            yield from _paste(found.reproduce)
-        for layout, words in found.refused_layouts.items():
-            yield f"[dim]refused[/] {found.type}, layout {layout}: {escape(words)}"
+            if found.reproduce:
+                yield f"    {escape(_pasted(found.reproduce))}"
+        for layout, message in found.refused_layouts.items():
+            yield f"[dim]refused[/] {found.type}, layout {layout}: {escape(message)}"
         unreached = [c.id for c in found.classes if c.verdict == "unreached"]
         if unreached:
             yield f"[bold red]unreached[/] {found.type}: no vector reached {', '.join(unreached)}"
+    yield from _all_deviations(report, pasted=pasted)
+
+
+def _all_deviations(report: Report, *, pasted: bool) -> Iterator[str]:
+    """Each deviation; if `pasted`, with its reproducer where it is the first of an element type."""
+    repeated: set[str] = set()
+    left = 0
     for kind in ("violates", "acceptable"):
-        for (class_id, name), told in _deviations(report.types, kind).items():
-            yield from _told(class_id, name, told)
+        for (class_id, name), same in _deviations(report.types, kind).items():
+            yield from _described(class_id, name, same)
+            left += len(same)
+            etype, _, first = same[0]
+            if pasted and etype.type not in repeated:
+                repeated.add(etype.type)
+                left -= 1
+                yield f"    {escape(_pasted(first.reproduce))}"
+    if pasted and left:
+        yield f"[dim]lines to repeat other deviations: {left}; --repro FILE writes all of them[/]"
 
 
 def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
-    """Words of the runtime -> the element types that they refuse."""
+    """The runtime's message -> the element types that it refuses with it."""
     found: dict[str, list[str]] = {}
     for one in types:
         if one.verdict == "unsupported":
@@ -107,12 +150,12 @@ def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
     return found
 
 
-_Told = list[tuple["TypeReport", "ClassReport", "Deviation"]]
+_Same = list[tuple["TypeReport", "ClassReport", "Deviation"]]
 
 
-def _deviations(types: tuple[TypeReport, ...], kind: str) -> dict[tuple[str, str], _Told]:
-    """The deviations of a kind, by class and by what they are: the same in several types is told once."""
-    found: dict[tuple[str, str], _Told] = {}
+def _deviations(types: tuple[TypeReport, ...], kind: str) -> dict[tuple[str, str], _Same]:
+    """The deviations of a kind, by class and latitude; those of several element types stand together."""
+    found: dict[tuple[str, str], _Same] = {}
     for one in types:
         for c in one.classes:
             for deviation in c.deviations:
@@ -121,22 +164,20 @@ def _deviations(types: tuple[TypeReport, ...], kind: str) -> dict[tuple[str, str
     return found
 
 
-def _told(class_id: str, name: str, told: _Told) -> Iterator[str]:
+def _described(class_id: str, name: str, same: _Same) -> Iterator[str]:
     style = "bold red" if name == "violates" else "yellow"
-    _, _, first = told[0]
-    counts = ", ".join(f"{one.type} {_number(c, name):,}/{c.compared + c.raised:,}" for one, c, _ in told)
+    etype, _, first = same[0]
+    counts = ", ".join(f"{one.type} {_number(c, name):,}/{c.compared + c.raised:,}" for one, c, _ in same)
     yield f"[{style}]{name}[/] [bold]{class_id}[/]: {counts}"
-    yield f"    {told[0][0].type}, {first.layout}: {escape(first.shown)}"
+    yield f"    {etype.type}, {first.layout}: {escape(first.shown)}"
     why = first.words or first.explanation
     if why:
         yield f"    {escape(why)}"
-    yield from _paste(first.reproduce)
 
 
 def _number(found: ClassReport, name: str) -> int:
     return found.violating + found.raised if name == "violates" else found.latitude[name]
 
 
-def _paste(line: str | None) -> Iterator[str]:
-    if line:
-        yield f"    python -c {escape(shlex.quote(line))}"
+def _pasted(line: str) -> str:
+    return f"python -c {shlex.quote(line)}"

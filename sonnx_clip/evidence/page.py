@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -22,7 +23,17 @@ _DIALECT_COLOURS = {
     "agrees": "conforms", "payload": "conforms", "allowed": "acceptable", "differs": "acceptable",
     "unexplained": "violates", "refused": "unsupported", "crashed": "crashed",
 }  # fmt: skip
-_SIGNS = {"-inf": "−∞", "inf": "+∞", "nan": "NaN"}
+# What panel.svg.j2 draws with.
+_PANEL: dict[str, Any] = {
+    "size": (picture.WIDTH, picture.HEIGHT),
+    "left": picture.LEFT,
+    "right": picture.RIGHT,
+    "top": picture.TOP,
+    "bottom": picture.BOTTOM,
+    "columns": picture.COLUMNS,
+    "rows": picture.ROWS,
+    "signs": {"-inf": "−∞", "inf": "+∞", "nan": "NaN"},
+}
 
 
 def render_page(evidence: Evidence, spec: Spec) -> str:
@@ -32,41 +43,62 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
         evidence: what it says.
         spec: the specification, of which the picture of Clip is drawn.
     """
-    environment = Environment(
+    view = View(evidence)
+    return (
+        _environment()
+        .get_template("index.html.j2")
+        .render(
+            evidence=evidence,
+            view=view,
+            verdict_glyphs=VERDICT_GLYPHS,
+            section_words=SECTION_WORDS,
+            picture_type=picture.TYPE,
+            panels=picture.panels(spec),
+            special=picture.special_table(spec),
+            special_bounds=picture.SPECIAL_BOUNDS,
+            **_PANEL,
+            dialect_states=STATES,
+            dialect_colours=_DIALECT_COLOURS,
+            dialect_where=where,
+            reading_type=reading_picture.TYPE,
+            readings=reading_picture.reading_picture(spec, view),
+            dialect_columns=dialects_text.COLUMNS,
+            dialects=dialect_lines(spec, view),
+            reading_at=(reading_picture.LABEL, reading_picture.NUMBERS, reading_picture.DUE),
+            reading_step=(reading_picture.STEP_X, reading_picture.STEP_Y),
+        )
+    )
+
+
+def render_picture(spec: Spec) -> str:
+    """The picture of Clip by itself, as SVG: docs/clip.svg, which the README shows."""
+    step_x, step_y, columns = picture.WIDTH + 16, picture.HEIGHT + 40, 3
+    panels = picture.panels(spec)
+    placed = [(p, 8 + step_x * (k % columns), 76 + step_y * (k // columns)) for k, p in enumerate(panels)]
+    rows = -(-len(panels) // columns)
+    texts = [f"{case.id}: {case.title}" for case in spec.cases]
+    starts = [16.0, *(16 + 6.2 * x for x in accumulate(len(text) + 5 for text in texts))]
+    return (
+        _environment()
+        .get_template("clip.svg.j2")
+        .render(
+            legend=[(c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)],
+            placed=placed,
+            width=16 + step_x * columns,
+            height=52 + step_y * rows,
+            **_PANEL,
+        )
+    )
+
+
+def _environment() -> Environment:
+    return Environment(
         loader=PackageLoader("sonnx_clip.evidence"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-    )
-    view = View(evidence)
-    return environment.get_template("index.html.j2").render(
-        evidence=evidence,
-        view=view,
-        verdict_glyphs=VERDICT_GLYPHS,
-        section_words=SECTION_WORDS,
-        picture_type=picture.TYPE,
-        panels=picture.panels(spec),
-        special=picture.special_table(spec),
-        special_bounds=picture.SPECIAL_BOUNDS,
-        size=(picture.WIDTH, picture.HEIGHT),
-        left=picture.LEFT,
-        right=picture.RIGHT,
-        top=picture.TOP,
-        bottom=picture.BOTTOM,
-        columns=picture.COLUMNS,
-        rows=picture.ROWS,
-        signs=_SIGNS,
-        dialect_states=STATES,
-        dialect_colours=_DIALECT_COLOURS,
-        dialect_where=where,
-        reading_type=reading_picture.TYPE,
-        readings=reading_picture.reading_picture(spec, view),
-        dialect_columns=dialects_text.COLUMNS,
-        dialects=dialect_lines(spec, view),
-        reading_at=(reading_picture.LABEL, reading_picture.NUMBERS, reading_picture.DUE),
-        reading_step=(reading_picture.STEP_X, reading_picture.STEP_Y),
     )
 
 

@@ -1,8 +1,11 @@
 """`sonnx-clip check`: real runtimes, real verdicts, measured and not tabulated."""
 
 import json
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -66,7 +69,7 @@ def test_np_clip_violates_on_nan_bounds_and_returns_another_type_for_bfloat16(nu
 
 
 def test_every_deviation_is_repeated_by_its_line(onnxruntime_report, numpy_report):
-    """One Python for all lines of a report: each prints bits and what is due."""
+    """One Python for all lines of a report: each prints bits and what is expected."""
     for report in (onnxruntime_report, numpy_report):
         deviations = [d for t in report.types for c in t.classes for d in c.deviations]
         assert deviations
@@ -78,7 +81,7 @@ def test_every_deviation_is_repeated_by_its_line(onnxruntime_report, numpy_repor
         printed = done.stdout.splitlines()
         assert len(printed) == len(deviations)
         for line, deviation in zip(printed, deviations, strict=True):
-            assert f"due: {deviation.expected}" in line or "no entries" in line
+            assert f"expected: {deviation.expected}" in line or "no entries" in line
             if deviation.got is not None:
                 assert hex(int(deviation.got, 16)) in line
 
@@ -101,8 +104,36 @@ def test_the_table_the_deviations_and_the_last_line():
     assert rows["C3"][-2:] == ["=", "="]
     assert any(line.strip().startswith("python -c 'import numpy as np;") for line in lines)
     assert lines[-1].startswith("numpy ")
-    assert "1 conforms, 1 violates of 2 types" in lines[-2]
-    assert " behaves as numpy, " in lines[-1]
+    assert "1 conforms, 1 violates of 2 types" in lines[-1]
+    assert lines[-2].startswith("= conforms")
+    assert lines.index(header) > max(k for k, line in enumerate(lines) if "python -c" in line)
+    assert any(": the reading numpy allows all " in line for line in lines[: lines.index(header)])
+    # one line to paste for each element type that deviates, and word of the others
+    assert sum(line.strip().startswith("python -c ") for line in lines) == 1
+    assert any(
+        re.fullmatch(r"lines to repeat other deviations: [1-9]\d*; --repro FILE .*", line) for line in lines
+    )
+
+
+def test_the_reproducers_go_to_a_file(tmp_path):
+    script = tmp_path / "new" / "repro.sh"
+    done = run("--runtime", "numpy", "--dtype", "float32", "--repro", str(script))
+    assert done.exit_code == 1
+    assert "python -c" not in done.output
+    assert f"reproducers: sh {script}" in done.output.splitlines()
+    text = script.read_text()
+    named = set(re.findall(r"^# float32, (\w+), ", text, re.MULTILINE))
+    assert {"low_max_nan", "inside_both_nan", "low_zero_tie"} <= named
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ran = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True, env=env)
+    assert len(ran.stdout.splitlines()) == text.count("\npython -c ") >= 6
+    assert all(" expected: 0x" in line for line in ran.stdout.splitlines())
+
+
+def test_a_place_where_no_reproducers_can_go_is_known_before_the_run(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="folder cannot be made"):
+        run("--runtime", "no-such", "--dtype", "float32", "--repro", str(tmp_path / "file" / "repro.sh"))
 
 
 def test_unsupported_alone_is_named_and_no_failure():

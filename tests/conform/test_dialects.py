@@ -73,7 +73,7 @@ def test_onnxruntime_is_explained(onnxruntime_record):
     assert "int64.onnx_13_is_sonnx" in wrong.obligations
     wide = group(onnxruntime_record, "in-float32")
     assert {(place.opset, place.type) for place in wide.places} == {(6, "float16"), (11, "float16")}
-    assert wide.witness.shown == "X = 0, min = -1, max = -1e-45: got -0, 0 is due"
+    assert wide.witness.shown == "X = 0, min = -1, max = -1e-45: got -0, expected 0"
     assert (wide.witness.bound_type, wide.witness.max) == ("float32", "0x80000001")
     assert group(onnxruntime_record, "refuses-unordered").witness.x is None
 
@@ -154,7 +154,7 @@ def test_the_text_and_the_record(tmp_path):
     done = run("--opset", "13", "--dtype", "float32", "--build", str(tmp_path))
     assert done.exit_code == 0
     assert "explained by no-bound: " in done.output
-    assert "X = -inf, no min, max = 0: got -inf, -3.4028235e+38 is due" in done.output
+    assert "X = -inf, no min, max = 0: got -inf, expected -3.4028235e+38" in done.output
     lines = done.output.splitlines()
     assert "0 unexplained" in lines[-2]
     assert lines[-1].startswith("DirectML was not run")

@@ -47,16 +47,16 @@ def test_a_function_of_another_reading_is_named():
     found, lines = match("directml")
     assert found.allowed_by == found.exactly == ("directml",)
     assert found.answers > 20_000
-    assert lines == [
-        f"{PLANTED}:directml behaves as directml, bit for bit (float32; {found.answers:,} different answers)"
-    ]
+    kept = f"all {found.answers:,} answers kept are those that the reading directml requires, bit for bit"
+    assert lines == [f"{PLANTED}:directml, float32: {kept}"]
 
 
 def test_a_reading_that_leaves_nans_open():
     found, (line,) = match("formula_2019")
     assert "formula-2019" in found.allowed_by
     assert found.exactly == ()
-    assert "behaves as formula-2019 and numpy, which leave some answers open and allow these" in line
+    assert ": the readings formula-2019 and numpy allow all " in line
+    assert line.endswith(" answers kept, and leave some answers open")
 
 
 def test_one_answer_that_no_reading_allows_is_found_and_its_class_is_named():
@@ -65,8 +65,8 @@ def test_one_answer_that_no_reading_allows_is_found_and_its_class_is_named():
     assert found.nearest == "cases"
     assert found.left >= 1
     assert found.left_in == ("high_equal_bounds",)
-    assert "behaves as none of the readings (float32; " in line
-    assert f"nearest cases, which does not allow {found.left} of them, in classes high_equal_bounds" in line
+    assert line.startswith(f"{PLANTED}:cases_but_for_one, float32: no reading allows all ")
+    assert f"; the nearest, cases, does not allow {found.left} of them, in high_equal_bounds" in line
 
 
 def test_what_raises_matches_nothing():
@@ -108,12 +108,13 @@ def test_types_that_behave_differently_have_a_line_each():
     one = ReadingMatch(answers=10, allowed_by=("cases", "numpy"), exactly=("cases", "numpy"))
     two = ReadingMatch(answers=5, allowed_by=("onnx-body",), exactly=("onnx-body",))
     bad = ReadingMatch(answers=7, allowed_by=(), exactly=(), nearest="cases", left=2, left_in=("low_tie",))
+    kept = "answers kept are those that the"
+    none = "no reading allows all 7 answers kept; the nearest,"
     lines = behaviour(report(int8=one, uint8=one, float32=two, int64=bad, float64=None))
-    none = "behaves as none of the readings (int64; 7 different answers): nearest cases"
     assert lines == [
-        "r 1 behaves as cases and numpy, bit for bit (int8, uint8; 20 different answers)",
-        "r 1 behaves as onnx-body, bit for bit (float32; 5 different answers)",
-        f"r 1 {none}, which does not allow 2 of them, in classes low_tie",
+        f"r 1, int8, uint8: all 20 {kept} readings cases and numpy require, bit for bit",
+        f"r 1, float32: all 5 {kept} reading onnx-body requires, bit for bit",
+        f"r 1, int64: {none} cases, does not allow 2 of them, in low_tie",
     ]
 
 
@@ -121,8 +122,10 @@ def test_one_reading_for_all_types_has_one_line():
     ints = ReadingMatch(answers=10, allowed_by=("cases", "numpy"), exactly=("cases", "numpy"))
     floats = ReadingMatch(answers=5, allowed_by=("numpy",), exactly=())
     (line,) = behaviour(report(int8=ints, float32=floats))
-    told = "behaves as numpy, which leaves some answers open and allows these"
-    assert line == f"r 1 {told} (int8, float32; 15 different answers)"
+    assert (
+        line
+        == "r 1, int8, float32: the reading numpy allows all 15 answers kept, and leaves some answers open"
+    )
 
 
 def test_a_report_of_an_older_version_says_nothing():

@@ -45,8 +45,8 @@ def test_each_call_gets_its_entries_and_its_bounds():
     ("function", "tags", "words"),
     [
         (planted.returns_nothing, ("C1", "C3"), "NoneType"),
-        (planted.wider_type, ("C3",), "returned float64; int16 is due"),
-        (planted.wrong_shape, ("C1",), r"returned shape \(1, 4\); \(4,\) is due"),
+        (planted.wider_type, ("C3",), "returned float64, expected int16"),
+        (planted.wrong_shape, ("C1",), r"returned shape \(1, 4\), expected \(4,\)"),
         (lambda x, l, m: np.zeros(3), ("C1", "C3"), "float64"),
         (lambda x, l, m: [1, 2, 3, 4], ("C1", "C3"), "list"),
         (planted.writes_into_x, (), "ValueError: .*read-only"),

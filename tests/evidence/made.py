@@ -130,7 +130,7 @@ def _class(id_, case, type_id, *, bad):
         max="0x3f800000",
         expected="0x00000000",
         got="0x7fc00000",
-        shown="X=0 min=nan max=1: got nan, 0 is due",
+        shown="X=0 min=nan max=1: got nan, expected 0",
         layout="plain",
         reproduce="import numpy as np; np.clip(0, np.nan, 1)",
     )

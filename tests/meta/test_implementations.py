@@ -154,7 +154,7 @@ def test_an_input_is_not_writable(name):
         ("refuses_the_empty", "C1", "ValueError: empty"),
         ("refuses_inverted", "inverted_ordinary", "ValueError: min is greater than max"),
         ("masks_everything", "C3", "it returned MaskedArray, not an array (numpy.ndarray itself)"),
-        ("flattens_rank_3", "C1", "it returned shape (63,); (3, 3, 7) is due"),
+        ("flattens_rank_3", "C1", "it returned shape (63,), expected (3, 3, 7)"),
         ("overwrites_bounds_in_c", "low_ordinary", "it wrote into its input max"),
         ("overwrites_x_in_c", "low_ordinary", "it wrote into its input X"),
         ("returns_one_buffer", "low_ordinary", "its result is overwritten by the next call"),

@@ -34,7 +34,7 @@ def witness(asked: Asked, rows: Array, got: Array, where: Array) -> Witness:
     name = asked.etype.id
     shown = (
         f"X = {show(x, asked.etype)}, {_bounds_shown(asked, call)}: got {show(answered, asked.etype)},"
-        f" {show(due, asked.etype)} is due"
+        f" expected {show(due, asked.etype)}"
     )
     return _made(
         asked, call, shown, x=hex_bits(x, name), got=hex_bits(answered, name), due=hex_bits(due, name)
