@@ -13,6 +13,12 @@ def repo_root() -> Path:
     return bundled if bundled.is_dir() else _PACKAGE.parent
 
 
+def build_folder() -> Path | None:
+    """Where a checkout keeps what was built; None in an installed wheel."""
+    root = repo_root()
+    return root / "build" if root == _PACKAGE.parent else None
+
+
 def repo_file(relative: str) -> Path:
     """The path of a data file given by its path in the repository."""
     return repo_root() / relative

@@ -25,13 +25,14 @@ from sonnx_clip.render.replay import render_replay
 from sonnx_clip.render.vectors import render_vectors
 from sonnx_clip.render.why3 import render_why3
 from sonnx_clip.render.written import written_obligations
-from sonnx_clip.spec import Spec, schema_text
+from sonnx_clip.spec.schema import schema_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.spec import Spec
 
 MANIFEST = "generated/why3/obligations.json"
 SCHEMA = "spec/clip.schema.json"

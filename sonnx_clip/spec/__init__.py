@@ -4,7 +4,6 @@ from sonnx_clip.spec.answers import case_of, class_of, clip_value, evaluator, la
 from sonnx_clip.spec.evaluate import Evaluator
 from sonnx_clip.spec.load import load_spec
 from sonnx_clip.spec.model import Requirement, Spec
-from sonnx_clip.spec.schema import schema_text
 from sonnx_clip.spec.show import hex_float, show, show_bits
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue, broken_example, declared_example
 from sonnx_clip.spec.types import ElementType, FloatBits, IntegerBits, Source
@@ -33,7 +32,6 @@ __all__ = [
     "hex_float",
     "latitudes_of",
     "load_spec",
-    "schema_text",
     "show",
     "show_bits",
     "unparse",

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
+from sonnx_clip.spec.compose import (
+    MappingNode,
+    MarkedYAMLError,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    YAMLError,
+    compose,
+)
 from sonnx_clip.spec.tree import Position
 from sonnx_clip.spec.types import Scalar
 
@@ -50,7 +55,7 @@ class Document:
 
     def _compose(self) -> Node | None:
         try:
-            root: Node | None = YAML(typ="safe", pure=True).compose(self.text)
+            root = compose(self.text)
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             at = f"{self.name}:{mark.line + 1}:{mark.column + 1}" if mark else self.name
@@ -63,7 +68,7 @@ class Document:
         return root
 
     def _plain(self, node: Node, way: tuple[str | int, ...]) -> Any:
-        if node.anchor:
+        if getattr(node, "anchor", None):
             what = "anchors and aliases are not part of this form"
             raise self._at(_position(node), what, way, "write the value out")
         if isinstance(node, MappingNode):

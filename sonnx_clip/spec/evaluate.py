@@ -7,6 +7,7 @@ function is called with an environment: the value of each variable by its name.
 from __future__ import annotations
 
 import operator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.spec import tree, values
@@ -51,6 +52,8 @@ class Evaluator:
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         self.spec = spec
         self.etype = etype
+        self._key = values.comparison_key(etype)
+        self._case = lru_cache(maxsize=4096)(self._first_case)
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
 
@@ -90,7 +93,7 @@ class Evaluator:
     def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry) -> Function:
         match expr:
             case tree.Name(id=name, kind=Kind.ELEMENT):
-                return lambda env: _element(env[name])
+                return _element(name)
             case tree.Name(id=name):
                 return operator.itemgetter(name)
             case tree.Number(text=text):
@@ -104,30 +107,30 @@ class Evaluator:
                 return lambda env: env[name].entries[env["i"]]
 
     def _compare(self, expr: tree.Compare) -> Function:
-        left, right, etype = self._compile(expr.left), self._compile(expr.right), self.etype
+        left, right, key = self._compile(expr.left), self._compile(expr.right), self._key
         if expr.kind is not Kind.ELEMENT:
             return lambda env: bool(left(env) == right(env))
         match expr.operator:
             case "<":
-                return lambda env: values.less(left(env), right(env), etype)
+                return lambda env: key(left(env)) < key(right(env))
             case "<=":
-                return lambda env: values.less_equal(left(env), right(env), etype)
+                return lambda env: key(left(env)) <= key(right(env))
             case ">":
-                return lambda env: values.less(right(env), left(env), etype)
+                return lambda env: key(left(env)) > key(right(env))
             case ">=":
-                return lambda env: values.less_equal(right(env), left(env), etype)
+                return lambda env: key(left(env)) >= key(right(env))
             case _:
-                return lambda env: values.equal(left(env), right(env), etype)
+                return lambda env: key(left(env)) == key(right(env))
 
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
-        etype = self.etype
+        etype, key = self.etype, self._key
         first = arguments[0]
         match name:
             case "identical":
                 second = arguments[1]
                 return lambda env: values.identical(first(env), second(env))
             case "is_nan":
-                return lambda env: values.is_nan(first(env), etype)
+                return lambda env: (k := key(first(env))) != k  # true of the key of a NaN alone
             case "clip":
                 return lambda env: self.clip(*(argument(env) for argument in arguments))
             case "shape":
@@ -175,6 +178,9 @@ class Evaluator:
 
     def case(self, x: Value, l: Value, m: Value) -> Case:
         """The case in which three values lie: the first whose condition holds."""
+        return self._case(x, l, m)
+
+    def _first_case(self, x: Value, l: Value, m: Value) -> Case:
         environment = {"X": x, "L": l, "M": m}
         for case in self.spec.cases:
             if self(case.when, environment):
@@ -203,9 +209,14 @@ class Evaluator:
         ]
 
 
-def _element(value: Any) -> Any:
-    """An element; a scalar tensor stands for its entry."""
-    return value.entries[0] if isinstance(value, TensorValue) else value
+def _element(name: str) -> Function:
+    """The element that a variable stands for; a scalar tensor stands for its entry."""
+
+    def element(env: Environment) -> Any:
+        value = env[name]
+        return value.entries[0] if value.__class__ is TensorValue else value
+
+    return element
 
 
 def _indices(environment: Environment) -> int:

@@ -1,21 +1,12 @@
-"""spec/clip.yaml -> `Spec`, or one message that says what is wrong and where."""
+"""The specification, read and checked once for each state of its files: every command begins here."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.digest import digest_of
 from sonnx_clip.paths import repo_file
-from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
-from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.finding import raise_first
-from sonnx_clip.spec.finding_checks import check_findings
-from sonnx_clip.spec.meaning import check_cases, check_witnesses
-from sonnx_clip.spec.quotes import check_quotes
-from sonnx_clip.spec.references import check_references
-from sonnx_clip.spec.resolve import Resolver
-from sonnx_clip.spec.structure import validate
+from sonnx_clip.spec.compiled import kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,24 +26,15 @@ def load_spec(path: Path | None = None) -> Spec:
             file, line, column and the path of the entry.
     """
     default = repo_file("spec/clip.yaml")
-    return _load(path) if path is not None and path != default else _load_once(default)
+    return _read(path) if path is not None and path != default else _load_once(default)
 
 
 @cache
 def _load_once(path: Path) -> Spec:
-    return _load(path)
+    return kept(path, _read)
 
 
-def _load(path: Path) -> Spec:
-    document, content = read_document(path)
-    with_texts = validate(document, document.data)
-    raise_first(document, check_references(with_texts))
-    raise_first(document, check_dialects(with_texts))
-    raise_first(document, check_quotes(with_texts))
-    with_trees = Resolver(document, with_texts).resolve()
-    spec = validate(document, with_trees, digest=digest_of(content))
-    raise_first(document, check_cases(spec))
-    raise_first(document, check_witnesses(spec))
-    raise_first(document, check_dialect_numbers(spec))
-    raise_first(document, check_findings(spec))
-    return spec
+def _read(path: Path) -> Spec:
+    from sonnx_clip.spec.checked import read_and_check  # a specification that was kept needs none of it
+
+    return read_and_check(path)

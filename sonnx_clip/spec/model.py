@@ -27,6 +27,9 @@ from sonnx_clip.spec.types import WHOLE, ElementType, Family, Part, Source, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Self
+
+_DIALECTS = ("dialects", "")  # of a specification's memo
 
 
 class _Named(Protocol):
@@ -94,15 +97,25 @@ class Spec(Part):
     @property
     def whole_dialects(self) -> tuple[Dialect, ...]:
         """Every dialect, with what it takes over from those before it, in the order of the file."""
-        key = ("dialects", "")
-        if key not in self.memo:
-            self.memo[key] = whole(self.dialects)
-        found: tuple[Dialect, ...] = self.memo[key]
+        if _DIALECTS not in self.memo:
+            self.memo[_DIALECTS] = whole(self.dialects)
+        found: tuple[Dialect, ...] = self.memo[_DIALECTS]
         return found
 
     def model_post_init(self, context: Any, /) -> None:
         """Keep the digest, which is not a part of the file and comes as the context of validation."""
         self._digest = context or ""
+
+    def __copy__(self) -> Self:
+        """A copy, perhaps about to be changed, remembers nothing that was computed for this one."""
+        copied = super().__copy__()
+        copied._memo = {}  # noqa: SLF001 - its own class
+        return copied
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """What is kept of it: the specification and its whole dialects, without the evaluators."""
+        memo = {key: found for key, found in self.memo.items() if key == _DIALECTS}
+        return {**super().__getstate__(), "__pydantic_private__": {"_digest": self._digest, "_memo": memo}}
 
     def page(self, id_: str) -> Page:
         """The quoted text with this id; UserError if there is none (as for every look-up below)."""

@@ -144,19 +144,16 @@ def _first(findings: Iterator[Finding]) -> Iterable[Finding]:
 def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> Iterator[Finding]:
     ask = evaluator(spec, etype)
     for triple in triples(etype):
-        told = _told(triple, etype)
         found = answers(spec, etype, reading, triple)
         if not found:
-            yield Finding(("readings", index, "returns"), f"it allows no answer for {told}")
+            yield Finding(("readings", index, "returns"), f"it allows no answer for {_told(triple, etype)}")
             return
         due = ask.clip(*triple)
         for key, bitwise in (("agrees", False), ("agrees_bitwise", True)):
-            if bitwise:
-                there = all(identical(y, due) for y in found)
-            else:
-                there = all(same_value(y, due, etype) for y in found)
+            there = all(identical(y, due) or (not bitwise and same_value(y, due, etype)) for y in found)
             if there != agrees(spec, etype, reading, triple, bitwise=bitwise):
                 stated = "agrees" if there else "differs"
+                told = _told(triple, etype)
                 what = f"the reading {stated} for {told}, and this region says otherwise"
                 regions = getattr(reading, key)
                 way = (

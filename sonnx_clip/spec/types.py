@@ -45,7 +45,7 @@ NumberText: TypeAlias = Annotated[
 class Part(BaseModel):
     """A part of the model: immutable, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
 class Source(Part):

@@ -7,6 +7,7 @@ rounded once, to nearest with ties to even, straight into the format.
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,6 +16,8 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.spec.types import FloatBits, IntegerBits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sonnx_clip.spec.types import ElementType
 
 Value: TypeAlias = int | Fraction
@@ -218,19 +221,44 @@ def is_nan(value: Value, etype: ElementType) -> bool:
     return isinstance(etype.bits, FloatBits) and abs(int(order_key(value, etype))) > infinity(etype.bits)
 
 
+def comparison_key(etype: ElementType) -> Callable[[Value], Value | float]:
+    """A function to numbers whose ``<``, ``<=`` and ``==`` are those of the type's values.
+
+    For floats they are those of IEEE 754: -0 equals +0, and a NaN, which becomes Python's, is neither less
+    than anything nor equal to anything.
+    """
+    if isinstance(etype.bits, FloatBits):
+        sign, top = sign_bit(etype.bits), infinity(etype.bits)
+
+        def of_float(value: Value) -> Value | float:
+            magnitude = value & ~sign  # type: ignore[operator]
+            if magnitude > top:
+                return math.nan
+            return -magnitude if value & sign else magnitude  # type: ignore[operator]
+
+        return of_float
+    if isinstance(etype.bits, IntegerBits) and etype.bits.signed:
+        low, high = integer_range(etype)
+        return lambda value: value + 2 * low if value > high else value
+    return lambda value: value
+
+
 def less(a: Value, b: Value, etype: ElementType) -> bool:
     """``a < b``; for floats that of IEEE 754, false when an operand is NaN."""
-    return order_key(a, etype) < order_key(b, etype) and not (is_nan(a, etype) or is_nan(b, etype))
+    key = comparison_key(etype)
+    return key(a) < key(b)
 
 
 def less_equal(a: Value, b: Value, etype: ElementType) -> bool:
     """``a <= b``; for floats that of IEEE 754, false when an operand is NaN."""
-    return order_key(a, etype) <= order_key(b, etype) and not (is_nan(a, etype) or is_nan(b, etype))
+    key = comparison_key(etype)
+    return key(a) <= key(b)
 
 
 def equal(a: Value, b: Value, etype: ElementType) -> bool:
     """``a == b``; for floats that of IEEE 754: -0 equals +0, and a NaN equals nothing."""
-    return order_key(a, etype) == order_key(b, etype) and not is_nan(a, etype)
+    key = comparison_key(etype)
+    return key(a) == key(b)
 
 
 def identical(a: Value, b: Value) -> bool:

@@ -13,7 +13,7 @@ from sonnx_clip.foundation.sources import Source, coq_sources
 from sonnx_clip.paths import repo_root
 from sonnx_clip.prove.provers import Running
 from sonnx_clip.render.coq import render_coq
-from sonnx_clip.spec import load, load_spec
+from sonnx_clip.spec import checked, load_spec
 
 pytestmark = pytest.mark.skipif(
     shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq"
@@ -67,8 +67,8 @@ def problems(sources, folder):
 
 def rendered(old, new, tmp_path, monkeypatch):
     """What is rendered from a YAML with a mistake that the loader is kept from finding."""
-    monkeypatch.setattr(load, "check_cases", lambda _: ())
-    monkeypatch.setattr(load, "check_witnesses", lambda _: ())
+    monkeypatch.setattr(checked, "check_cases", lambda _: ())
+    monkeypatch.setattr(checked, "check_witnesses", lambda _: ())
     text = (repo_root() / "spec/clip.yaml").read_text()
     assert text.count(old) == 1
     (tmp_path / "clip.yaml").write_text(text.replace(old, new))

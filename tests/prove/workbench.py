@@ -13,7 +13,7 @@ from sonnx_clip.cli import main
 from sonnx_clip.prove import run
 from sonnx_clip.prove.provers import Limits
 from sonnx_clip.render.generate import render_theories, write
-from sonnx_clip.spec import load, load_spec
+from sonnx_clip.spec import checked, load, load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,10 +66,11 @@ class Workbench:
 
     def believe_the_yaml(self) -> None:
         """Switch off what the loader finds by evaluation, so that the provers stand alone."""
-        self.monkeypatch.setattr(load, "check_cases", lambda _: ())
-        self.monkeypatch.setattr(load, "check_witnesses", lambda _: ())
-        self.monkeypatch.setattr(load, "check_dialect_numbers", lambda _: ())
-        self.monkeypatch.setattr(load, "check_findings", lambda _: ())
+        self.monkeypatch.setattr(load, "kept", lambda path, read: read(path))  # what is unchecked is not kept
+        self.monkeypatch.setattr(checked, "check_cases", lambda _: ())
+        self.monkeypatch.setattr(checked, "check_witnesses", lambda _: ())
+        self.monkeypatch.setattr(checked, "check_dialect_numbers", lambda _: ())
+        self.monkeypatch.setattr(checked, "check_findings", lambda _: ())
 
     def limit(self, seconds: int) -> None:
         """Give the provers less time than usual."""

@@ -1,0 +1,41 @@
+"""spec/clip.yaml -> `Spec` with every check, or one message that says what is wrong and where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.digest import digest_of
+from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
+from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.finding import raise_first
+from sonnx_clip.spec.finding_checks import check_findings
+from sonnx_clip.spec.meaning import check_cases, check_witnesses
+from sonnx_clip.spec.quotes import check_quotes
+from sonnx_clip.spec.references import check_references
+from sonnx_clip.spec.resolve import Resolver
+from sonnx_clip.spec.structure import validate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.spec.model import Spec
+
+
+def read_and_check(path: Path) -> Spec:
+    """The specification in a file; `load` keeps it for the next process.
+
+    Raises:
+        UserError: the file cannot be read, is not in the form of spec/clip.yaml, or contradicts itself.
+    """
+    document, content = read_document(path)
+    with_texts = validate(document, document.data)
+    raise_first(document, check_references(with_texts))
+    raise_first(document, check_dialects(with_texts))
+    raise_first(document, check_quotes(with_texts))
+    with_trees = Resolver(document, with_texts).resolve()
+    spec = validate(document, with_trees, digest=digest_of(content))
+    raise_first(document, check_cases(spec))
+    raise_first(document, check_witnesses(spec))
+    raise_first(document, check_dialect_numbers(spec))
+    raise_first(document, check_findings(spec))
+    return spec

@@ -1,0 +1,158 @@
+"""A checked specification, kept in a file for the next process: `load` asks here first.
+
+Reading spec/clip.yaml and checking it takes longer than most commands. What came out of it is kept under the
+digest of all that it came from: the YAML, the texts that it quotes, the code that read and checked them, and
+the interpreter. Whatever does not fit exactly is not believed, and the specification is read again: a file
+that was made from something else, is damaged, belongs to another user, or could have been written by one.
+Such a file can hold nothing but the parts of a specification.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import VERSION as PYDANTIC
+
+from sonnx_clip.digest import digest_of, digest_of_parts
+from sonnx_clip.paths import build_folder, repo_file
+from sonnx_clip.spec.model import Spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_HERE = Path(__file__).resolve().parent
+_CODE = ("digest.py", "errors.py", "paths.py")  # what the code of this folder uses of the package
+_PARTS = "sonnx_clip.spec."
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def kept(path: Path, read: Callable[[Path], Spec]) -> Spec:
+    """The specification in a file, as it was kept, or as `read` gives it; then it is kept.
+
+    Args:
+        path: the YAML file.
+        read: reads and checks it; what it raises passes through, and nothing is kept.
+    """
+    for folder in folders():
+        spec = _take(folder / file_name(path), path)
+        if spec is not None:
+            return spec
+    spec = read(path)
+    _keep(path, spec)
+    return spec
+
+
+def folders() -> Iterator[Path]:
+    """Where specifications are kept, in the order in which the folders are tried."""
+    if not hasattr(os, "geteuid"):  # whose a file is cannot be asked, so none is believed
+        return
+    build = build_folder()
+    if build is not None:
+        yield build / "cache"
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        yield (Path(caches) if Path(caches).is_absolute() else Path.home() / ".cache") / "sonnx-clip"
+    except RuntimeError:  # no home
+        return
+
+
+def file_name(path: Path) -> str:
+    """The name of the file for a YAML file: interpreters and checkouts have one each."""
+    return f"spec-{sys.implementation.cache_tag}-{digest_of(str(path.absolute()))[:12]}.bin"
+
+
+def code_files() -> list[Path]:
+    """The source files that decide what becomes of a YAML file."""
+    return [*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _CODE)]
+
+
+def key_of(path: Path, pages: Iterable[str]) -> str:
+    """The digest of all that a specification comes from; OSError if a file cannot be read.
+
+    Args:
+        path: the YAML file.
+        pages: the texts that it quotes, by their paths in the repository.
+    """
+    from importlib.util import find_spec
+
+    yaml = find_spec("yaml")
+    libraries = [Path(yaml.origin)] if yaml is not None and yaml.origin else []
+    parts: list[bytes | str] = [sys.version, PYDANTIC, path.read_bytes()]
+    for name, file in (
+        *((page, repo_file(page)) for page in pages),
+        *((file.name, file) for file in (*code_files(), *libraries)),
+    ):
+        parts += [name, file.read_bytes()]
+    return digest_of_parts(parts)
+
+
+# ---------------------------------------------------------------------- the file
+
+
+def _keep(path: Path, spec: Spec) -> None:
+    """Write a specification where the next process finds it, if there is a place for it."""
+    from sonnx_clip.errors import UserError
+    from sonnx_clip.files import write_whole_bytes
+
+    pages = [page.file for page in spec.sources]
+    body = pickle.dumps(spec, protocol=5)
+    try:
+        head = {"key": key_of(path, pages), "pages": pages, "body": digest_of(body)}
+    except OSError:
+        return
+    content = json.dumps(head).encode() + b"\n" + body
+    for folder in folders():
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_ours(folder.lstat(), stat.S_ISDIR):
+                write_whole_bytes(folder / file_name(path), content, mode=0o600)
+                return
+        except (OSError, UserError):
+            continue
+
+
+def _take(file: Path, path: Path) -> Spec | None:
+    """The specification in a file that was kept; None if it is not to be believed."""
+    try:
+        content = _read_ours(file)
+        if content is None:
+            return None
+        line, _, body = content.partition(b"\n")
+        head = json.loads(line)
+        if head["body"] != digest_of(body) or head["key"] != key_of(path, head["pages"]):
+            return None
+        found = _Unpickler(io.BytesIO(body)).load()
+    except Exception:  # noqa: BLE001 - whatever is wrong with it, the specification is read again
+        return None
+    return found if isinstance(found, Spec) else None
+
+
+def _read_ours(file: Path) -> bytes | None:
+    """What a file holds that this user alone can have written; None for any other."""
+    if not _is_ours(file.parent.lstat(), stat.S_ISDIR):
+        return None
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(file, flags), "rb") as opened:  # noqa: PTH123 - a path cannot be opened so
+        return opened.read() if _is_ours(os.fstat(opened.fileno()), stat.S_ISREG) else None
+
+
+def _is_ours(found: os.stat_result, kind: Callable[[int], bool]) -> bool:
+    return kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes the parts of a specification, and nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.startswith(_PARTS):
+            found = super().find_class(module, name)
+            if isinstance(found, type) and found.__module__ == module:
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no part of a specification")

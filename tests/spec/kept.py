@@ -1,0 +1,127 @@
+"""A repository of one's own with a kept specification, and what can happen to either."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sonnx_clip import paths
+from sonnx_clip.paths import repo_root
+from sonnx_clip.spec import compiled
+from sonnx_clip.spec.checked import read_and_check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from sonnx_clip.spec.model import Spec
+
+PACKAGE = Path(compiled.__file__).parent
+
+
+@dataclass
+class Repository:
+    """A copy of spec/ and of the code that reads it, and how often it was read."""
+
+    root: Path
+    reads: int = 0
+
+    @property
+    def yaml(self) -> Path:
+        return self.root / "spec/clip.yaml"
+
+    @property
+    def file(self) -> Path:
+        """Where the specification is kept."""
+        return self.root / "build/cache" / compiled.file_name(self.yaml)
+
+    def load(self) -> Spec:
+        return compiled.kept(self.yaml, self._read)
+
+    def reads_again(self) -> bool:
+        """Whether the next process would read the YAML, and not believe what is kept."""
+        before = self.reads
+        self.load()
+        return self.reads > before
+
+    def _read(self, path: Path) -> Spec:
+        self.reads += 1
+        return read_and_check(path)
+
+
+def repository(root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A copy whose folders are those that are asked."""
+    shutil.copytree(repo_root() / "spec", root / "spec")
+    shutil.copytree(PACKAGE, root / "sonnx_clip/spec", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in compiled._CODE:
+        shutil.copy(PACKAGE.parent / name, root / "sonnx_clip" / name)
+    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    monkeypatch.setattr(compiled, "_HERE", root / "sonnx_clip/spec")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(root / "home"))
+    return Repository(root)
+
+
+def _append(relative: str) -> Callable[[Repository], None]:
+    def change(own: Repository) -> None:
+        with (own.root / relative).open("a", encoding="utf-8") as file:
+            file.write("\n# more\n")
+
+    return change
+
+
+def _flip(own: Repository) -> None:
+    """One bit of the body is another."""
+    content = bytearray(own.file.read_bytes())
+    content[-100] ^= 1
+    own.file.write_bytes(content)
+
+
+def _cut(own: Repository) -> None:
+    own.file.write_bytes(own.file.read_bytes()[:-1])
+
+
+def _empty(own: Repository) -> None:
+    own.file.write_bytes(b"")
+
+
+def _by_others(own: Repository) -> None:
+    own.file.chmod(0o666)
+
+
+def _folder_of_others(own: Repository) -> None:
+    own.file.parent.chmod(0o777)
+
+
+def _link(own: Repository) -> None:
+    other = own.root / "other.bin"
+    own.file.rename(other)
+    own.file.symlink_to(other)
+
+
+def _pipe(own: Repository) -> None:
+    own.file.unlink()
+    os.mkfifo(own.file, 0o600)
+
+
+# What the specification came from has changed.
+STALE = {
+    "yaml": _append("spec/clip.yaml"),
+    "quoted text": _append("spec/sources/numpy-clip.txt"),
+    "code of the checks": _append("sonnx_clip/spec/meaning.py"),
+    "code that keeps it": _append("sonnx_clip/spec/compiled.py"),
+    "code outside the folder": _append("sonnx_clip/errors.py"),
+}
+# The file is not what was written.
+SPOILT = {
+    "a bit": _flip,
+    "cut short": _cut,
+    "empty": _empty,
+    "writable by others": _by_others,
+    "in a folder that others can write": _folder_of_others,
+    "a link": _link,
+    "a pipe": _pipe,
+}
