@@ -16,7 +16,7 @@ from sonnx_clip.paths import repo_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-COMMON = "why3/drivers/c.drv"
+COMMON = "why3/drivers/sonnx_clip_c.drv"
 _SECONDS = 60
 _WORDS = frozenset({"if", "while", "return"})
 _CALL = re.compile(r"\b([a-z]\w*) ?\(")
@@ -28,7 +28,7 @@ def extract(theories: Mapping[str, str], drivers: Mapping[str, str]) -> Mapping[
 
     Args:
         theories: the kernels in WhyML, by their path; a kernel is the module ``Kernel`` of ``c_<type>.mlw``.
-        drivers: for each element type what its kernel is printed with, beside why3/drivers/c.drv.
+        drivers: for each element type what its kernel is printed with, beside why3/drivers/sonnx_clip_c.drv.
 
     Raises:
         UserError: Why3 is missing or said something, or gave no kernel.
@@ -46,12 +46,16 @@ def extract(theories: Mapping[str, str], drivers: Mapping[str, str]) -> Mapping[
 
 @cache
 def _extracted(name: str, theory: str, driver: str, written: tuple[tuple[str, str], ...]) -> str:
-    """Extracted in a folder that holds exactly these texts: what is on disk takes no part."""
-    module = f"c_{name}.Kernel"
+    """Extracted in a folder that holds exactly these texts: what is on disk takes no part.
+
+    Why3 1.7 and later also looks for a driver among its own, and stops where it finds two: so no driver has a
+    short name.
+    """
+    module, own, common = f"c_{name}.Kernel", f"sonnx_clip_{name}.drv", Path(COMMON).name
     with tempfile.TemporaryDirectory() as folder:
-        for file, text in (*written, (f"c_{name}.mlw", theory), (f"{name}.drv", driver)):
+        for file, text in (*written, (f"c_{name}.mlw", theory), (own, driver)):
             Path(folder, file).write_text(text, encoding="utf-8")
-        asked = ["why3", "extract", "-D", "c", "-D", "c.drv", "-D", f"{name}.drv", "-L", ".", module]
+        asked = ["why3", "extract", "-D", "c", "-D", common, "-D", own, "-L", ".", module]
         try:
             done = subprocess.run(
                 asked, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False

@@ -7,6 +7,7 @@ of 64-bit integers is used to say what they mean.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -50,6 +51,25 @@ class Reading:
     name: ReadingName
     width: int
     top: int = 0
+
+    @cached_property
+    def symbols(self) -> Mapping[str, Callable[..., Values]]:
+        """What the symbols of the small language mean."""
+        mask = np.uint64((1 << self.width) - 1)
+        return {
+            "nan": self.nan, "lt": self.lt, "le": self.le, "eq": self.eq,
+            "bw_and": lambda a, b: a & b,
+            "bw_or": lambda a, b: a | b,
+            "bw_xor": lambda a, b: a ^ b,
+            "bw_add": lambda a, b: (a + b) & mask,
+            "bw_sub": lambda a, b: (a - b) & mask,
+            "bw_ashr": self.shift,
+            "if": np.where,
+            "not": np.logical_not,
+            "/\\": np.logical_and,
+            "\\/": np.logical_or,
+            "=": np.equal,
+        }  # fmt: skip
 
     def nan(self, a: Patterns) -> Masks:
         """Whether a pattern is a NaN."""
@@ -110,44 +130,43 @@ def reading(name: ReadingName, etype: ElementType) -> Reading:
     return Reading(name, etype.width, top)
 
 
-def evaluate(meaning: Meaning, arguments: tuple[Values, ...], how: Reading) -> Values:
-    """The result of an operation on patterns and masks, choices included, all of one shape."""
+def readings(etype: ElementType) -> Mapping[ReadingName, Reading]:
+    """Those that have a meaning for it."""
+    names: tuple[ReadingName, ...] = ("Signed", "Unsigned")
+    if isinstance(etype.bits, FloatBits):
+        names = ("Float", *names)
+    return {name: reading(name, etype) for name in names}
+
+
+def evaluate(
+    meaning: Meaning, arguments: tuple[Values, ...], how: Reading, others: Mapping[str, Meaning] | None = None
+) -> Values:
+    """The result of an operation on patterns and masks, choices included, all of one shape.
+
+    Args:
+        meaning: the operation.
+        arguments: what it is applied to.
+        how: in which order patterns are read.
+        others: the operations that it may apply in turn; by default the table.
+    """
+    if others is None:
+        from sonnx_clip.trace.table import table
+
+        others = table()
     names = (name for name, _ in meaning.parameters)
-    return _value(meaning.tree, dict(zip(names, arguments, strict=True)), how)
+    return _value(meaning.tree, dict(zip(names, arguments, strict=True)), how, others)
 
 
-def _value(tree: Node, environment: Mapping[str, Values], how: Reading) -> Values:
+def _value(
+    tree: Node, environment: Mapping[str, Values], how: Reading, others: Mapping[str, Meaning]
+) -> Values:
     match tree:
         case Name(id=name):
             return environment[name]
         case Let(id=name, value=value, body=body):
-            return _value(body, {**environment, name: _value(value, environment, how)}, how)
+            bound = _value(value, environment, how, others)
+            return _value(body, {**environment, name: bound}, how, others)
         case Apply(function=name, arguments=parts):
-            values = tuple(_value(part, environment, how) for part in parts)
-            symbol = _symbols(how).get(name)
-            return symbol(*values) if symbol is not None else _defined(name, values, how)
-
-
-def _defined(name: str, values: tuple[Values, ...], how: Reading) -> Values:
-    """An operation of the table that is applied within another."""
-    from sonnx_clip.trace.table import table
-
-    return evaluate(table()[name], values, how)
-
-
-def _symbols(how: Reading) -> dict[str, Callable[..., Values]]:
-    mask = np.uint64((1 << how.width) - 1)
-    return {
-        "nan": how.nan, "lt": how.lt, "le": how.le, "eq": how.eq,
-        "bw_and": lambda a, b: a & b,
-        "bw_or": lambda a, b: a | b,
-        "bw_xor": lambda a, b: a ^ b,
-        "bw_add": lambda a, b: (a + b) & mask,
-        "bw_sub": lambda a, b: (a - b) & mask,
-        "bw_ashr": how.shift,
-        "if": np.where,
-        "not": np.logical_not,
-        "/\\": np.logical_and,
-        "\\/": np.logical_or,
-        "=": np.equal,
-    }  # fmt: skip
+            values = tuple([_value(part, environment, how, others) for part in parts])
+            symbol = how.symbols.get(name)
+            return symbol(*values) if symbol is not None else evaluate(others[name], values, how, others)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
-from sonnx_clip.trace.run import Fork, Run, UntraceableError, Value
+from sonnx_clip.trace.run import Fork, Language, Run, UntraceableError, Value
 from sonnx_clip.trace.samples import samples_of
 from sonnx_clip.trace.subject import dtype_of
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.types import ElementType
     from sonnx_clip.trace.evaluate import ReadingName
-    from sonnx_clip.trace.reached import Reached
     from sonnx_clip.trace.run import Step
     from sonnx_clip.trace.samples import Samples
     from sonnx_clip.trace.subject import Subject
@@ -39,7 +38,6 @@ class Path:
         free: the variables about which nothing is known, with their sort.
         witness: their values in a sample that takes this path.
         samples: all samples that take it.
-        places: where the code went, for the comparison with a real run.
     """
 
     kernel: str
@@ -48,7 +46,6 @@ class Path:
     free: Mapping[str, Sort]
     witness: Mapping[str, int]
     samples: Samples
-    places: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
@@ -68,25 +65,24 @@ class Traced:
     clones: frozenset[tuple[str, ReadingName | None]]
 
 
-def explore(what: Subject, etype: ElementType, reached: Reached, *, in_place: bool) -> Traced:
+def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
     """Run planner and kernel until every branch that a sample takes has been followed.
 
     Args:
         what: the functions.
         etype: the element type.
-        reached: notes which places of the code were reached.
         in_place: whether `out` is `x`.
 
     Raises:
         UserError: the kernel does what has no meaning in the table, or raises, or has too many paths.
     """
-    todo = [Fork((), samples_of(etype))]
+    todo, language = [Fork((), samples_of(etype))], Language(etype)
     paths: list[Path] = []
     clones: set[tuple[str, ReadingName | None]] = set()
     while todo:
         fork = todo.pop()
-        run = Run(etype, fork.decisions, fork.samples)
-        paths.append(_follow(what, run, reached, in_place=in_place))
+        run = Run(language, fork)
+        paths.append(_path(what, run, in_place=in_place))
         todo += run.forks
         clones |= run.clones
         if len(paths) > _MOST:
@@ -99,7 +95,24 @@ _SCRATCH = "write to `out`, or to an array that the kernel makes"
 _SEEN = "write it with operations of the table, or add the operation to why3/numpy.mlw"
 
 
-def _follow(what: Subject, run: Run, reached: Reached, *, in_place: bool) -> Path:
+def _path(what: Subject, run: Run, *, in_place: bool) -> Path:
+    kernel, result = follow(what, run, in_place=in_place)
+    return Path(
+        kernel,
+        tuple(run.steps),
+        result,
+        {name: value.sort for name, value in run.free.items()},
+        _at(run.free, int(np.flatnonzero(run.live)[0])),
+        run.samples.choose(run.live),
+    )
+
+
+def follow(what: Subject, run: Run, *, in_place: bool) -> tuple[str, str]:
+    """Run planner and kernel once on symbols: the name of the kernel, and what `out` holds in the end.
+
+    Raises:
+        UserError: the kernel does what has no meaning in the table, or raises, or writes to a foreign `x`.
+    """
     dtype, samples = dtype_of(run.etype), run.samples
     x = run.input("x", samples.x)
     lower, upper = (
@@ -110,7 +123,7 @@ def _follow(what: Subject, run: Run, reached: Reached, *, in_place: bool) -> Pat
     entries = SymbolicArray(run, memory, dtype, 1)
     out = SymbolicArray(run, memory if in_place else Memory(run.junk()), dtype, 1)
     try:
-        with np.errstate(all="ignore"), reached.watch(what.codes) as places:
+        with np.errstate(all="ignore"):
             kernel, low, high = what.planner(run.etype)(lower, upper)
             what.require_traced(kernel)
             kernel(entries, low, high, out)
@@ -124,16 +137,7 @@ def _follow(what: Subject, run: Run, reached: Reached, *, in_place: bool) -> Pat
     if not in_place and entries.value.text != x.text:
         said = f"{run.etype.id}: {kernel.__name__} writes to `x`, which is the caller's if `out` is not `x`"
         raise UserError(said, f"{kernel.__code__.co_filename}:{kernel.__code__.co_firstlineno}", _SCRATCH)
-    used = {name: value.sort for name, value in run.free.items()}
-    return Path(
-        kernel.__name__,
-        tuple(run.steps),
-        out.value.text,
-        used,
-        _at(run.free, int(np.flatnonzero(run.live)[0])),
-        samples.choose(run.live),
-        tuple(places),
-    )
+    return kernel.__name__, out.value.text
 
 
 def _at(values: Mapping[str, Value], column: int) -> dict[str, int]:

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.trace.reached import Reached
 from sonnx_clip.trace.subject import dtype_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.spec.types import ElementType
     from sonnx_clip.trace.explore import Path, Traced
+    from sonnx_clip.trace.instrument import Instrumented
+    from sonnx_clip.trace.places import Places
     from sonnx_clip.trace.subject import Subject
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -35,36 +36,51 @@ class Call:
 
 def run(what: Subject, call: Call) -> tuple[int, ...]:
     """The bit patterns that NumPy writes."""
-    return _run(what, call, Reached())[0]
-
-
-def strays(what: Subject, traced: Traced) -> list[str]:
-    """A line for each path that NumPy does not take: then the run on symbols is not what NumPy does."""
-    return [
-        f"{traced.etype.id}: no run of NumPy takes way {number} through {path.kernel}"
-        for number, path in enumerate(traced.paths, 1)
-        if not any(_run(what, call, Reached())[1] == path.places for call in _calls(traced, path))
-    ]
-
-
-def _calls(traced: Traced, path: Path) -> list[Call]:
-    s = path.samples
-    return [
-        Call(
-            traced.etype, traced.in_place, (int(s.x[0, i]), int(s.x[1, i])), int(s.lower[i]), int(s.upper[i])
-        )
-        for i in range(min(_TRIED, len(s.index)))
-    ]
-
-
-def _run(what: Subject, call: Call, reached: Reached) -> tuple[tuple[int, ...], tuple[tuple[str, int], ...]]:
     dtype = dtype_of(call.etype)
     x, (lower, upper) = _array(call.x, dtype), _array((call.lower, call.upper), dtype)
     out = x if call.in_place else np.empty_like(x)
-    with np.errstate(all="ignore"), reached.watch(what.codes) as places:
+    with np.errstate(all="ignore"):
         kernel, low, high = what.planner(call.etype)(lower, upper)
         kernel(x, low, high, out)
-    return tuple(out.view(f"u{dtype.itemsize}").tolist()), tuple(places)
+    return tuple(out.view(f"u{dtype.itemsize}").tolist())
+
+
+def strays(what: Subject, traced: Traced, places: Sequence[Places], copies: Instrumented) -> list[str]:
+    """A line for each path that NumPy does not take, or takes otherwise in the recorded copies.
+
+    Then the run on symbols is not what NumPy does.
+
+    Args:
+        what: the functions.
+        traced: the paths of one element type.
+        places: the points that each of these paths passes.
+        copies: of the functions.
+    """
+    found = (
+        _stray(what, traced, path, passed, copies) for path, passed in zip(traced.paths, places, strict=True)
+    )
+    return [
+        f"{traced.etype.id}: {said} {number} through {path.kernel}"
+        for number, (path, said) in enumerate(zip(traced.paths, found, strict=True), 1)
+        if said
+    ]
+
+
+def _stray(what: Subject, traced: Traced, path: Path, passed: Places, copies: Instrumented) -> str:
+    for call in _calls(traced, path):
+        with copies.watch() as record:
+            written = run(copies.subject, call)
+        if tuple(record.places) == passed:
+            same = written == run(what, call)
+            return "" if same else "the recorded copy writes something else than the kernel on way"
+    return "no run of NumPy takes way"
+
+
+def _calls(traced: Traced, path: Path) -> Iterator[Call]:
+    s = path.samples
+    for i in range(min(_TRIED, len(s.index))):
+        x = (int(s.x[0, i]), int(s.x[1, i]))
+        yield Call(traced.etype, traced.in_place, x, int(s.lower[i]), int(s.upper[i]))
 
 
 def _array(patterns: Sequence[int], dtype: np.dtype[Any]) -> Array:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.trace.evaluate import evaluate, reading
+from sonnx_clip.trace.evaluate import evaluate, readings
 from sonnx_clip.trace.table import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.trace.evaluate import ReadingName, Values
+    from sonnx_clip.trace.evaluate import Masks, ReadingName, Values
     from sonnx_clip.trace.samples import Samples
-    from sonnx_clip.trace.table import Sort
+    from sonnx_clip.trace.table import Meaning, Sort
 
 
 class UntraceableError(BaseException):
@@ -59,37 +59,54 @@ Step: TypeAlias = Bind | Branch
 
 @dataclass(frozen=True)
 class Fork:
-    """A branch that is still to be followed: the decisions up to it, and the samples that take it."""
+    """A branch that is still to be followed.
+
+    Args:
+        decisions: those up to it.
+        samples: the samples that take it.
+        results: what the operations up to it came to in more samples.
+        kept: which of these samples are left.
+    """
 
     decisions: tuple[bool, ...]
     samples: Samples
+    results: tuple[Values, ...] = ()
+    kept: Masks | None = None
+
+
+class Language:
+    """What operations mean for an element type: made once, for all its runs."""
+
+    def __init__(self, etype: ElementType) -> None:
+        self.etype, self.table, self.readings = etype, table(), readings(etype)
 
 
 class Run:
     """One execution. Its decisions are given as far as they are known; then it goes wherever a sample goes.
 
     Args:
-        etype: the element type.
-        decisions: which way to go at the first branches.
-        samples: the inputs that take these branches.
+        language: the element type, and what the operations mean.
+        fork: which way to go at the first branches, and the inputs that take them.
+        again: these are known to be all branches; then nothing is computed in the samples.
     """
 
-    def __init__(self, etype: ElementType, decisions: Sequence[bool], samples: Samples) -> None:
-        self.etype, self.decisions, self.samples = etype, tuple(decisions), samples
-        self.table = table()
-        self.live = np.ones(samples.index.shape, np.bool_)
+    def __init__(self, language: Language, fork: Fork, *, again: bool = False) -> None:
+        self.etype, self.table, self.readings = language.etype, language.table, language.readings
+        self.fork, self.samples, self.again = fork, fork.samples, again
+        self.live = np.ones(fork.samples.index.shape, np.bool_)
         self.steps: list[Step] = []
         self.taken: list[bool] = []
         self.forks: list[Fork] = []
         self.free: dict[str, Value] = {}
         self.clones: set[tuple[str, ReadingName | None]] = set()
+        self._results: list[Values] = []
         self._counts: dict[str, int] = {}
         self._decided: dict[str, bool] = {}
 
     def literal(self, pattern: int) -> Value:
         """An element that is written down."""
         digits = (self.etype.width or 0) // 4
-        samples = np.full(self.samples.x.shape, pattern, np.uint64)
+        samples = np.broadcast_to(np.uint64(pattern), self.samples.x.shape)
         return Value(f"(0x{pattern:0{digits}x}: t)", "element", samples)
 
     def any(self, name: str, sort: Sort, samples: Values) -> Value:
@@ -107,8 +124,7 @@ class Run:
         """The result of an operation of the table, as a new step; its choices are free variables."""
         meaning = self.table[name]
         given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]
-        order = reading(how or "Unsigned", self.etype)
-        samples = evaluate(meaning, tuple(value.samples for value in given), order)
+        samples = self._computed(meaning, tuple(value.samples for value in given), how or "Unsigned")
         self.clones.add((meaning.module, how))
         words = [f"{clone_name(meaning.module, how)}.{name}", *(value.text for value in given)]
         bound = self._name("b" if meaning.sort == "mask" else "t")
@@ -119,19 +135,34 @@ class Run:
         """Decide which way to go; what is left for later is noted as a fork."""
         if condition.text in self._decided:
             return self._decided[condition.text]
-        yes = np.asarray(condition.samples[0], np.bool_)
-        if len(self.taken) < len(self.decisions):
-            decision = self.decisions[len(self.taken)]
+        if len(self.taken) < len(self.fork.decisions):
+            decision = self.fork.decisions[len(self.taken)]
+        elif self.again:
+            raise UntraceableError("a decision that was not made the first time")
         else:
+            yes = np.asarray(condition.samples[0], np.bool_)
             true, false = self.live & yes, self.live & ~yes
             decision = bool(true.any())
             if decision and false.any():
-                self.forks.append(Fork((*self.taken, False), self.samples.choose(false)))
-        self.live &= yes == decision
+                left = self.samples.choose(false)
+                self.forks.append(Fork((*self.taken, False), left, tuple(self._results), false))
+            self.live = true if decision else false
         self.taken.append(decision)
         self._decided[condition.text] = decision
         self.steps.append(Branch(condition.text, decision))
         return decision
+
+    def _computed(self, meaning: Meaning, arguments: tuple[Values, ...], how: ReadingName) -> Values:
+        """The result in the samples: a part of what it was before the fork, or computed."""
+        if self.again:
+            return arguments[0]
+        done = len(self._results)
+        if done < len(self.fork.results):
+            result = self.fork.results[done][:, self.fork.kept]
+        else:
+            result = evaluate(meaning, arguments, self.readings[how], self.table)
+        self._results.append(result)
+        return result
 
     def _choice(self, name: str, how: ReadingName | None) -> Value:
         if name == "free":

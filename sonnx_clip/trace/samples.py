@@ -7,6 +7,7 @@ reductions can be told apart from entries. That no branch is forgotten for want 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -43,12 +44,17 @@ class Samples:
         """Some of them."""
         return Samples(self.index[keep], self.x[:, keep], self.lower[keep], self.upper[keep])
 
+    def first(self) -> Samples:
+        """The first of them alone."""
+        return Samples(self.index[:1], self.x[:, :1], self.lower[:1], self.upper[:1])
+
     def noise(self, number: int) -> Patterns:
         """Bits that look random, the same for a sample in every run, shape (n,)."""
         mixed = (self.index + np.uint64(1)) * _HASH * np.uint64(2 * number + 1)
         return (mixed ^ (mixed >> np.uint64(29))) * _HASH >> np.uint64(7)
 
 
+@cache
 def samples_of(etype: ElementType) -> Samples:
     """All pairs of bounds that matter, each with entries around them."""
     bounds, entries = _bounds(etype), _entries(etype)
@@ -58,6 +64,7 @@ def samples_of(etype: ElementType) -> Samples:
         for x, y in product((*entries, lower, upper), repeat=2)
     ]
     table = np.array(rows, np.uint64).T.copy()
+    table.flags.writeable = False
     return Samples(np.arange(table.shape[1], dtype=np.uint64), table[:2], table[2], table[3])
 
 

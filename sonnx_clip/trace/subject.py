@@ -16,7 +16,7 @@ from sonnx_clip.oracle import formats, kernels, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import CodeType, FunctionType, ModuleType
+    from types import FunctionType, ModuleType
 
     from sonnx_clip.spec.types import ElementType
 
@@ -41,11 +41,6 @@ class Subject:
         found = (f for module in self.modules for f in vars(module).values() if inspect.isfunction(f))
         names = {module.__name__ for module in self.modules}
         return tuple(f for f in dict.fromkeys(found) if f.__module__ in names)
-
-    @cached_property
-    def codes(self) -> frozenset[CodeType]:
-        """Their code."""
-        return frozenset(f.__code__ for f in self.functions)
 
     @cached_property
     def files(self) -> tuple[Path, ...]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from sonnx_clip.errors import UserError
 from sonnx_clip.trace import subject
 from sonnx_clip.trace.explore import Traced, explore
+from sonnx_clip.trace.instrument import Instrumented
 from sonnx_clip.trace.lint import hidden
-from sonnx_clip.trace.reached import Reached, unreached
+from sonnx_clip.trace.places import places_of, unreached
 from sonnx_clip.trace.real import strays
 
 if TYPE_CHECKING:
@@ -28,18 +29,19 @@ def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...
     if unseen := hidden(what):
         place, _, said = unseen[0].partition(": ")
         raise UserError(f"the kernel cannot be proved: {said}", place, "write it without")
-    reached = Reached()
     found = tuple(
-        explore(what, etype, reached, in_place=in_place)
+        explore(what, etype, in_place=in_place)
         for etype in etypes
         if etype.width is not None
         for in_place in (False, True)
     )
-    if missed := unreached(what, reached):
+    copies = Instrumented(what)
+    places = tuple(places_of(one, copies) for one in found)
+    if missed := unreached(copies.points, (path for one in places for path in one)):
         place, _, said = missed[0].partition(": ")
         raise UserError(f"{said}: it is not proved", place, "remove it, or add samples that reach it")
-    for one in found:
-        if other := strays(what, one):
+    for one, passed in zip(found, places, strict=True):
+        if other := strays(what, one, passed, copies):
             raise UserError(other[0], str(what.files[0]), "the run on symbols missed something: report it")
     return found
 

@@ -114,3 +114,26 @@ def test_a_driver_that_lacks_a_line_is_a_failure(line: str, words: str) -> None:
     assert without != drivers["int8"]
     with pytest.raises(UserError, match=words):
         extract(theories, {"int8": without})
+
+
+# Why3 1.7 and later looks for a driver among its own too, with and without .drv, and stops where it finds two.
+_AMBIGUOUS = """
+own=$("$real" --print-datadir)/extraction_drivers
+for asked; do
+  for name in "$asked" "$asked.drv"; do
+    if [ -f "$name" ] && [ -f "$own/$name" ]; then echo "Ambiguous file name found: $name" >&2; fi
+  done
+done
+exec "$real" "$@"
+"""
+
+
+def test_no_driver_is_called_like_one_of_why3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake("why3", _AMBIGUOUS, tmp_path / "bin", monkeypatch)
+    assert "void sonnx_clip_int8(" in extract(*_of_int8())["int8"]
+    short = tmp_path / "c.drv"
+    short.write_text(repo_file(extraction.COMMON).read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(extraction, "COMMON", str(short))
+    extraction._extracted.cache_clear()
+    with pytest.raises(UserError, match=r"Ambiguous file name found: c\.drv"):
+        extract(*_of_int8())
