@@ -1,10 +1,13 @@
 """Commands that tell what Clip means, and what others take it to mean."""
 
+import sys
+from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
-from sonnx_clip.options import MatrixFormat, TextOrJson
+from sonnx_clip.options import BUILD, MatrixFormat, TextOrJson
 
 
 def explain(
@@ -13,13 +16,19 @@ def explain(
     min: Annotated[str, typer.Option(help="The lower bound, likewise.")],
     max: Annotated[str, typer.Option(help="The upper bound, likewise.")],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="List the obligations about the kernels too.")] = False,
+    build: Annotated[Path, typer.Option(help="Where `prove` wrote its result.")] = BUILD,
 ) -> None:
-    """Say of one triple its case, its class, the result, the latitude and what proves it."""
+    """Explain one triple: its case and class, the result, other acceptable ones, and what proves it."""
+    from functools import partial
+
     from sonnx_clip.conform.explain import explain as explain_triple
     from sonnx_clip.conform.explain import explanation_text
+    from sonnx_clip.prove.known import known
 
-    told = explain_triple(dtype, x, min, max)
-    print(told.model_dump_json(indent=1) if json else explanation_text(told))
+    told = explain_triple(dtype, x, min, max, partial(known, build))
+    width = get_terminal_size().columns if sys.stdout.isatty() else None
+    print(told.model_dump_json(indent=1) if json else explanation_text(told, every=every, width=width))
 
 
 def readings(

@@ -1,10 +1,11 @@
-"""One triple, explained: its case, its class, what is due, what else is acceptable, and what proves it."""
+"""One triple explained, for `sonnx-clip explain`: case, class, expected result, latitude, obligations."""
 
 from __future__ import annotations
 
 import json
+import textwrap
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,7 +28,7 @@ from sonnx_clip.spec.values import identical, is_nan
 from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
@@ -36,6 +37,22 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.values import Value
 
 OBLIGATIONS_FILE = "generated/why3/obligations.json"
+
+
+class Shown(Protocol):
+    """What an earlier run of the provers showed of an obligation."""
+
+    @property
+    def status(self) -> Literal["proved", "proved by one", "not proved"]:
+        """By two provers, by one, or by none."""
+
+    @property
+    def proved_by(self) -> tuple[str, ...]:
+        """The names of the provers."""
+
+
+StatusOf: TypeAlias = "Callable[[str, list[dict[str, object]]], Mapping[str, Shown]]"
+"""From the digest of a specification and rows of obligations.json to what is known of them, by id."""
 
 
 class _Told(BaseModel):
@@ -71,10 +88,16 @@ class ReadingTold(_Told):
 
 
 class Obligation(_Told):
-    """What a prover has to show about the case or the class."""
+    """What a prover has to show about the case or the class, or about a `kernel`: code that computes Clip.
+
+    `status` is that of an earlier run of the provers which fits this specification, None where there is none.
+    """
 
     id: str
     title: str
+    kernel: bool
+    status: Literal["proved", "proved by one", "not proved"] | None = None
+    proved_by: tuple[str, ...] = ()
 
 
 class Explanation(_Told):
@@ -97,7 +120,7 @@ class Explanation(_Told):
     obligations: tuple[Obligation, ...]
 
 
-def explain(type_id: str, x: str, min_: str, max_: str) -> Explanation:
+def explain(type_id: str, x: str, min_: str, max_: str, status_of: StatusOf | None = None) -> Explanation:
     """Explain a triple.
 
     Args:
@@ -105,6 +128,7 @@ def explain(type_id: str, x: str, min_: str, max_: str) -> Explanation:
         x: X as decimal, hex float, bit pattern or constant.
         min_: L, alike.
         max_: M, alike.
+        status_of: what is known of obligations from an earlier run of the provers.
 
     Raises:
         UserError: no such type, or a text that is no value of it; or the obligations are not generated.
@@ -130,7 +154,7 @@ def explain(type_id: str, x: str, min_: str, max_: str) -> Explanation:
         quote=case.source.quote,
         acceptable=_acceptable(spec, etype, triple, due),
         readings=tuple(_reading(spec, etype, reading, triple, due) for reading in spec.readings),
-        obligations=_obligations(etype.id, {case.id, klass.id}),
+        obligations=_obligations(spec, etype.id, {case.id, klass.id}, status_of),
     )
 
 
@@ -190,12 +214,25 @@ def _known_obligations() -> tuple[dict[str, object], ...]:
     return tuple(json.loads(path.read_text(encoding="utf-8"))["obligations"])
 
 
-def _obligations(type_id: str, shown: set[str]) -> tuple[Obligation, ...]:
+def _obligations(
+    spec: Spec, type_id: str, shown: set[str], status_of: StatusOf | None
+) -> tuple[Obligation, ...]:
     """The obligations of a type that show the case or the class."""
+    rows = [
+        row
+        for row in _known_obligations()
+        if row["subject"] == type_id and shown & {str(id_) for id_ in _shows(row)}
+    ]
+    statuses = status_of(spec.digest, rows) if status_of else {}
     return tuple(
-        Obligation(id=str(entry["id"]), title=str(entry["title"]))
-        for entry in _known_obligations()
-        if entry["subject"] == type_id and shown & {str(id_) for id_ in _shows(entry)}
+        Obligation(
+            id=str(row["id"]),
+            title=str(row["title"]),
+            kernel=row["kind"] == "refinement",
+            status=statuses[id_].status if (id_ := str(row["id"])) in statuses else None,
+            proved_by=statuses[id_].proved_by if id_ in statuses else (),
+        )
+        for row in rows
     )
 
 
@@ -205,8 +242,14 @@ def _shows(entry: dict[str, object]) -> list[object]:
     return shows
 
 
-def explanation_text(told: Explanation) -> str:
-    """An explanation as lines of text."""
+def explanation_text(told: Explanation, *, every: bool = False, width: int | None = None) -> str:
+    """An explanation as lines of text.
+
+    Args:
+        told: the explanation.
+        every: whether each obligation about a kernel has a line, instead of one line for all.
+        width: columns at which lines are wrapped; None leaves them whole.
+    """
     x, lower, upper, result = (n.decimal for n in (told.x, told.min, told.max, told.result))
     lines = [
         f"{told.type}: clip({x}, {lower}, {upper}) = {result}",
@@ -216,12 +259,45 @@ def explanation_text(told: Explanation) -> str:
         f"  class   {told.class_id}: {told.class_when}",
         f"  source  {told.quote}",
         *(f"  also acceptable: {_answer(one)} ({one.latitude}): {one.reason}" for one in told.acceptable),
-        "  the readings say",
+        "  answers of the readings, and whether they are those of the cases",
         *_reading_lines(told),
-        "  it rests on these obligations (sonnx-clip prove says whether they are proved)",
-        *(f"    {one.id}: {one.title}" for one in told.obligations),
+        *_obligation_lines(told, every=every),
     ]
-    return "\n".join(lines)
+    return "\n".join(_wrapped(line, width) for line in lines)
+
+
+def _wrapped(line: str, width: int | None) -> str:
+    """A line, broken between words with its continuation indented."""
+    if width is None or len(line) <= width:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    parts = textwrap.wrap(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(parts)
+
+
+def _obligation_lines(told: Explanation, *, every: bool) -> Iterator[str]:
+    """The obligations by status, those about kernels folded into a line."""
+    by_status: dict[str, list[Obligation]] = {}
+    for one in told.obligations:
+        by_status.setdefault(_status_text(one), []).append(one)
+    for status, obligations in by_status.items():
+        yield f"  obligations, {status}"
+        yield from (f"    {one.id}: {one.title}" for one in obligations if every or not one.kernel)
+        kernels = sum(one.kernel for one in obligations)
+        if kernels and not every:
+            name = f"{told.type}.c_clip, {told.type}.numpy_*"
+            yield f"    {name}: the C and NumPy kernels compute Clip ({kernels} of them; --all lists each)"
+
+
+def _status_text(one: Obligation) -> str:
+    if one.status is None:
+        return "not proved here yet (run: make prove)"
+    if one.status == "not proved":
+        return "not proved by the provers here"
+    by = " and ".join(one.proved_by)
+    return f"proved by {by}" if one.status == "proved" else f"proved by {by} alone"
 
 
 def _reading_lines(told: Explanation) -> Iterator[str]:

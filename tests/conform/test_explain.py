@@ -1,5 +1,6 @@
 """`sonnx-clip explain`."""
 
+import copy
 import json
 
 import pytest
@@ -7,8 +8,11 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
 from sonnx_clip.conform import explain as module
-from sonnx_clip.conform.explain import explain
+from sonnx_clip.conform.explain import explain, explanation_text
 from sonnx_clip.errors import UserError
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+from tests.evidence import made
 
 
 def run(*arguments):
@@ -105,3 +109,87 @@ def test_obligations_that_are_not_generated_are_one_message(monkeypatch, tmp_pat
     with pytest.raises(UserError, match="sonnx-clip generate"):
         explain("float32", "1", "0", "1")
     module._known_obligations.cache_clear()
+
+
+KERNELS = ("float32.c_clip: ", "float32.numpy_fill_in_place: ")
+ARGUMENTS = ("float32", "--x", "nan", "--min", "1", "--max", "0")
+
+
+def test_the_kernels_are_one_line_unless_all_are_wanted(tmp_path):
+    folded, listed = (run(*ARGUMENTS, *more, "--build", str(tmp_path)) for more in ((), ("--all",)))
+    number = sum(one.kernel for one in explain("float32", "nan", "1", "0").obligations)
+    assert number > 10
+    assert f"the C and NumPy kernels compute Clip ({number} of them; --all lists each)" in folded
+    assert not any(id_ in folded for id_ in KERNELS)
+    assert all(id_ in listed for id_ in KERNELS)
+    assert len(listed.splitlines()) == len(folded.splitlines()) + number - 1
+
+
+@pytest.fixture(scope="module")
+def record():
+    return made.proofs(all_obligations(load_spec()))
+
+
+def explained(record, folder):
+    (folder / "proofs.json").write_text(json.dumps(record), encoding="utf-8")
+    return run(*ARGUMENTS, "--build", str(folder))
+
+
+def test_who_proved_it_is_read_from_the_record(record, tmp_path):
+    told = explained(record, tmp_path)
+    assert "  obligations, proved by Z3 and cvc5\n    float32.cases_complete: " in told
+    assert "not proved" not in told
+    assert "  obligations, not proved here yet (run: make prove)\n" in run(
+        *ARGUMENTS, "--build", str(tmp_path / "x")
+    )
+
+
+ID = "float32.cases_complete"
+
+
+def _reply(record, **fields):
+    (found,) = [o for o in record["outcomes"] if o["id"] == ID]
+    found["replies"][1].update(fields)
+
+
+SPOILT = {
+    "another specification": lambda r: r["about"].update(spec_digest="0" * 64),
+    "another theory": lambda r: r["about"]["files"].update({"why3/clip.mlw": "0" * 64}),
+    "another statement": lambda r: made.change(r, ID, statement="true"),
+    "no outcome": lambda r: r.update(outcomes=[o for o in r["outcomes"] if o["id"] != ID]),
+    "no list": lambda r: r.update(outcomes=7),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
+def test_a_record_that_does_not_fit_proves_nothing(spoil, record, tmp_path):
+    spoilt = copy.deepcopy(record)
+    spoil(spoilt)
+    told = explained(spoilt, tmp_path)
+    assert f"  obligations, not proved here yet (run: make prove)\n    {ID}: " in told
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"verdict": "unknown"}, "proved by Z3 alone"),
+        ({"verdict": "countermodel"}, "not proved by the provers here"),
+        ({"task": ""}, "proved by Z3 alone"),
+    ],
+)
+def test_the_stated_status_is_not_believed(fields, status, record, tmp_path):
+    spoilt = copy.deepcopy(record)
+    _reply(spoilt, **fields)
+    assert f"  obligations, {status}\n    {ID}: " in explained(spoilt, tmp_path)
+
+
+def test_a_record_that_is_no_json_proves_nothing(tmp_path):
+    (tmp_path / "proofs.json").write_text("{", encoding="utf-8")
+    assert "not proved here yet" in run(*ARGUMENTS, "--build", str(tmp_path))
+
+
+def test_lines_fit_the_terminal():
+    told = explain("float32", "nan", "1", "0")
+    lines = explanation_text(told, every=True, width=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "".join(" ".join(lines).split()) == "".join(explanation_text(told, every=True).split())
