@@ -1,10 +1,12 @@
-"""The matrix of readings for a terminal, and as Markdown."""
+"""The matrix of readings and classes: printed by `sonnx-clip readings`, and rendered as docs/readings.md."""
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,54 +16,91 @@ from sonnx_clip.render.header import header_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.console import Console
-
     from sonnx_clip.readings.matrix import Cell, Matrix, Row
     from sonnx_clip.spec import Spec
 
 PATH = "docs/readings.md"
-SHOWN = ("float32", "int32", "real")  # one of each family: the others of a family differ in nothing
-_FIXED = ("class", "X, min, max", "due")
+SHOWN = ("float32", "int32", "real")  # one of each family: the matrix is the same for all of a family
+_ANY_WIDTH = 1000
+_FIXED = ("class", "X, min, max", "expected")
 _STYLES = {"bits": "green", "values": "yellow", "differs": "bold red"}
 
 
 def print_matrix(found: Matrix, console: Console) -> None:
-    """Print a matrix, in several tables where the terminal is narrow, and what these hide."""
-    console.print(f"[bold]{found.type}[/]: what each reading answers, and whether it agrees with the cases")
-    for chosen in _that_fit(found, console.width):
-        console.print(_table(found, chosen))
+    """Print a matrix: one table with the answers where it fits, else the signs, and the answers below."""
+    console.print(f"[bold]{found.type}[/]: whether each reading agrees with the cases, class by class")
+    answers = _answers_table(found)
+    if Console(width=_ANY_WIDTH).measure(answers).maximum <= console.width:
+        console.print(answers)
+        others = list(_elsewhere(found))
+    else:
+        for table in _sign_tables(found, console.width):
+            console.print(table)
+        others = [*_answer_lines(found), "", "elsewhere in the class", *_elsewhere(found)]
     for agreement, sign in SIGNS.items():
         console.print(f"[{_STYLES[agreement]}]{sign}[/] {MEANINGS[agreement]}", highlight=False)
-    for line in _elsewhere(found):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    for line in others:
+        console.print(_hanging(line, console.width), markup=False, highlight=False, soft_wrap=True)
 
 
-def _table(found: Matrix, chosen: Sequence[int]) -> Table:
+def _answers_table(found: Matrix) -> Table:
+    """Every reading with its answer for the numbers of the row."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    ids = list(found.titles)
-    for name in (*_FIXED, *(ids[index] for index in chosen)):
+    for name in (*_FIXED, *found.titles):
         table.add_column(name, no_wrap=True)
     for row in found.rows:
-        cells = [row.cells[index] for index in chosen]
-        told = [Text(_short(cell), style=_STYLES[cell.agreement]) for cell in cells]
-        table.add_row(row.id, _at(row), row.due, *told)
+        cells = [Text(_short(cell), style=_STYLES[cell.agreement]) for cell in row.cells]
+        table.add_row(row.id, _at(row), row.due, *cells)
     return table
 
 
-def _that_fit(found: Matrix, width: int) -> Iterator[list[int]]:
-    """The readings, by number, that stand in one table beside one another."""
-    fixed = [[_FIXED[0], *(r.id for r in found.rows)], [_FIXED[1], *(_at(r) for r in found.rows)]]
-    fixed.append([_FIXED[2], *(r.due for r in found.rows)])
-    taken = start = sum(max(map(len, column)) + 1 for column in fixed)
+def _sign_tables(found: Matrix, width: int) -> Iterator[Table]:
+    """The signs alone; ``cases`` is left out, which agrees with itself, and long names take two lines."""
+    heads = [id_.replace("-", "\n-", 1) for id_ in found.titles]
+    first = max(len(row.id) for row in found.rows)
     chosen: list[int] = []
-    for index, id_ in enumerate(found.titles):
-        wide = max(len(id_), *(len(_short(row.cells[index])) for row in found.rows)) + 1
+    taken = first
+    for index, head in enumerate(heads):
+        wide = 1 + max(map(len, head.splitlines()))
         if chosen and taken + wide > width:
-            yield chosen
-            chosen, taken = [], start
-        chosen.append(index)
-        taken += wide
-    yield chosen
+            yield _signs(found, chosen, heads)
+            chosen, taken = [], first
+        if list(found.titles)[index] != "cases":
+            chosen.append(index)
+            taken += wide
+    yield _signs(found, chosen, heads)
+
+
+def _signs(found: Matrix, chosen: Sequence[int], heads: Sequence[str]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("class", no_wrap=True)
+    for index in chosen:
+        table.add_column(heads[index], no_wrap=True)
+    for row in found.rows:
+        cells = [row.cells[index].agreement for index in chosen]
+        table.add_row(row.id, *(Text(SIGNS[sign], style=_STYLES[sign]) for sign in cells))
+    return table
+
+
+def _answer_lines(found: Matrix) -> Iterator[str]:
+    """What the readings answer that do not agree bit for bit, for the numbers of each class."""
+    yield ""
+    yield "for X, min, max in the class: answers of the readings that do not agree bit for bit"
+    for row in found.rows:
+        by_answer: dict[str, list[str]] = {}
+        for cell in row.cells:
+            if cell.agreement != "bits":
+                by_answer.setdefault(" or ".join(cell.answers), []).append(cell.reading)
+        if by_answer:
+            told = "; ".join(f"{answer} from {', '.join(readings)}" for answer, readings in by_answer.items())
+            yield f"  {row.id}: {_at(row)}: expected {row.due}; {told}"
+
+
+def _hanging(line: str, width: int) -> str:
+    """A line that is broken between words, its continuation indented."""
+    if len(line) <= width:
+        return line
+    return "\n".join(textwrap.wrap(line, width, subsequent_indent="    ", break_on_hyphens=False))
 
 
 def _short(cell: Cell) -> str:
@@ -80,7 +119,7 @@ def _elsewhere(found: Matrix) -> Iterator[str]:
             if other is not None and (other.x, other.min, other.max) != (row.x, row.min, row.max):
                 yield (
                     f"  {cell.reading} in {row.id}: X = {other.x}, min = {other.min}, max = {other.max}"
-                    f" gives {other.answer}, {other.due} is due"
+                    f" gives {other.answer}, expected {other.due}"
                 )
 
 
@@ -90,14 +129,15 @@ def render_markdown(spec: Spec) -> dict[str, str]:
         f"<!--\n{chr(10).join(header_lines(spec))}\n-->\n\n# Readings of {spec.operator}, class by class\n"
     ]
     parts.append(
-        "What the prose, the formula or a library can be taken to say instead of the cases. A row is a class"
-        " with numbers that lie in it and what is due for them; a cell says what the reading answers there,"
-        " and in front of it whether the reading agrees with the cases in the whole class:\n"
+        "What the prose, the formula or a library can be taken to mean instead of the cases. A row is a class"
+        " with numbers that lie in it and the result that the cases give for them (expected); a cell has the"
+        " answer of the reading for these numbers, and in front of it whether the reading agrees with the"
+        " cases in the whole class:\n"
     )
     parts.append("".join(f"- `{SIGNS[a]}` {meaning}\n" for a, meaning in MEANINGS.items()))
     parts.append(
         "Each sign is a theorem in `generated/why3/readings_<type>.mlw`, or numbers that show the difference;"
-        " `sonnx-clip prove` says whether it is proved. The other types of a family differ in nothing.\n"
+        " `sonnx-clip prove` says whether it is proved. The matrix is the same for all types of a family.\n"
     )
     parts.append("".join(_reading_lines(spec)))
     parts += [markdown(matrix(spec, spec.element_type(type_id))) for type_id in SHOWN]
@@ -112,7 +152,7 @@ def _reading_lines(spec: Spec) -> Iterator[str]:
 
 def markdown(found: Matrix) -> str:
     """A matrix as a Markdown section."""
-    head = ["class", "X, min, max", "due", *found.titles]
+    head = [*_FIXED, *found.titles]
     rows = [[row.id, _at(row), row.due, *(_short(cell) for cell in row.cells)] for row in found.rows]
     lines = [head, ["---"] * len(head), *rows]
     table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
