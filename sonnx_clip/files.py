@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 def make_folder(folder: Path) -> None:
@@ -23,19 +24,42 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
+def check_target(file: Path) -> None:
+    """Refuse to replace what is no regular file: a rename would turn a device or a FIFO into one.
+
+    Raises:
+        UserError: something else than a regular file has this name.
+    """
+    try:
+        mode = file.lstat().st_mode
+    except OSError:
+        return  # there is nothing to be replaced, or the writing will say why it cannot be
+    if stat.S_ISREG(mode):
+        return
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO"}
+    kind = kinds.get(stat.S_IFMT(mode), "a socket" if stat.S_ISSOCK(mode) else "a device")
+    raise UserError(
+        f"this is {kind}, and only a regular file is replaced",
+        str(file),
+        "give the name of a file" + (", or the name that the link leads to" if stat.S_ISLNK(mode) else ""),
+    )
+
+
 def write_whole(file: Path, text: str, mode: int = 0o644) -> None:
     """Write a file beside its place and rename it there; UserError if it cannot be written."""
     write_together({file: text}, mode)
 
 
-def write_whole_bytes(file: Path, data: bytes, mode: int = 0o644) -> None:
+def write_whole_bytes(file: Path, data: bytes | Iterable[bytes], mode: int = 0o644) -> None:
     """Write a binary file beside its place and rename it there; UserError if it cannot be written."""
     write_together({file: data}, mode)
 
 
-def write_together(files: Mapping[Path, str | bytes], mode: int = 0o644) -> None:
+def write_together(files: Mapping[Path, str | bytes | Iterable[bytes]], mode: int = 0o644) -> None:
     """Write all files beside their places, and only then rename each; UserError if one cannot be written."""
     beside: dict[Path, Path] = {}
+    for file in files:
+        check_target(file)
     try:
         for file, content in files.items():
             make_folder(file.parent)
@@ -54,11 +78,16 @@ def write_together(files: Mapping[Path, str | bytes], mode: int = 0o644) -> None
             new.unlink(missing_ok=True)
 
 
-def _write_beside(file: Path, content: str | bytes, mode: int) -> Path:
+def _write_beside(file: Path, content: str | bytes | Iterable[bytes], mode: int) -> Path:
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(descriptor, "wb") as out:
-            out.write(content.encode("utf-8") if isinstance(content, str) else content)
+            if isinstance(content, str):
+                out.write(content.encode("utf-8"))
+            elif isinstance(content, bytes):
+                out.write(content)
+            else:
+                out.writelines(content)
         Path(name).chmod(mode)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.options import Assumption, LintFormat, TextOrJson
 
 
@@ -34,23 +35,68 @@ def lint(
 
 
 def normalise(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The ONNX model to be brought in.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result here.")] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Overwrite the model itself.")] = False,
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL.onnx", help="The ONNX models to be brought in.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write the result here: a file, a folder, - for standard output."
+        ),
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Overwrite the models themselves.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
+    ] = False,
     assume: Annotated[
         Assumption | None, typer.Option(help="finite: no infinity reaches a Clip that lacks a bound.")
     ] = None,
+    input_shape: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=1,3,64,96", help="The sizes of an input; may be repeated."),
+    ] = None,
+    opset: Annotated[
+        int | None,
+        typer.Option(
+            min=11, max=13, help="Raise the operator set to this one where no result changes by it."
+        ),
+    ] = None,
+    self_check: Annotated[
+        bool,
+        typer.Option(
+            "--self-check/--no-self-check", help="Run the model before and after, and compare bits."
+        ),
+    ] = True,
     format: Annotated[
         TextOrJson, typer.Option(help="Text for people or JSON for machines.")
     ] = TextOrJson.TEXT,
 ) -> None:
-    """Bring each Clip of an ONNX model into the profile where that changes no result; say what and why."""
-    from sonnx_clip.graph.normalise import normalise as normalise_model
-    from sonnx_clip.graph.normalise_report import exit_status, normalise_json, normalise_text
-    from sonnx_clip.graph.save import save, target_of
+    """Bring each Clip of ONNX models into the profile where that changes no result; say what and why."""
+    from sonnx_clip.graph.normalise import Wish
+    from sonnx_clip.graph.normalise_report import normalise_json, normalise_text
+    from sonnx_clip.graph.normalise_run import STANDARD_OUTPUT, normalise_models
 
-    target = target_of(model, output, in_place=in_place)
-    found = normalise_model(model, target, assume_finite=assume is Assumption.FINITE)
-    save(found)
-    print(normalise_json(found.report) if format is TextOrJson.JSON else normalise_text(found.report))
-    raise typer.Exit(exit_status(found.report))
+    wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), opset, self_check)
+    run = normalise_models(models, output, wish, in_place=in_place, dry_run=dry_run)
+    stream = sys.stderr if output is not None and str(output) == STANDARD_OUTPUT else sys.stdout
+    if format is TextOrJson.JSON:
+        print(normalise_json(run.reports, run.errors), file=stream)
+    elif run.reports:
+        print("\n\n".join(normalise_text(report) for report in run.reports), file=stream)
+    for _, error in run.errors:
+        print(f"error: {error}", file=sys.stderr)
+    raise typer.Exit(run.exit_status)
+
+
+def _shapes(texts: list[str]) -> dict[str, list[int]]:
+    """The shapes in ``NAME=1,3,64,96``; a scalar is ``NAME=``."""
+    found: dict[str, list[int]] = {}
+    for text in texts:
+        name, equals, sizes = text.rpartition("=")
+        numbers = [size for size in sizes.split(",") if size]
+        if not equals or not name or not all(number.isdecimal() and int(number) > 0 for number in numbers):
+            raise UserError(
+                f"'{text}' is no shape of an input", todo="write --input-shape NAME=1,3,64,96, sizes above 0"
+            )
+        found[name] = [int(number) for number in numbers]
+    return found

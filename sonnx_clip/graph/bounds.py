@@ -33,11 +33,11 @@ def bound_problem(node: ClipNode, bound: Argument) -> Problem | None:
 def _attribute_form(node: NodeProto, role: str, version: int) -> tuple[str, str]:
     name = _ATTRIBUTE[role]
     value = _attribute(node, name)
-    convert = "convert the model to opset 13 (onnx.version_converter.convert_version)"
+    convert = "run `sonnx-clip normalise`, which raises the operator set where that changes no result"
     if value is None:
         default = _default(version, name)
         message = f"Clip-{version} has no input {role}; its attribute {name} is not set either, {default}"
-        return message, f"{convert}, then set input {role} ({name}) to a scalar of X's element type"
+        return message, f"{convert}; input {role} ({name}) then is a scalar of X's element type"
     message = f"Clip-{version} has no input {role}; the bound is the attribute {name} = {value}"
     return message, f"{convert}; the bound then is an input: a scalar {value} of X's element type"
 

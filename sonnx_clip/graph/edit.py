@@ -48,6 +48,16 @@ def all_names(model: ModelProto) -> set[str]:
     return found
 
 
+def free_name(wanted: str, taken: set[str]) -> str:
+    """A name that is not taken, which it then is."""
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    taken.add(name)
+    return name
+
+
 @dataclass
 class Editor:
     """A model under change: nodes to be put before others are collected, then put in at once."""
@@ -58,12 +68,7 @@ class Editor:
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing in the model has."""
-        name, number = wanted, 1
-        while name in self.names:
-            number += 1
-            name = f"{wanted}_{number}"
-        self.names.add(name)
-        return name
+        return free_name(wanted, self.names)
 
     def set_input(self, node: NodeProto, role: str, name: str) -> None:
         """Make a tensor the bound L or M of a Clip node."""

@@ -10,7 +10,7 @@ from sonnx_clip.graph import infer as inference
 from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.functions import as_model, bound_body, holds_clip, key, leading_to_clip, passed
 from sonnx_clip.graph.scope import Passed, function_scope, graph_scope
-from sonnx_clip.graph.strip import without_claims
+from sonnx_clip.graph.strip import without_callers_values, without_claims
 from sonnx_clip.graph.walk import ClipNode, Site, all_nodes, clip_node, function_title, is_clip, opsets, sites
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _sites(bodies: Sequence[Body], found: Expansion, deadline: float) -> Iterato
     """The nodes of each body, in scopes that know what inference finds."""
     models: tuple[ModelProto, ...] = ()
     if bodies and not found.failed:
-        asked = [m.SerializeToString() for body in bodies for m in (body.model, without_claims(body.model))]
+        asked = [m for body in bodies for m in _both(body.model)]
         result = inference.infer(asked, seconds=max(0.1, deadline - time.monotonic()))
         models = result.models
         if result.failure:
@@ -95,6 +95,10 @@ def _sites(bodies: Sequence[Body], found: Expansion, deadline: float) -> Iterato
             scope = function_scope(body.function, body.title, body.passed, known, sure)
         nodes = [graph.node if graph is not None else () for graph in (known, sure)]
         yield list(sites(scope, *nodes))
+
+
+def _both(model: ModelProto) -> tuple[ModelProto, ModelProto]:
+    return without_callers_values(model), without_claims(model)
 
 
 def _clips(body: Body, found_sites: Sequence[Site], path: Path, found: Expansion) -> None:

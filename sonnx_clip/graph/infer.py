@@ -3,48 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
-from onnx import ModelProto
+from onnx import ModelProto, shape_inference
 
-from sonnx_clip.graph.child import run_child
+from sonnx_clip.graph.isolated import run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_CHILD = Path(__file__).with_name("infer_child.py")
 SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Inference:
-    """Models with inferred shapes, in the order asked, or the reason why there are none."""
+    """Models with inferred shapes, in the order given, or the reason why there are none."""
 
     models: tuple[ModelProto, ...]
     failure: str | None
 
 
-def infer(serialized: Sequence[bytes], *, seconds: float = SECONDS, child: Path = _CHILD) -> Inference:
-    """Shape inference of onnx on serialized models, within one time limit for all of them.
-
-    Args:
-        serialized: the models as protobuf.
-        seconds: how long inference may take.
-        child: the program that infers.
-    """
-    given = b"".join(len(model).to_bytes(8, "big") + model for model in serialized)
-    done = run_child(child, given=given, seconds=seconds)
-    if done is None:
-        return Inference((), f"shape inference did not end within {seconds:.3g} s")
-    if done.returncode != 0:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        return Inference((), f"shape inference failed: {last[-1] if last else f'status {done.returncode}'}")
-    models = tuple(_models(done.stdout))
-    if len(models) != len(serialized) or not all(model.HasField("graph") for model in models):
+def infer(models: Sequence[ModelProto], *, seconds: float = SECONDS) -> Inference:
+    """Shape inference of onnx on models, within one time limit for all of them."""
+    done = run_isolated(infer_all, models, seconds=seconds)
+    if done.failure is not None:
+        return Inference((), f"shape inference failed: {done.failure}")
+    found = tuple(_models(done.result))
+    if len(found) != len(models) or not all(model.HasField("graph") for model in found):
         return Inference((), "shape inference gave an unreadable model")
-    return Inference(models, None)
+    return Inference(found, None)
+
+
+def infer_all(models: Sequence[ModelProto]) -> bytes:
+    """Each model with inferred shapes: eight bytes of length, the greatest first, and its protobuf.
+
+    Without strictness: what cannot be inferred stays unknown.
+    """
+    parts: list[bytes] = []
+    for model in models:
+        inferred = shape_inference.infer_shapes(model.SerializeToString(), strict_mode=False)
+        data = inferred.SerializeToString()
+        parts += [len(data).to_bytes(8, "big"), data]
+    return b"".join(parts)
 
 
 def _models(data: bytes) -> Iterator[ModelProto]:

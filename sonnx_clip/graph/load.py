@@ -24,21 +24,14 @@ MAX_BYTES = 2**31 - 1
 _LARGE = 1_000_000
 
 
-def read_bytes(path: Path) -> bytes:
+def read_without_weights(path: Path) -> bytes:
     """The content of a regular file of at most `MAX_BYTES` bytes.
+
+    Where the file is large the raw data of large tensors is passed over (see `skim`).
 
     Raises:
         UserError: the path is missing, not a regular file, unreadable, empty or too large.
     """
-    return _read(path, lean=False)
-
-
-def read_without_weights(path: Path) -> bytes:
-    """The same, but the raw data of large tensors is passed over where the file is large (see `skim`)."""
-    return _read(path, lean=True)
-
-
-def _read(path: Path, *, lean: bool) -> bytes:
     where = shown(str(path))
     try:
         status = path.stat()
@@ -48,7 +41,7 @@ def _read(path: Path, *, lean: bool) -> bytes:
         if status.st_size > MAX_BYTES:
             raise _too_large(status.st_size, where)
         with path.open("rb") as file:
-            data = skim(file, status.st_size) if lean and status.st_size > _LARGE else None
+            data = skim(file, status.st_size) if status.st_size > _LARGE else None
             if data is None:
                 file.seek(0)
                 data = file.read(status.st_size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto
@@ -15,23 +15,28 @@ from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.edit import Editor, all_names, clips
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
-from sonnx_clip.graph.load import parse_model, read_bytes
+from sonnx_clip.graph.load import parse_model, read_without_weights
 from sonnx_clip.graph.normalise_attributes import Plan, plan
 from sonnx_clip.graph.normalise_inputs import NAME, missing_bounds
-from sonnx_clip.graph.normalise_opset import raise_opset
+from sonnx_clip.graph.normalise_opset import LEAST, raise_opset
 from sonnx_clip.graph.normalise_scalars import one_entry_bounds
-from sonnx_clip.graph.normalise_shapes import declare_inferred
+from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
+from sonnx_clip.graph.self_check import OFF, UNCHANGED, Outcome, self_check
+from sonnx_clip.graph.skim import without_passed_over
 from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step, did, left_alone
 from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import Judgement, NodeReport, Verdict
 from sonnx_clip.graph.walk import opsets
+from sonnx_clip.graph.whole import Stamp, content, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.expand import Expansion
+    from sonnx_clip.graph.operator_steps import OperatorStep
+    from sonnx_clip.graph.self_check import SelfCheck
     from sonnx_clip.graph.verdict import ModelReport
     from sonnx_clip.graph.walk import ClipNode
 
@@ -42,45 +47,98 @@ _TAG = {"L": "R1", "M": "R2"}
 
 @dataclass(frozen=True)
 class Normalised:
-    """The bytes of the result, and what was done and left."""
+    """The result, and what was done and left.
 
-    data: bytes
+    Attributes:
+        model: the result; the data of large tensors may still lie in the file that was read.
+        source: that file.
+        report: what was done and left.
+    """
+
+    model: ModelProto
+    source: Stamp
     report: NormaliseReport
 
+    def content(self) -> Iterator[bytes]:
+        """The bytes of the result in turn; those of the file that was read where nothing was changed.
 
-def normalise(path: Path, target: Path, *, assume_finite: bool = False) -> Normalised:
+        Raises:
+            UserError: that file is no longer the one that was read.
+        """
+        return content(self.model if self.report.changed else None, self.source)
+
+    @property
+    def data(self) -> bytes:
+        """All bytes of the result."""
+        return b"".join(self.content())
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a user asks of normalise beside the model.
+
+    Attributes:
+        assume_finite: no infinity reaches a Clip node with a bound that is not set.
+        shapes: the sizes of inputs that the model leaves open.
+        opset: the operator set that the result imports at least, None for the least that Clip needs.
+        self_check: run the model before and after.
+    """
+
+    assume_finite: bool = False
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    opset: int | None = None
+    self_check: bool = True
+
+
+def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Normalised:
     """Normalise a model; nothing is written.
 
     Args:
         path: a binary ONNX file.
         target: where the result will go, for the report.
-        assume_finite: the user's word that no infinity reaches a Clip node with a bound that is not set.
+        wish: what the user asks for.
 
     Raises:
-        UserError: the file is no complete ONNX model, or onnx's checker refuses it.
+        UserError: the file is no complete ONNX model, onnx's checker refuses it, or the self-check finds a
+            difference between the model and the result.
     """
-    data = read_bytes(path)
-    model = parse_model(data, path)
-    _check(model, path, "onnx's checker refuses the model", "correct the model first")
+    wish = wish or Wish()
+    source = stamp(path)
+    before = parse_model(read_without_weights(path), path)
+    _check(before, path, "onnx's checker refuses the model", "correct the model first")
+    model = ModelProto()
+    model.CopyFrom(before)
+    notes = set_shapes(model, wish.shapes, path)
     imports = opsets(model.opset_import, path, "the model")
     expansion = _expansion(model, path)
-    before = [(node, arguments(node, path)) for node in expansion.nodes]
-    work = _Work(model, path, imports.get(""), before, [[] for _ in before])
+    found = [(node, arguments(node, path)) for node in expansion.nodes]
+    work = _Work(model, path, imports.get(""), found, [[] for _ in found], notes=notes)
     if any(operator_version(node) < BOUNDS_ARE_INPUTS_SINCE for node, _ in work.main):
-        _attributes_to_inputs(work, assume_finite=assume_finite)
+        _attributes_to_inputs(work, wish)
     else:
-        _inputs(work, assume_finite=assume_finite)
+        _later_opset(work, wish)
+        _inputs(work, assume_finite=wish.assume_finite)
     if work.changed:
         expansion = _expansion(work.model, path)
     nodes = [node for node in expansion.nodes if not node.scope.in_function]
     _add(work, declare_inferred(work.model, [(node, arguments(node, path)) for node in nodes]))
+    shown_at = target or path
     if not work.changed:
-        return Normalised(data, _report(work, report_of(model, expansion, target), target))
+        return Normalised(before, source, _report(work, report_of(model, expansion, shown_at), target))
     _check(
         work.model, path, "onnx's checker refuses the result", "nothing was written; please report this model"
     )
-    after = lint_proto(_lean(work.model), target)
-    return Normalised(work.model.SerializeToString(), _report(work, after, target))
+    after = lint_proto(_lean(work.model), shown_at)
+    checked = OFF
+    if wish.self_check:
+        checked = self_check(before, work.model, path, wish.shapes)
+        if checked.outcome is Outcome.DIFFERENT:
+            raise UserError(
+                f"the self-check refuses the result: {checked.what}",
+                where=shown(str(path)),
+                todo="nothing was written; leave the model as it is, and please report it",
+            )
+    return Normalised(work.model, source, _report(work, after, target, checked))
 
 
 @dataclass
@@ -93,11 +151,17 @@ class _Work:
     before: Found
     steps: list[list[Step]]
     raised: str | None = None
+    rows: Mapping[OperatorStep, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:
         """Something was done."""
-        return any(step.done for steps in self.steps for step in steps)
+        return (
+            bool(self.notes)
+            or self.raised is not None
+            or any(step.done for steps in self.steps for step in steps)
+        )
 
     @property
     def main(self) -> Found:
@@ -106,7 +170,7 @@ class _Work:
 
 
 def _check(model: ModelProto, path: Path, what: str, todo: str) -> None:
-    problem = checker_problem(model, path.parent)
+    problem = checker_problem(without_passed_over(model), path.parent)
     if problem is not None:
         raise UserError(f"{what}: {problem}", where=shown(str(path)), todo=todo)
 
@@ -141,23 +205,44 @@ def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor.insert()
 
 
-def _attributes_to_inputs(work: _Work, *, assume_finite: bool) -> None:
+def _attributes_to_inputs(work: _Work, wish: Wish) -> None:
     """Raise the operator set and make every attribute an input, or leave all of it alone."""
-    plans = [plan(node, tensors, assume_finite=assume_finite) for node, tensors in work.main]
+    plans = [plan(node, tensors, assume_finite=wish.assume_finite) for node, tensors in work.main]
     bad = next((n for n, found in enumerate(plans) if found.reason), None)
     if bad is not None:
         other = f"the operator set is not raised, since of {work.main[bad][0].place}: {plans[bad].reason}"
         _add(work, [_left(found.reason or other) for found in plans])
         return
-    assert work.version is not None  # its nodes have a version
-    raised = raise_opset(work.model, work.version, work.path.parent)
-    if raised.model is None:
-        _add(work, [_left(f"the operator set cannot be raised: {raised.how}") for _ in plans])
+    problem = _raise(work, max(LEAST, wish.opset or LEAST))
+    if problem is not None:
+        _add(work, [_left(f"the operator set cannot be raised: {problem}") for _ in plans])
         return
-    work.model, work.version, work.raised = raised.model, raised.version, raised.how
     editor = Editor(work.model, all_names(work.model))
     _add(work, [_moved(editor, n, found) for n, found in enumerate(plans)])
     editor.insert()
+
+
+def _later_opset(work: _Work, wish: Wish) -> None:
+    """Raise the operator set of a model whose Clip nodes have inputs, where the user asks for that."""
+    if wish.opset is None or work.version is None or work.version >= wish.opset:
+        return
+    problem = _raise(work, wish.opset)
+    if problem is not None:
+        raise UserError(
+            f"the operator set cannot be raised to {wish.opset}: {problem}",
+            where=shown(str(work.path)),
+            todo="leave --opset out",
+        )
+
+
+def _raise(work: _Work, target: int) -> str | None:
+    """Raise the operator set; returns what prevents it."""
+    assert work.version is not None  # its nodes have a version
+    raised = raise_opset(work.model, work.version, target)
+    if raised.model is None:
+        return raised.how
+    work.model, work.version, work.raised, work.rows = raised.model, target, raised.how, raised.rows
+    return None
 
 
 def _left(reason: str) -> list[Step]:
@@ -192,7 +277,9 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
     return steps
 
 
-def _report(work: _Work, after: ModelReport, target: Path) -> NormaliseReport:
+def _report(
+    work: _Work, after: ModelReport, target: Path | None, checked: SelfCheck = UNCHANGED
+) -> NormaliseReport:
     nodes = [
         NodeSteps(
             f"Clip-{operator_version(node)}",
@@ -212,6 +299,9 @@ def _report(work: _Work, after: ModelReport, target: Path) -> NormaliseReport:
         raised=work.raised,
         nodes=tuple(nodes),
         after=after,
+        notes=work.notes,
+        rows=tuple(work.rows.items()),
+        self_check=checked,
     )
 
 

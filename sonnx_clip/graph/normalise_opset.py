@@ -1,166 +1,219 @@
-"""The version of ai.onnx raised, so that Clip has its bounds as inputs."""
+"""The version of ai.onnx raised by the table of operators, or left where a row is missing or does not hold."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx import ModelProto, defs
+from onnx import ModelProto, NodeProto
 
-from sonnx_clip.graph.arguments import BOUNDS_ARE_INPUTS_SINCE
-from sonnx_clip.graph.ask_onnx import converted
-from sonnx_clip.graph.edit import all_names, clips, graphs
-from sonnx_clip.graph.scope import is_default_domain
-from sonnx_clip.graph.walk import all_nodes, is_clip, subgraphs
+from sonnx_clip.graph import infer as inference
+from sonnx_clip.graph import operator_checks, operator_rewrites
+from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.edit import all_names, free_name, main_path
+from sonnx_clip.graph.operator_checks import CHECKS, Surroundings
+from sonnx_clip.graph.operator_rewrites import REWRITES, NotRewritableError, take_out
+from sonnx_clip.graph.operator_steps import OperatorStep, steps_between
+from sonnx_clip.graph.scope import graph_scope, is_default_domain
+from sonnx_clip.graph.strip import without_claims
+from sonnx_clip.graph.walk import all_nodes, function_title, inner_path, is_clip, sites, subgraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Mapping, MutableSequence, Sequence
 
-    from onnx import GraphProto, NodeProto
+    from onnx import FunctionProto, GraphProto, TensorProto
 
-# The least change comes first: versions of ai.onnx whose Clip has inputs, up to the newest version of Clip.
-_TARGETS = (11, 12, 13)
+    from sonnx_clip.graph.declared import TensorInfo
+
+# Clip has inputs from this version on, and no later version is needed for that.
+LEAST = 11
+# The last version that the table reaches.
+GREATEST = 13
+_NAMED = 5
 
 
 @dataclass(frozen=True)
 class Raised:
-    """The model at a higher version, its Clip nodes with X alone, or None; and how, or why not."""
+    """The model at a higher version, its Clip nodes with X alone, or None.
+
+    Attributes:
+        model: None where the model is left alone.
+        how: how it was raised, or why not.
+        rows: how many nodes followed which row of the table.
+    """
 
     model: ModelProto | None
-    version: int
     how: str
+    rows: Mapping[OperatorStep, int] = field(default_factory=dict)
 
 
-def raise_opset(model: ModelProto, version: int, folder: Path) -> Raised:
-    """Raise ai.onnx to the least version that fits.
-
-    Where every other operator of the model is the same in both versions, only the number changes. Otherwise
-    onnx's version converter is asked for `_TARGETS[0]`; what it has no reason to touch stays as it was.
+def raise_opset(model: ModelProto, version: int, target: int = LEAST) -> Raised:
+    """Raise ai.onnx, if every operator of the model means the same in both versions by the table.
 
     Args:
-        model: not changed.
+        model: not changed; the data of large tensors is not needed.
         version: the one that it imports.
-        folder: of the model's external data.
+        target: the one that it will import, `GREATEST` at most.
     """
-    for target in _TARGETS:
-        if not _different(model.graph.node, version, target):
-            result = _copy(model, target)
-            _without_bounds(result)
-            return Raised(result, target, "every other operator of the model is the same in both versions")
-    return _convert(model, version, _TARGETS[0], folder)
-
-
-def _convert(model: ModelProto, version: int, target: int, folder: Path) -> Raised:
-    unknown = [name for name, _, new in _different(model.graph.node, version, target) if new is None]
-    if unknown:
-        return Raised(None, version, f"ai.onnx {target} has no operator {unknown[0]}")
-    found, reason = converted(model.SerializeToString(), target, folder)
-    if found is None:
-        return Raised(None, version, f"onnx's version converter refuses the model: {reason}")
-    result = _copy(model, target)
-    problem = _take_over(result, found, version, target)
-    if problem:
-        return Raised(None, version, problem)
-    _without_bounds(result)
-    _prune(result.graph, all_names(model))
-    pairs = dict.fromkeys(
-        f"{name}-{old} to {new}" for name, old, new in _different(model.graph.node, version, target)
-    )
-    return Raised(
-        result, target, f"by onnx's version converter, which is believed, not proved: {', '.join(pairs)}"
-    )
-
-
-def _copy(model: ModelProto, target: int) -> ModelProto:
     result = ModelProto()
     result.CopyFrom(model)
-    for entry in result.opset_import:
-        if is_default_domain(entry.domain):
-            entry.version = target
-    return result
+    work = _Work(model, version, target, all_names(model) | _function_names(model))
+    for function in result.functions:
+        problem = _function_problem(function, version)
+        if problem:
+            return Raised(None, problem)
+    work.graph(result.graph, main_path(result), {})
+    for function in result.functions:
+        imports = {entry.domain: entry.version for entry in function.opset_import}
+        if imports.get("", imports.get("ai.onnx", target)) < target:
+            work.nodes(function.node, function_title(function), {})
+            _set_version(function.opset_import, target)
+    if work.problems:
+        more = len(work.problems) - _NAMED
+        listed = "; ".join(work.problems[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        return Raised(None, listed)
+    _set_version(result.opset_import, target)
+    return Raised(result, _how(work.rows), dict(work.rows))
 
 
-def _different(nodes: Iterable[NodeProto], old: int, new: int) -> list[tuple[str, int | None, int | None]]:
-    """The operators, Clip apart, whose versions differ between two operator sets: name, version in each."""
-    found = []
-    for node in all_nodes(nodes):
-        if not is_default_domain(node.domain) or is_clip(node):
-            continue
-        pair = (_since(node.op_type, old), _since(node.op_type, new))
-        if pair[0] != pair[1] or pair[0] is None:
-            found.append((node.op_type, *pair))
-    return found
+def _how(rows: Mapping[OperatorStep, int]) -> str:
+    if not rows:
+        return "every other operator of the model is the same in both versions"
+    identical = [row.title for row in rows if not row.rewritten]
+    rewritten = [f"{row.title} ({row.rewritten})" for row in rows if row.rewritten]
+    parts = ["by the table of operators"]
+    parts += [f"the same meaning: {', '.join(identical)}"] if identical else []
+    parts += [f"rewritten: {', '.join(rewritten)}"] if rewritten else []
+    return "; ".join(parts)
 
 
-def _since(operator: str, version: int) -> int | None:
-    try:
-        return defs.get_schema(operator, version, "").since_version
-    except defs.SchemaError:
-        return None
+def _set_version(imports: Sequence[object], target: int) -> None:
+    for entry in imports:
+        if is_default_domain(entry.domain):  # type: ignore[attr-defined]
+            entry.version = target  # type: ignore[attr-defined]
 
 
-def _without_bounds(model: ModelProto) -> None:
-    """Leave its Clip nodes their X; the bounds are put in afterwards."""
-    for node in clips(model):
-        del node.input[1:]
-        kept = [
-            attribute
-            for attribute in node.attribute
-            if attribute.name not in ("min", "max", "consumed_inputs")
-        ]
-        del node.attribute[:]
-        node.attribute.extend(kept)
+def _function_names(model: ModelProto) -> set[str]:
+    nodes = [node for function in model.functions for node in all_nodes(function.node)]
+    return {name for node in nodes for name in (*node.input, *node.output)}
 
 
-def _take_over(result: ModelProto, found: ModelProto, old: int, new: int) -> str | None:
-    """Take the converted nodes over into the model that was read; returns what prevents it."""
-    if [v.name for v in found.graph.output] != [v.name for v in result.graph.output]:
-        return "onnx's version converter renames outputs of the model"
-    stored = {tensor.name: tensor for tensor in result.graph.initializer}
-    for tensor in found.graph.initializer:
-        same = stored.get(tensor.name)
-        if same is None:
-            result.graph.initializer.append(tensor)
-        elif (list(same.dims), same.data_type) != (list(tensor.dims), tensor.data_type):
-            return f"onnx's version converter changes the stored tensor {tensor.name!r}"
-    untouched = {tuple(n.output): n for n in result.graph.node if is_clip(n) or _untouched(n, old, new)}
-    nodes = [_original(node, untouched.get(tuple(node.output))) for node in found.graph.node]
-    if len(clips(result)) != sum(is_clip(node) for node in all_nodes(nodes)):
-        return "onnx's version converter changes the number of Clip nodes"
-    copies = ModelProto()
-    copies.graph.node.extend(nodes)
-    del result.graph.node[:]
-    result.graph.node.extend(copies.graph.node)
+def _function_problem(function: FunctionProto, version: int) -> str | None:
+    """Why a function keeps a model from being raised."""
+    own = {entry.version for entry in function.opset_import if is_default_domain(entry.domain)}
+    if own and own != {version}:
+        return f"{function_title(function)} imports another version of ai.onnx than the model"
+    if any(is_clip(node) for node in all_nodes(function.node)):
+        return (
+            f"{function_title(function)} holds Clip nodes; inline it first "
+            "(onnx.inliner.inline_local_functions)"
+        )
     return None
 
 
-def _original(node: NodeProto, original: NodeProto | None) -> NodeProto:
-    """The node as it was, unless the converter gave it another input."""
-    if original is None:
-        return node
-    count = 1 if is_clip(node) else None  # the bounds of Clip are new inputs
-    return original if list(node.input[:count]) == list(original.input[:count]) else node
+@dataclass
+class _Work:
+    """A copy of `model` on its way up; `problems` says in which nodes it cannot go."""
+
+    model: ModelProto
+    version: int
+    target: int
+    names: set[str]
+    rows: Counter[OperatorStep] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    inferred: dict[str, Mapping[str, TensorInfo]] | None = None
+
+    def graph(
+        self,
+        graph: GraphProto,
+        path: str,
+        stored: Mapping[str, TensorProto],
+    ) -> None:
+        """Raise a graph and those within it."""
+        given = {value.name for value in graph.input}
+        constants = {tensor.name: tensor for tensor in graph.initializer if tensor.name not in given}
+        hidden = given | {name for node in graph.node for name in node.output}
+        kept = {name: tensor for name, tensor in stored.items() if name not in hidden}
+        self.nodes(graph.node, path, kept | constants)
+
+    def nodes(
+        self,
+        nodes: MutableSequence[NodeProto],
+        path: str,
+        stored: Mapping[str, TensorProto],
+    ) -> None:
+        """Raise the nodes of a graph or of a function."""
+        constants = {
+            node.output[0]: node.attribute[0].t
+            for node in nodes
+            if node.op_type == "Constant"
+            and is_default_domain(node.domain)
+            and [one.name for one in node.attribute] == ["value"]
+        }
+        stored = {**stored, **constants}
+        inserts: list[tuple[int, list[NodeProto]]] = []
+        for index, node in enumerate(nodes):
+            for attribute, inner in subgraphs(node):
+                self.graph(inner, inner_path(path, node, index, attribute), stored)
+            if is_clip(node):
+                del node.input[1:]
+                take_out(node, "min", "max", "consumed_inputs")
+            elif is_default_domain(node.domain):
+                title = f"node {index}{' ' + quoted(node.name) if node.name else ''} of {path}"
+                made = self._node(node, path, title, stored)
+                inserts += [(index, made)] if made else []
+        for index, made in reversed(inserts):
+            for one in reversed(made):
+                nodes.insert(index, one)
+
+    def _node(
+        self, node: NodeProto, path: str, title: str, stored: Mapping[str, TensorProto]
+    ) -> list[NodeProto]:
+        """Raise one node; returns the Constant nodes that go before it."""
+        rows = steps_between(node.op_type, self.version, self.target)
+        if isinstance(rows, str):
+            self.problems.append(f"{rows} ({title})")
+            return []
+        made: list[NodeProto] = []
+        upsampled = node.op_type == "Upsample"
+        for row in rows:
+            if (row.check or row.by) and any(one.ref_attr_name for one in node.attribute):
+                self.problems.append(f"{row.title}: an attribute is the caller's ({title})")
+                return []
+            here = Surroundings(row.old, stored, self._known(row, path), upsampled)
+            if row.check is not None and not CHECKS[row.check](node, here):
+                self.problems.append(f"{row.title} is the same only if {row.condition} ({title})")
+                return []
+            if row.by is not None:
+                try:
+                    made += REWRITES[row.by](node, here, self._fresh)
+                except NotRewritableError as error:
+                    self.problems.append(f"{row.title}: {error} ({title})")
+                    return []
+            self.rows[row] += 1
+        return made
+
+    def _fresh(self, wanted: str) -> str:
+        return free_name(wanted, self.names)
+
+    def _known(self, row: OperatorStep, path: str) -> Mapping[str, TensorInfo]:
+        """What shape inference is sure of in a graph, asked for only where a row needs it."""
+        if (
+            row.check not in operator_checks.NEEDS_INFERENCE
+            and row.by not in operator_rewrites.NEEDS_INFERENCE
+        ):
+            return {}
+        if self.inferred is None:
+            self.inferred = _known_by_graph(self.model)
+        return self.inferred.get(path, {})
 
 
-def _untouched(node: NodeProto, old: int, new: int) -> bool:
-    holds_clip = any(is_clip(inner) for inner in all_nodes([node]))
-    return not holds_clip and not _different([node], old, new)
-
-
-def _prune(graph: GraphProto, names: set[str]) -> None:
-    """Take out Constant nodes that the converter added and that nothing reads any more."""
-    found = [inner for _, inner in graphs(graph, "")]
-    read = {value.name for inner in found for value in inner.output}
-    read |= {name for node in all_nodes(graph.node) for name in node.input}
-    for inner in found:
-        for node in list(inner.node):
-            if (
-                node.op_type == "Constant"
-                and not {*node.output} & (names | read)
-                and not list(subgraphs(node))
-            ):
-                inner.node.remove(node)
-
-
-assert _TARGETS[0] == BOUNDS_ARE_INPUTS_SINCE
+def _known_by_graph(model: ModelProto) -> dict[str, Mapping[str, TensorInfo]]:
+    """What shape inference is sure of, by the path of the graph; nothing where inference fails."""
+    found = inference.infer([without_claims(model)]).models
+    if not found:
+        return {}
+    scope = graph_scope(model.graph, None, main_path(model), None, found[0].graph)
+    scopes = {site.scope.path: site.scope for site in sites(scope, (), found[0].graph.node)}
+    return {path: one.derived for path, one in scopes.items()}

@@ -5,29 +5,35 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.grouping import MORE, grouped, some
+from sonnx_clip.graph.self_check import NOT_KNOWN, Outcome
 from sonnx_clip.graph.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from sonnx_clip.errors import UserError
     from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step
 
-FORMAT = "sonnx-clip-normalise-1"
+FORMAT = "sonnx-clip-normalise-2"
 
 
 def normalise_text(report: NormaliseReport) -> str:
     """A headline, then node by node what was done and what is left; nodes with like steps once."""
-    lines = [f"{shown(str(report.source))} -> {shown(str(report.target))}: {closing(report)}"]
+    target = "nothing is written" if report.target is None else shown(str(report.target))
+    lines = [f"{shown(str(report.source))} -> {target}: {closing(report)}"]
+    lines += [f"  {note}" for note in report.notes]
     if report.raised is not None:
         lines.append(f"  ai.onnx {report.opsets[0]} to {report.opsets[1]}: {shown(report.raised)}")
     for group in grouped(report.nodes, _key):
         lines += _group_lines(group)
     lines += [f"  unknown: {text}" for text in report.after.undecided]
     lines += [f"  note: {note}" for note in report.after.notes]
+    lines += [f"  {line}" for line in report.self_check.lines()]
     return "\n".join(lines)
 
 
@@ -75,26 +81,43 @@ def _step_lines(steps: Sequence[Step]) -> list[str]:
     return lines
 
 
-def normalise_json(report: NormaliseReport) -> str:
-    """The whole report as one JSON document."""
-    after = report.after.verdict
+def normalise_json(reports: Sequence[NormaliseReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
+    """Several models as one JSON document; models that could not be read or written stand under ``errors``."""
     document = {
         "format": FORMAT,
-        "source": str(report.source),
-        "target": str(report.target),
-        "changed": report.changed,
-        "opset_before": report.opsets[0],
-        "opset_after": report.opsets[1],
-        "raised": report.raised,
-        "verdict_after": "no Clip node" if after is None else str(after),
-        "steps_done": dict(Counter(step.rule for node in report.nodes for step in node.steps if step.done)),
-        "nodes": [asdict(node) for node in report.nodes],
-        "undecided": list(report.after.undecided),
-        "notes": list(report.after.notes),
+        "models": [_model_object(report) for report in reports],
+        "errors": [{"model": str(path), "message": str(error)} for path, error in errors],
     }
     return json.dumps(document, indent=2)
 
 
+def _model_object(report: NormaliseReport) -> dict[str, Any]:
+    after = report.after.verdict
+    return {
+        "source": str(report.source),
+        "target": None if report.target is None else str(report.target),
+        "changed": report.changed,
+        "opset_before": report.opsets[0],
+        "opset_after": report.opsets[1],
+        "raised": report.raised,
+        "operators": [
+            {"step": row.title, "kind": row.kind, "rewritten": row.rewritten, "nodes": count}
+            for row, count in report.rows
+        ],
+        "verdict_after": "no Clip node" if after is None else str(after),
+        "steps_done": dict(Counter(step.rule for node in report.nodes for step in node.steps if step.done)),
+        "nodes": [asdict(node) for node in report.nodes],
+        "undecided": list(report.after.undecided),
+        "notes": [*report.notes, *report.after.notes],
+        "self_check": {**asdict(report.self_check), "not_known": None if _known(report) else NOT_KNOWN},
+    }
+
+
+def _known(report: NormaliseReport) -> bool:
+    return report.self_check.outcome in (Outcome.EQUAL, Outcome.UNCHANGED)
+
+
 def exit_status(report: NormaliseReport) -> int:
-    """0 where the result is in the profile, 1 where something is left."""
-    return 0 if report.after.verdict in (None, Verdict.MEETS) else 1
+    """0 where the result is in the profile, 1 where something is left or the self-check decided nothing."""
+    clean = report.after.verdict in (None, Verdict.MEETS)
+    return 0 if clean and report.self_check.decided else 1

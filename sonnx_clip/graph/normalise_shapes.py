@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto, ValueInfoProto
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.graph.constants import profile_type
-from sonnx_clip.graph.declared import quoted, show_dims, symbols
+from sonnx_clip.graph.declared import from_type, quoted, show_dims, shown, symbols
 from sonnx_clip.graph.edit import graphs, main_path
 from sonnx_clip.graph.normalise_inputs import one_type
 from sonnx_clip.graph.steps import Step, did
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from onnx import GraphProto, ModelProto
 
@@ -21,6 +23,47 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.declared import Dims
     from sonnx_clip.graph.scope import Scope
     from sonnx_clip.graph.walk import ClipNode
+
+
+def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Path) -> tuple[str, ...]:
+    """Give inputs of the main graph the sizes that the user chooses; returns what was changed.
+
+    Raises:
+        UserError: the model has no such input, or its declaration says otherwise.
+    """
+    found: list[str] = []
+    inputs = {value.name: value for value in model.graph.input}
+    for name, sizes in shapes.items():
+        value = inputs.get(name)
+        where = shown(str(path))
+        if value is None or value.type.WhichOneof("value") != "tensor_type":
+            known = ", ".join(quoted(one) for one in inputs)
+            raise UserError(
+                f"the model has no input {quoted(name)} that is a tensor", where, f"its inputs are {known}"
+            )
+        tensor = value.type.tensor_type
+        declared = list(tensor.shape.dim)
+        fits = not tensor.HasField("shape") or (
+            len(declared) == len(sizes)
+            and all(dim.dim_value in (0, size) or dim.dim_value < 0 for dim, size in zip(declared, sizes))
+        )
+        info = from_type(value.type, "graph input")
+        before = show_dims(info.dims) if info and info.dims is not None else "no shape"
+        if not fits:
+            raise UserError(
+                f"input {quoted(name)} is declared with {before}, which {show_dims(tuple(sizes))} does not fit",
+                where,
+                "--input-shape gives numbers to sizes that the model leaves open",
+            )
+        if [dim.dim_value for dim in declared] == list(sizes) and tensor.HasField("shape"):
+            continue
+        tensor.shape.SetInParent()
+        del tensor.shape.dim[len(sizes) :]
+        for axis, size in enumerate(sizes):
+            dim = tensor.shape.dim[axis] if axis < len(declared) else tensor.shape.dim.add()
+            dim.dim_value = size
+        found.append(f"input {quoted(name)}: {before} became {show_dims(tuple(sizes))} (--input-shape)")
+    return tuple(found)
 
 
 def declare_inferred(
@@ -96,10 +139,10 @@ def _write(graph: GraphProto, name: str, element_type: str, dims: Dims | None) -
         tensor = value.type.tensor_type
         tensor.elem_type = TensorProto.DataType.Value(element_type)
         if dims is not None:
-            tensor.ClearField("shape")
             tensor.shape.SetInParent()
-            for dim in dims:
-                tensor.shape.dim.add(dim_value=int(dim))
+            for axis, number in enumerate(dims):  # each dimension keeps its denotation
+                dim = tensor.shape.dim[axis] if axis < len(tensor.shape.dim) else tensor.shape.dim.add()
+                dim.dim_value = int(number)
     if not declared:
         graph.value_info.append(target)
     return bool(target.SerializeToString(deterministic=True) != before)

@@ -9,10 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnx import ModelProto, TensorProto
+from onnx import TensorProto
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.files import make_folder, write_whole_bytes
+from sonnx_clip.files import check_target, make_folder, write_whole_bytes
 from sonnx_clip.graph.declared import shown
 from sonnx_clip.graph.tensors import all_tensors
 
@@ -22,48 +22,58 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.normalise import Normalised
 
 
-def target_of(source: Path, output: Path | None, *, in_place: bool) -> Path:
-    """Where the result goes.
+def target_of(source: Path, output: Path | None, *, in_place: bool, folder: bool = False) -> Path:
+    """Where the result of one model goes.
+
+    Args:
+        source: the model that is read.
+        output: what the user gives as output, None with `in_place`.
+        in_place: the model itself is overwritten.
+        folder: the output is a folder, in which the result has the name of the model.
 
     Raises:
-        UserError: neither or both of them are asked for, or the output is the input.
+        UserError: neither or both of them are given, the output is the input, or no regular file.
     """
     if (output is None) == (not in_place):
         raise UserError(
-            "say where the result goes: either -o OUT.onnx or --in-place", todo="give one of the two"
+            "say where the result goes: either -o OUT.onnx or --in-place",
+            todo="give one of the two, -o - for standard output, or --dry-run to write nothing",
         )
     if output is None:
         return source.resolve()
-    if output.exists() and source.exists() and output.samefile(source):
+    target = output / source.name if folder else output
+    if target.exists() and source.exists() and target.samefile(source):
         raise UserError(
             "the output is the input, which is never overwritten unless asked",
-            where=shown(str(output)),
+            where=shown(str(target)),
             todo="give another name, or --in-place",
         )
-    return output
+    check_target(target)
+    return target
 
 
-def save(found: Normalised) -> None:
+def save(found: Normalised, target: Path) -> None:
     """Write a result; external data is copied where the result lies in another folder.
 
     Raises:
         UserError: something cannot be written, or another file has the name of the data.
     """
-    source, target = found.report.source, found.report.target
-    locations = _locations(found.data)
+    source = found.report.source
+    check_target(target)
     made: list[Path] = []
     try:
         if target.parent.resolve() != source.parent.resolve():
-            _copy_data(source.parent, target.parent, locations, made)
-        write_whole_bytes(target, found.data, stat.S_IMODE(source.stat().st_mode))
+            _copy_data(source.parent, target.parent, external_files(found), made)
+        write_whole_bytes(target, found.content(), stat.S_IMODE(source.stat().st_mode))
     except BaseException:
         for file in made:
             file.unlink(missing_ok=True)
         raise
 
 
-def _locations(data: bytes) -> Sequence[Path]:
-    tensors = [t for t in all_tensors(ModelProto.FromString(data)) if t.data_location == TensorProto.EXTERNAL]
+def external_files(found: Normalised) -> Sequence[Path]:
+    """The files, relative to the model's folder, in which a result keeps data."""
+    tensors = [t for t in all_tensors(found.model) if t.data_location == TensorProto.EXTERNAL]
     names = [entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"]
     return [Path(name) for name in dict.fromkeys(names)]
 

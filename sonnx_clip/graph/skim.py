@@ -1,12 +1,13 @@
 """A large model read without its weights: the protobuf is walked, and the data of large tensors passed over.
 
-Lint needs the length of stored data, never the data. Whatever this reader does not understand it leaves to
-protobuf, which then reads the whole file.
+Lint needs the length of stored data, never the data; normalise copies it from one file to the other. Whatever
+this reader does not understand it leaves to protobuf, which then reads the whole file.
 """
 
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from onnx import (
@@ -19,6 +20,8 @@ from onnx import (
     TensorProto,
 )
 from onnx import TrainingInfoProto as Training
+
+from sonnx_clip.graph.tensors import all_tensors
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -55,17 +58,43 @@ _DATA = {
     TensorProto.DESCRIPTOR.fields_by_name[name].number: (name, size)
     for name, size in (("raw_data", 1), ("float_data", 4), ("double_data", 8))
 }
+_DATA_NUMBER = {name: number for number, (name, _) in _DATA.items()}
 # No file can hold this key, so no model can claim a length for data that it does not have.
 _MARK = f"sonnx-clip passed over {secrets.token_hex(16)}"
 
 
+_MARK_BYTES = _MARK.encode("ascii")
+_VARINT_BYTES = 10
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a file."""
+
+    start: int
+    length: int
+
+
 def skim(file: BinaryIO, size: int) -> bytes | None:
     """The model in a file of this size without the data of large tensors; None where it is irregular."""
-    file.seek(0)
     try:
-        return bytes(_message(file, size, ModelProto.DESCRIPTOR.full_name, 0))
+        return b"".join(_message(_Blocks(file), 0, size, ModelProto.DESCRIPTOR.full_name, 0))
     except _IrregularError:
         return None
+
+
+def without_passed_over(model: ModelProto) -> ModelProto:
+    """The model with an empty tensor wherever data was passed over, for what reads no shapes."""
+    if not any(spans(tensor) for tensor in all_tensors(model)):
+        return model
+    result = ModelProto()
+    result.CopyFrom(model)
+    for tensor in all_tensors(result):
+        if spans(tensor):
+            del tensor.dims[:]
+            tensor.dims.append(0)
+    return result
 
 
 def passed_over(tensor: TensorProto) -> dict[str, int]:
@@ -73,7 +102,7 @@ def passed_over(tensor: TensorProto) -> dict[str, int]:
     found: dict[str, int] = {}
     for entry in tensor.metadata_props:
         if entry.key == _MARK:
-            name, _, count = entry.value.partition(" ")
+            name, count, *_ = entry.value.split()
             # Of a field given twice protobuf keeps the last, and of a list all parts.
             found[name] = int(count) + (0 if name == "raw_data" else found.get(name, 0))
     return found
@@ -83,53 +112,83 @@ class _IrregularError(Exception):
     """Not what a writer of protobuf writes."""
 
 
-def _message(file: BinaryIO, end: int, kind: str, depth: int) -> bytearray:
+class _Blocks:
+    """A file read in blocks, by position."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._start = 0
+        self._block = b""
+
+    def varint(self, position: int) -> tuple[int, int]:
+        """A number, and the position after it."""
+        offset = position - self._start
+        if not 0 <= offset <= len(self._block) - _VARINT_BYTES:
+            self._start, offset = position, 0
+            self._file.seek(position)
+            self._block = self._file.read(_BLOCK)
+        try:
+            byte = self._block[offset]
+            if byte < 128:
+                return byte, position + 1
+            return _long_varint(self._block, offset, position)
+        except IndexError:
+            raise _IrregularError from None
+
+    def part(self, start: int, stop: int) -> bytes:
+        """The bytes from one position to another."""
+        offset = start - self._start
+        if 0 <= offset and stop - self._start <= len(self._block):
+            return self._block[offset : stop - self._start]
+        self._file.seek(start)
+        found = self._file.read(stop - start)
+        if len(found) != stop - start:
+            raise _IrregularError
+        return found
+
+
+def _long_varint(block: bytes, offset: int, position: int) -> tuple[int, int]:
+    number = 0
+    for count in range(_VARINT_BYTES):
+        byte = block[offset + count]
+        number |= (byte & 127) << 7 * count
+        if byte < 128:
+            return number, position + count + 1
+    raise _IrregularError
+
+
+def _message(blocks: _Blocks, start: int, end: int, kind: str, depth: int) -> list[bytes]:
+    """A message in pieces; what lies between those that are changed is kept as it is."""
     if depth > _DEPTH:
         raise _IrregularError
-    result, inner, start = bytearray(), _INNER[kind], file.tell()
+    found: list[bytes] = []
+    inner, kept = _INNER[kind], start
     while start < end:
-        tag = _varint(file)
-        length = _length(file, tag & 7)
-        content = file.tell()
+        tag, content = blocks.varint(start)
+        wire = tag & 7
+        if wire == _BYTES:
+            length, content = blocks.varint(content)
+        elif wire == _VARINT:
+            length, content = 0, blocks.varint(content)[1]
+        elif wire in (_FIXED64, _FIXED32):
+            length = 8 if wire == _FIXED64 else 4
+        else:
+            raise _IrregularError
         stop = content + length
         if stop > end:
             raise _IrregularError
-        large = tag & 7 == _BYTES and length > KEPT_BYTES
-        if large and kind == _TENSOR and tag >> 3 in _DATA:
-            result += _marked(*_DATA[tag >> 3], length)
-        elif large and tag >> 3 in inner:
-            lean = _message(file, stop, inner[tag >> 3], depth + 1)
-            result += _written(tag) + _written(len(lean)) + lean
-        else:
-            file.seek(start)
-            result += file.read(stop - start)
-        file.seek(stop)
+        if wire == _BYTES and length > KEPT_BYTES:
+            new: list[bytes] | None = None
+            if kind == _TENSOR and tag >> 3 in _DATA:
+                new = [_marked(*_DATA[tag >> 3], Span(content, length))]
+            elif tag >> 3 in inner:
+                lean = _message(blocks, content, stop, inner[tag >> 3], depth + 1)
+                new = [_written(tag), _written(sum(map(len, lean))), *lean]
+            if new is not None:
+                found += [blocks.part(kept, start), *new]
+                kept = stop
         start = stop
-    return result
-
-
-def _length(file: BinaryIO, wire: int) -> int:
-    """How many bytes of content follow in a field of this wire type."""
-    if wire == _BYTES:
-        return _varint(file)
-    if wire == _VARINT:
-        _varint(file)
-        return 0
-    if wire not in (_FIXED64, _FIXED32):
-        raise _IrregularError
-    return 8 if wire == _FIXED64 else 4
-
-
-def _varint(file: BinaryIO) -> int:
-    number = 0
-    for shift in range(0, 70, 7):
-        byte = file.read(1)
-        if not byte:
-            raise _IrregularError
-        number |= (byte[0] & 127) << shift
-        if byte[0] < 128:
-            return number
-    raise _IrregularError
+    return [*found, blocks.part(kept, end)]
 
 
 def _written(number: int) -> bytes:
@@ -140,10 +199,74 @@ def _written(number: int) -> bytes:
     return bytes([*result, number])
 
 
-def _marked(name: str, size: int, length: int) -> bytes:
-    if length % size:
+def _marked(name: str, size: int, span: Span) -> bytes:
+    if span.length % size:
         raise _IrregularError
     tensor = TensorProto()
-    tensor.metadata_props.add(key=_MARK, value=f"{name} {length // size}")
+    value = f"{name} {span.length // size} {span.start} {span.length}"
+    tensor.metadata_props.add(key=_MARK, value=value)
     written: bytes = tensor.SerializeToString()
     return written
+
+
+def pieces(model: ModelProto) -> list[bytes | Span]:
+    """A model as its file has it: the bytes of what was read, and where in the file the passed-over data lies."""
+    return _restored(model.SerializeToString(), ModelProto.DESCRIPTOR.full_name)[0]
+
+
+def _restored(message: bytes, kind: str) -> tuple[list[bytes | Span], int]:
+    """The pieces of a message of this kind, and how many bytes they have."""
+    if _MARK_BYTES not in message:
+        return [message], len(message)
+    if kind == _TENSOR:
+        return _restored_tensor(TensorProto.FromString(message))
+    found: list[bytes | Span] = []
+    size, start, kept = 0, 0, 0
+    while start < len(message):  # which protobuf wrote just now, so it is regular
+        tag, content = _long_varint(message, start, start)
+        length = {_FIXED64: 8, _FIXED32: 4}.get(tag & 7, 0)
+        if tag & 7 in (_BYTES, _VARINT):
+            number, content = _long_varint(message, content, content)
+            length = number if tag & 7 == _BYTES else 0
+        stop = content + length
+        if message.find(_MARK_BYTES, content, stop) >= 0:
+            inside, count = _restored(message[content:stop], _INNER[kind][tag >> 3])
+            head = message[kept:start] + _written(tag) + _written(count)
+            found += [head, *inside]
+            size += len(head) + count
+            kept = stop
+        start = stop
+    return [*found, message[kept:]], size + len(message) - kept
+
+
+def _restored_tensor(tensor: TensorProto) -> tuple[list[bytes | Span], int]:
+    """A tensor with its data behind the rest: a reader of protobuf takes fields in any order."""
+    found: list[bytes | Span] = []
+    for name, span in spans(tensor):
+        found += [_written(_DATA_NUMBER[name] << 3 | _BYTES) + _written(span.length), span]
+    kept = [entry for entry in tensor.metadata_props if entry.key != _MARK]
+    del tensor.metadata_props[:]
+    tensor.metadata_props.extend(kept)
+    found.insert(0, tensor.SerializeToString())
+    return found, sum(len(one) if isinstance(one, bytes) else one.length for one in found)
+
+
+def spans(tensor: TensorProto) -> list[tuple[str, Span]]:
+    """The data that `skim` passed over: the name of the field, and where in the file it lies."""
+    values = [entry.value.split() for entry in tensor.metadata_props if entry.key == _MARK]
+    return [(name, Span(int(start), int(length))) for name, _, start, length in values]
+
+
+def restore(model: ModelProto, file: BinaryIO) -> None:
+    """Put the data that was passed over back into a model."""
+    for tensor in all_tensors(model):
+        found = spans(tensor)
+        if not found:
+            continue
+        for name, span in found:
+            file.seek(span.start)
+            head = _written(_DATA_NUMBER[name] << 3 | _BYTES) + _written(span.length)
+            tensor.MergeFromString(head + file.read(span.length))
+        kept = [entry for entry in tensor.metadata_props if entry.key != _MARK]
+        del tensor.metadata_props[:]
+        tensor.metadata_props.extend(kept)

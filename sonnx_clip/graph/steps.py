@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.graph.self_check import UNCHANGED
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sonnx_clip.graph.operator_steps import OperatorStep
+    from sonnx_clip.graph.self_check import SelfCheck
     from sonnx_clip.graph.verdict import ModelReport
 
 
@@ -58,20 +62,24 @@ class NormaliseReport:
 
     Attributes:
         source: the model that was read.
-        target: where the result goes.
+        target: where the result goes, None where it goes nowhere or to standard output.
         changed: False where the result is the same file, byte for byte.
         opsets: the version of the operator set ai.onnx before and after.
         raised: how that version was raised, None where it was not.
+        rows: how many nodes followed which row of the table of operators.
         nodes: one entry per Clip node, in the order of the model.
         after: what lint says of the result.
         notes: what concerns the whole model.
+        self_check: whether runtimes give equal results before and after.
     """
 
     source: Path
-    target: Path
+    target: Path | None
     changed: bool
     opsets: tuple[int | None, int | None]
     raised: str | None
     nodes: tuple[NodeSteps, ...]
     after: ModelReport
     notes: tuple[str, ...] = ()
+    rows: tuple[tuple[OperatorStep, int], ...] = ()
+    self_check: SelfCheck = UNCHANGED

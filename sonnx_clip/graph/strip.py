@@ -26,14 +26,31 @@ def drop_bulky_data(model: ModelProto) -> None:
                 tensor.ClearField(field)
 
 
+def without_callers_values(model: ModelProto) -> ModelProto:
+    """The model without the stored tensors that a caller may override: those that are inputs of the graph too.
+
+    What is computed from such a value is the caller's, so nothing may be inferred from it.
+    """
+    given = {value.name for value in model.graph.input}
+    stored = (tensor.name for tensor in model.graph.initializer)
+    if given.isdisjoint(stored):
+        return model
+    stripped = ModelProto()
+    stripped.CopyFrom(model)
+    kept = [tensor for tensor in stripped.graph.initializer if tensor.name not in given]
+    del stripped.graph.initializer[:]
+    stripped.graph.initializer.extend(kept)
+    return stripped
+
+
 def without_claims(model: ModelProto) -> ModelProto:
-    """The model without declared types and shapes of values that nodes compute.
+    """The model without declared types and shapes of values that nodes compute, and without callers' values.
 
     Inputs of the main graph and stored tensors keep theirs, and so do the outputs of operators that onnx does
     not know: nothing else says what these give.
     """
     stripped = ModelProto()
-    stripped.CopyFrom(model)
+    stripped.CopyFrom(without_callers_values(model))
     known = {key(function) for function in model.functions}
     _strip(stripped.graph, known)
     for node in all_nodes(stripped.graph.node):

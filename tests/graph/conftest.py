@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def quick_inference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shape inference in this process, for models that mean no harm, of which there are many."""
 
-    def inferred(serialized: Sequence[bytes], **_: object) -> infer_module.Inference:
+    def inferred(models: Sequence[onnx.ModelProto], **_: object) -> infer_module.Inference:
         try:
-            found = [shape_inference.infer_shapes(onnx.ModelProto.FromString(data)) for data in serialized]
+            found = [shape_inference.infer_shapes(model) for model in models]
         except (shape_inference.InferenceError, checker.ValidationError) as error:
             return infer_module.Inference((), f"shape inference failed: {error}")
         return infer_module.Inference(tuple(found), None)

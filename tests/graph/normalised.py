@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from sonnx_clip.graph.normalise import Normalised, normalise
+from sonnx_clip.graph.normalise import Normalised, Wish, normalise
 from tests.graph.build import clip, graph, model, value
 from tests.graph.same_outputs import differences
 
@@ -25,13 +25,13 @@ DOUBLE, HALF, INT8, INT64 = (
 )
 
 
-def normalised(folder: Path, proto: onnx.ModelProto, *, finite: bool = False) -> Normalised:
+def normalised(folder: Path, proto: onnx.ModelProto, *, finite: bool = False, check: bool = False) -> Normalised:
     """The result for a model, which lies beside it as after.onnx; a second run must change nothing."""
     before, after = folder / "before.onnx", folder / "after.onnx"
     before.write_bytes(proto.SerializeToString())
-    found = normalise(before, after, assume_finite=finite)
+    found = normalise(before, after, Wish(assume_finite=finite, self_check=check))
     after.write_bytes(found.data)
-    again = normalise(after, folder / "again.onnx", assume_finite=finite)
+    again = normalise(after, folder / "again.onnx", Wish(assume_finite=finite))
     assert again.data == found.data
     assert not again.report.changed
     assert not any(step.done for node in again.report.nodes for step in node.steps)

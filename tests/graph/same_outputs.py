@@ -67,6 +67,36 @@ def run(path: Path, given: list[Feed], level: str) -> list[list[tuple[str, tuple
     return [[_bits(one) for one in session.run(None, feed)] for feed in given]
 
 
+Answers = list[list[tuple[str, tuple[int, ...], bytes]]]
+
+
+def answers(model: onnx.ModelProto, given: list[Feed]) -> Answers | str:
+    """What onnxruntime gives, with and without optimisation, or why it gives nothing."""
+    found: Answers = []
+    for level in _LEVELS:
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+        options.intra_op_num_threads = 1
+        try:
+            session = onnxruntime.InferenceSession(
+                model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
+            found += [[_bits(one) for one in session.run(None, feed)] for feed in given]
+        except Exception as error:  # noqa: BLE001  # its exceptions have no common class
+            return str(error)
+    return found
+
+
+def reference_answers(model: onnx.ModelProto, given: list[Feed]) -> Answers | str:
+    """What onnx's ReferenceEvaluator gives, or why it gives nothing."""
+    try:
+        evaluator = ReferenceEvaluator(model)
+        return [[_bits(one) for one in evaluator.run(None, feed)] for feed in given]
+    except Exception as error:  # noqa: BLE001  # whatever Python raises in it
+        return str(error)
+
+
 def differences(before: Path, after: Path, given: list[Feed] | None = None) -> list[str]:
     """Where two models differ in an output; an empty list of inputs or outputs is a difference too."""
     given = given or feeds(onnx.load(before, load_external_data=False))

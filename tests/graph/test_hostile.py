@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import random
-import sys
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import onnx
 import pytest
@@ -14,9 +14,12 @@ from onnx import helper
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph import infer as infer_module
-from sonnx_clip.graph import infer_child, lint_model, lint_models, load
+from sonnx_clip.graph import lint_model, lint_models, load
 from sonnx_clip.graph.infer import infer
 from tests.graph.build import FLOAT, clip, graph, lint, model, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REAL = Path(__file__).parent.parent / "models" / "relu6_op11.onnx"
 
@@ -148,41 +151,52 @@ def _deep_bytes(depth: int) -> bytes:
     return b"\x08\x08" + field(7, inner) + field(8, b"\x10\x0d")
 
 
+def _hangs(*_: object) -> bytes:
+    time.sleep(60)
+    return b""
+
+
+def _raises(*_: object) -> bytes:
+    raise ValueError("no")
+
+
+def _lies(*_: object) -> bytes:
+    return b"x" * 99
+
+
+def _lies_without_protobuf(*_: object) -> bytes:
+    return bytes([255] * 9)
+
+
+def _says_nothing(*_: object) -> bytes:
+    return b""
+
+
 @pytest.mark.parametrize(
-    ("program", "seconds", "expected"),
+    ("work", "seconds", "expected"),
     [
-        ("import time; time.sleep(60)", 0.5, "shape inference did not end within 0.5 s"),
-        ("raise ValueError('no')", 30, "shape inference failed: ValueError: no"),
-        ("import os; os.abort()", 30, "shape inference failed: status -6"),
-        ("print('x' * 99)", 30, "shape inference gave an unreadable model"),
-        (
-            "import sys; sys.stdout.buffer.write(bytes([255] * 9))",
-            30,
-            "shape inference gave an unreadable model",
-        ),
-        ("", 30, "shape inference gave an unreadable model"),
+        (_hangs, 0.3, "shape inference failed: no answer within 0.3 s"),
+        (_raises, 30, "shape inference failed: ValueError: no"),
+        (lambda *_: os.abort(), 30, "shape inference failed: its process ended with status -6"),
+        (_lies, 30, "shape inference gave an unreadable model"),
+        (_lies_without_protobuf, 30, "shape inference gave an unreadable model"),
+        (_says_nothing, 30, "shape inference gave an unreadable model"),
     ],
 )
 def test_inference_that_hangs_fails_or_lies_gives_its_reason(
-    tmp_path: Path, program: str, seconds: float, expected: str
+    monkeypatch: pytest.MonkeyPatch, work: Callable[..., bytes], seconds: float, expected: str
 ) -> None:
-    child = tmp_path / "child.py"
-    child.write_text(program)
-    assert infer([REAL.read_bytes()], seconds=seconds, child=child) == infer_module.Inference((), expected)
+    monkeypatch.setattr(infer_module, "infer_all", work)
+    assert infer([onnx.load(REAL)], seconds=seconds) == infer_module.Inference((), expected)
 
 
-def test_the_inferring_program_keeps_the_model_and_adds_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = REAL.read_bytes()
-    given, result = io.BytesIO(2 * (len(data).to_bytes(8, "big") + data)), io.BytesIO()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(result))
-    infer_child.main()
-    size = int.from_bytes(result.getvalue()[:8], "big")
-    assert len(result.getvalue()) == 2 * (8 + size)
-    model_with_shapes = onnx.ModelProto.FromString(result.getvalue()[8 : 8 + size])
+def test_inference_keeps_the_model_and_adds_shapes() -> None:
     original = onnx.load(REAL)
-    assert list(model_with_shapes.graph.node) == list(original.graph.node)
-    assert len(model_with_shapes.graph.value_info) > len(original.graph.value_info)
+    found = infer([original, original])
+    assert found.failure is None
+    assert found.models[0] == found.models[1]
+    assert list(found.models[0].graph.node) == list(original.graph.node)
+    assert len(found.models[0].graph.value_info) > len(original.graph.value_info)
 
 
 def test_functions_that_call_themselves_are_judged_without_inference(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.defs import get_schema
 
 from sonnx_clip.graph import lint_model
-from sonnx_clip.graph.normalise import normalise
+from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.graph.normalise_report import closing, exit_status, normalise_text
 from sonnx_clip.graph.verdict import Verdict
 from tests.graph.normalised import left, normalised, same
@@ -82,7 +82,7 @@ def test_the_node_tests_of_onnx(tmp_path: Path, name: str) -> None:
     assert proto is not None
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
     before.write_bytes(proto.SerializeToString())
-    found = normalise(before, after, assume_finite=True)
+    found = normalise(before, after, Wish(assume_finite=True))
     after.write_bytes(found.data)
     if "expanded" in name:
         assert not found.report.changed

@@ -64,7 +64,7 @@ def test_status_1_where_something_is_left(tmp_path: Path) -> None:
 
 def test_json(tmp_path: Path) -> None:
     status, out, _ = run(old(tmp_path), "-o", tmp_path / "out.onnx", "--format", "json")
-    document = json.loads(out)
+    (document,) = json.loads(out)["models"]
     assert status == 0
     assert document["verdict_after"] == "meets"
     assert (document["opset_before"], document["opset_after"]) == (9, 11)

@@ -1,0 +1,122 @@
+"""Work that a hostile model may bring down or keep busy for ever, done in a process of its own with limits."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+# Beyond what this process has already: room for a model and for a runtime.
+MEMORY = 8 << 30
+_DONE, _RAISED = b"0", b"1"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the work returned, or why it returned nothing."""
+
+    result: bytes
+    failure: str | None = None
+
+
+def run_isolated(
+    work: Callable[..., bytes],
+    *given: object,
+    seconds: float,
+    folder: Path | None = None,
+    memory: int = MEMORY,
+) -> Outcome:
+    """Do some work in a process of its own.
+
+    Where the system can fork, the process starts with everything that is imported and loaded here.
+
+    Args:
+        work: a function of a module; its result comes back, an exception as the name and its text.
+        given: its arguments.
+        seconds: how long it may take; it is killed after that.
+        folder: where it runs; here by default.
+        memory: how many bytes it may take beyond what this process has.
+    """
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(  # type: ignore[attr-defined]
+        target=_child, args=(sender, work, given, folder, memory, seconds), daemon=True
+    )
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds):
+            return Outcome(b"", f"no answer within {seconds:.3g} s")
+        try:
+            answer = receiver.recv_bytes()
+        except (EOFError, OSError):
+            process.join(5)
+            return Outcome(b"", f"its process ended with status {process.exitcode}")
+    finally:
+        if process.is_alive():
+            process.kill()
+        process.join()
+        receiver.close()
+    if answer[:1] == _DONE:
+        return Outcome(answer[1:])
+    return Outcome(b"", answer[1:].decode("utf-8", "replace"))
+
+
+def _child(
+    sender: Connection,
+    work: Callable[..., bytes],
+    given: tuple[object, ...],
+    folder: Path | None,
+    memory: int,
+    seconds: float,
+) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
+    _limit(memory, seconds)
+    _silence()
+    if folder is not None:
+        os.chdir(folder)
+    try:
+        answer = _DONE + work(*given)
+    except BaseException as error:  # noqa: BLE001  # whatever it is, the parent says it
+        answer = _RAISED + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+    sender.send_bytes(answer)
+    sender.close()
+    os._exit(0)  # nothing of the parent's is to be flushed or ended twice
+
+
+def _limit(memory: int, seconds: float) -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    used = 0
+    with contextlib.suppress(OSError, ValueError):
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    cpu = int(seconds * (os.cpu_count() or 1)) + 10
+    for kind, limit in (
+        (resource.RLIMIT_AS, used + memory),
+        (resource.RLIMIT_CPU, cpu),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def _silence() -> None:
+    """What C++ says goes nowhere: the parent says what matters."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)

@@ -1,0 +1,270 @@
+"""The runs of the self-check: onnxruntime at both ends of optimisation, or else onnx's ReferenceEvaluator.
+
+This module runs in the process that `self_check` starts, which may be killed: it loads the runtimes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, TensorProto, ValueInfoProto
+
+from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.self_check_inputs import SIZES, Array, Feed, NoInputError, feeds, is_open
+from sonnx_clip.graph.skim import restore, spans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    Run = Callable[[Feed], list[Any]]
+
+_LEVELS = {"ORT_DISABLE_ALL": "without optimisation", "ORT_ENABLE_ALL": "with all optimisation"}
+_REFERENCE = f"onnx's ReferenceEvaluator {onnx.__version__}"
+
+
+class _CannotRunError(Exception):
+    """A runtime does not take a model; the message says why."""
+
+
+@dataclass(frozen=True)
+class _Runtime:
+    """A way to run a model: its name for people, and what opens a model, with these further outputs."""
+
+    name: str
+    open: Callable[[ModelProto, Sequence[str]], Run]
+
+
+def compare(
+    before: ModelProto, after: ModelProto, path: Path, sizes: Mapping[str, Sequence[int]]
+) -> dict[str, Any]:
+    """Run both models; the fields are those of `SelfCheck`."""
+    weights = _Weights(before, after, path)
+    reasons: list[str] = []
+    runs: list[str] = []
+    lost: str | None = None
+    for group in (_onnxruntime(weights, path), [_Runtime(_REFERENCE, _evaluator(path, weights))]):
+        if runs:
+            break
+        for runtime in group:
+            try:
+                count = _compared(runtime, before, after, sizes)
+            except (NoInputError, _CannotRunError) as error:
+                reasons.append(f"{runtime.name}: {error}")
+                break
+            except _LostError as error:
+                lost = f"{runtime.name} runs the model, but not the result: {error}"
+                break
+            except _DifferenceError as error:
+                return _found("different", runs, f"{runtime.name}, {error}")
+            runs.append(f"{runtime.name} on {count} inputs")
+    if not runs:
+        return _found("not run", [], "; ".join(dict.fromkeys(reasons)) or lost or "no runtime", lost)
+    return _found("equal", runs, "", lost)
+
+
+def _found(outcome: str, runs: list[str], what: str, lost: str | None = None) -> dict[str, Any]:
+    return {"outcome": outcome, "runs": runs, "what": what, "lost": lost}
+
+
+class _DifferenceError(Exception):
+    """The two models differ; the message says where."""
+
+
+class _LostError(Exception):
+    """The runtime takes the model, and has no kernel for the result."""
+
+
+def _compared(
+    runtime: _Runtime, before: ModelProto, after: ModelProto, sizes: Mapping[str, Sequence[int]]
+) -> int:
+    """Compare by one runtime; returns on how many inputs."""
+    old = runtime.open(before, ())
+    try:
+        new = runtime.open(after, ())
+    except _CannotRunError as error:
+        if "NOT_IMPLEMENTED" in str(error) or runtime.name == _REFERENCE:
+            raise _LostError(str(error)) from None
+        raise _DifferenceError(f"which runs the model, refuses the result: {error}") from None
+    given, expected = _ran(old, before, sizes)
+    again = _bits(old(given[0][1]))
+    if again != expected[0]:
+        raise _CannotRunError("the model gives other results each time, so nothing can be compared")
+    for (kind, feed), wanted in zip(given, expected, strict=True):
+        try:
+            found = _bits(new(feed))
+        except Exception as error:  # noqa: BLE001  # the runtimes' exceptions have no common class
+            raise _DifferenceError(f"{kind} input: the model runs, the result does not: {error}") from None
+        if found != wanted:
+            raise _DifferenceError(f"{kind} input: {_first(runtime, before, after, feed)}")
+    return len(given)
+
+
+def _ran(
+    old: Run, before: ModelProto, sizes: Mapping[str, Sequence[int]]
+) -> tuple[list[tuple[str, Feed]], list[list[bytes]]]:
+    """The inputs on which the model that was read runs, and what it gives."""
+    reason = "it gives no output"
+    for size in SIZES if is_open(before, sizes) else SIZES[:1]:
+        given: list[tuple[str, Feed]] = []
+        expected: list[list[bytes]] = []
+        for kind, feed in feeds(before, size, sizes):
+            try:
+                bits = _bits(old(feed))
+            except Exception as error:  # noqa: BLE001  # the runtimes' exceptions have no common class
+                reason = f"{kind} input, open sizes as {size}: {error}"
+                continue
+            if bits:
+                given.append((kind, feed))
+                expected.append(bits)
+        if given:
+            return given, expected
+    raise _CannotRunError(reason)
+
+
+def _bits(results: Sequence[Any]) -> list[bytes]:
+    return [_one(result) for result in results]
+
+
+def _one(result: Any) -> bytes:
+    """Everything that makes a result what it is, to the bit; sequences entry by entry."""
+    if isinstance(result, list | tuple):
+        return b"[" + b",".join(_one(one) for one in result) + b"]"
+    if isinstance(result, dict):
+        return b"{" + b",".join(_one([key, value]) for key, value in result.items()) + b"}"
+    array = np.asarray(result)
+    content = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+    return f"{array.dtype}{array.shape}".encode() + content
+
+
+def _first(runtime: _Runtime, before: ModelProto, after: ModelProto, feed: Feed) -> str:
+    """The first node of the main graph whose result differs, in the order of the model that was read."""
+    made = {name for node in after.graph.node for name in node.output if name}
+    common = [name for node in before.graph.node for name in node.output if name in made]
+    try:
+        old, new = (runtime.open(model, common)(feed) for model in (before, after))
+        pairs = dict(zip(common, zip(_bits(old), _bits(new), strict=True), strict=True))
+    except Exception:  # noqa: BLE001  # not every value can be an output; then the outputs have to do
+        pairs = {}
+    for index, node in enumerate(before.graph.node):
+        for name in node.output:
+            if name in pairs and pairs[name][0] != pairs[name][1]:
+                title = quoted(node.name) if node.name else "without a name"
+                return (
+                    f"node {index} {title} ({node.op_type}) is the first that differs, output {quoted(name)}"
+                )
+    return "the outputs differ, and no node by itself does"
+
+
+class _Weights:
+    """The data of large stored tensors, read once for all runs; `external` tensors stand for it in models."""
+
+    def __init__(self, before: ModelProto, after: ModelProto, path: Path) -> None:
+        self._path = path
+        self.arrays: dict[str, Array] = {}
+        names = {tensor.name for tensor in after.graph.initializer if spans(tensor)}
+        for tensor in before.graph.initializer:
+            found = spans(tensor)
+            raw = len(found) == 1 and found[0][0] == "raw_data"
+            if not raw or tensor.name not in names:
+                continue
+            try:
+                dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
+            except KeyError:
+                continue
+            count = found[0][1].length // dtype.itemsize
+            with path.open("rb") as file:
+                file.seek(found[0][1].start)
+                array = np.fromfile(file, dtype, count)
+            if dtype.kind in "fiub" and array.size == np.prod(tensor.dims):
+                self.arrays[tensor.name] = array.reshape(tuple(tensor.dims))
+
+    def placed(self, model: ModelProto) -> ModelProto:
+        """A copy in which the tensors of `arrays` are external, and all other data is there."""
+        result = ModelProto()
+        result.CopyFrom(model)
+        for tensor in result.graph.initializer:
+            if tensor.name in self.arrays:
+                tensor.CopyFrom(
+                    TensorProto(
+                        name=tensor.name,
+                        data_type=tensor.data_type,
+                        dims=tensor.dims,
+                        data_location=TensorProto.EXTERNAL,
+                    )
+                )
+                tensor.external_data.add(key="location", value="given by the self-check")
+        with self._path.open("rb") as file:
+            restore(result, file)
+        return result
+
+
+def _with_outputs(model: ModelProto, further: Sequence[str]) -> ModelProto:
+    if further:
+        kept = {value.name: value for value in model.graph.output}
+        del model.graph.output[:]
+        model.graph.output.extend(kept.get(name) or ValueInfoProto(name=name) for name in further)
+    return model
+
+
+def _onnxruntime(weights: _Weights, path: Path) -> list[_Runtime]:
+    try:
+        import onnxruntime
+    except ImportError:
+        return []
+    name = f"onnxruntime {onnxruntime.__version__}"
+    return [
+        _Runtime(f"{name} {said}", _session(onnxruntime, level, weights, path))
+        for level, said in _LEVELS.items()
+    ]
+
+
+def _session(
+    onnxruntime: Any, level: str, weights: _Weights, path: Path
+) -> Callable[[ModelProto, Sequence[str]], Run]:
+    def opened(model: ModelProto, further: Sequence[str]) -> Run:
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = 1
+        options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+        options.add_session_config_entry(
+            "session.model_external_initializers_file_folder_path", str(path.parent.resolve())
+        )
+        if weights.arrays:
+            # A copy of each weight in another order would cost the memory that this way saves.
+            options.add_session_config_entry("session.disable_prepacking", "1")
+            values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.arrays.values()]
+            options.add_external_initializers(list(weights.arrays), values)
+        data = _with_outputs(weights.placed(model), further).SerializeToString()
+        try:
+            session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise _CannotRunError(str(error)) from error
+        return lambda feed: list(session.run(list(further) or None, feed))
+
+    return opened
+
+
+def _evaluator(path: Path, weights: _Weights) -> Callable[[ModelProto, Sequence[str]], Run]:
+    def opened(model: ModelProto, further: Sequence[str]) -> Run:
+        from onnx.external_data_helper import load_external_data_for_model
+        from onnx.reference import ReferenceEvaluator
+
+        weights.arrays.clear()
+        whole = _with_outputs(weights.placed(model), further)
+        load_external_data_for_model(whole, str(path.parent))
+        try:
+            evaluator = ReferenceEvaluator(whole)
+        except Exception as error:
+            raise _CannotRunError(str(error)) from error
+
+        def run(feed: Feed) -> list[Any]:
+            with np.errstate(all="ignore"):
+                return list(evaluator.run(None, feed))
+
+        return run
+
+    return opened
