@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from onnx import defs
@@ -55,10 +56,20 @@ class Argument:
     @property
     def contradiction(self) -> str | None:
         """Two shapes, declared or found by inference, that no tensor can have both."""
+        return self.declared_contradiction or self.computed_contradiction
+
+    @property
+    def declared_contradiction(self) -> str | None:
+        """Two declared shapes that no tensor can have both."""
         for number, other in enumerate(self.shapes):
             for one in self.shapes[:number]:
                 if not _compatible(one, other):
                     return f"declared with two shapes: {show_dims(one)} and {show_dims(other)}"
+        return None
+
+    @property
+    def computed_contradiction(self) -> str | None:
+        """A declared shape and one found by inference that no tensor can have both."""
         found = self.derived.dims if self.derived else None
         for one in self.shapes:
             if found is not None and not _compatible(one, found):
@@ -98,10 +109,32 @@ def _compatible(a: Dims, b: Dims) -> bool:
     return all(x == y or isinstance(x, str) or isinstance(y, str) for x, y in zip(a, b, strict=True))
 
 
-def operator_version(node: ClipNode) -> int:
-    """The version of Clip that the imported opset means: 1, 6, 11, 12 or 13."""
-    known = min(node.opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
-    return defs.get_schema("Clip", known, "").since_version
+def operator_version(node: ClipNode, opset: int | None = None) -> int:
+    """The version of Clip that the imported operator set, or this one, means: 1, 6, 11, 12 or 13."""
+    return _clip_version(node.opset if opset is None else opset)
+
+
+@cache
+def _clip_version(opset: int) -> int:
+    known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
+    return int(defs.get_schema("Clip", known, "").since_version)
+
+
+@cache
+def operator_types(version: int) -> frozenset[str]:
+    """The ONNX names of the element types that a version of Clip is defined for."""
+    (constraint,) = defs.get_schema("Clip", version, "").type_constraints
+    names = {text.removeprefix("tensor(").removesuffix(")") for text in constraint.allowed_type_strs}
+    return frozenset(name.upper() for name in names)
+
+
+def type_problem(version: int, element_type: str) -> str | None:
+    """Why a version of Clip with this element type is no operator of ONNX; None where it is one."""
+    if element_type in operator_types(version):
+        return None
+    newer = [v for v in (11, 12, 13) if v > version and element_type in operator_types(v)]
+    hint = f"; Clip-{newer[0]} is, from operator set {newer[0]} on" if newer else ""
+    return f"Clip-{version} is not defined for {element_type}{hint}"
 
 
 def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:

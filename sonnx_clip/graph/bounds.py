@@ -8,9 +8,12 @@ from onnx import NodeProto, defs
 
 from sonnx_clip.graph.arguments import BOUNDS_ARE_INPUTS_SINCE, Argument, operator_version
 from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.normalise_attributes import plan
 from sonnx_clip.graph.verdict import Problem, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sonnx_clip.graph.walk import ClipNode
 
 _ATTRIBUTE = {"L": "min", "M": "max"}
@@ -18,28 +21,28 @@ _POSITION = {"L": 1, "M": 2}
 _LIMIT = {"L": "lowest()", "M": "max()"}
 
 
-def bound_problem(node: ClipNode, bound: Argument) -> Problem | None:
+def bound_problem(node: ClipNode, tensors: Sequence[Argument], role: str) -> Problem | None:
     """Why R1 (for L) or R2 (for M) is violated, None where the input is set."""
+    bound = tensors[_POSITION[role]]
     if bound.name is not None:
         return None
     version = operator_version(node)
     if version < BOUNDS_ARE_INPUTS_SINCE:
-        message, remedy = _attribute_form(node.proto, bound.role, version)
+        message = _attribute_form(node.proto, bound.role, version)
+        reason = plan(node, tensors, assume_finite=False).reason
+        remedy = reason or "sonnx-clip normalise MODEL.onnx -o OUT.onnx makes the bound an input"
     else:
         message, remedy = _input_form(node.proto, bound, version)
     return Problem(bound.role, None, Verdict.VIOLATES, message, remedy)
 
 
-def _attribute_form(node: NodeProto, role: str, version: int) -> tuple[str, str]:
+def _attribute_form(node: NodeProto, role: str, version: int) -> str:
     name = _ATTRIBUTE[role]
     value = _attribute(node, name)
-    convert = "run `sonnx-clip normalise`, which raises the operator set where that changes no result"
     if value is None:
         default = _default(version, name)
-        message = f"Clip-{version} has no input {role}; its attribute {name} is not set either, {default}"
-        return message, f"{convert}; input {role} ({name}) then is a scalar of X's element type"
-    message = f"Clip-{version} has no input {role}; the bound is the attribute {name} = {value}"
-    return message, f"{convert}; the bound then is an input: a scalar {value} of X's element type"
+        return f"Clip-{version} has no input {role}; its attribute {name} is not set either, {default}"
+    return f"Clip-{version} has no input {role}; the bound is the attribute {name} = {value}"
 
 
 def _input_form(node: NodeProto, bound: Argument, version: int) -> tuple[str, str]:

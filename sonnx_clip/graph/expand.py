@@ -14,14 +14,16 @@ from sonnx_clip.graph.strip import without_callers_values, without_claims
 from sonnx_clip.graph.walk import ClipNode, Site, all_nodes, clip_node, function_title, is_clip, opsets, sites
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from onnx import FunctionProto, ModelProto
 
     from sonnx_clip.graph.functions import Key
 
-# Calls within calls can multiply without end: twenty functions, each calling the next twice, are a million.
+    Alike = tuple[Key, bytes, Hashable]
+
+# Calls that differ in what they pass can multiply without end.
 MAX_CALLS = 256
 
 
@@ -44,12 +46,13 @@ class Expansion:
     undecided: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     judged: set[Key] = field(default_factory=set)
+    alike: dict[Alike, int] = field(default_factory=dict)
     calls: int = 0
     failed: bool = False
 
 
 def expand(model: ModelProto, path: Path) -> Expansion:
-    """Every Clip node in the order of calls; a function is looked at once for each call of it.
+    """Every Clip node in the order of calls; a function is looked at once for all calls that pass the same.
 
     A function that no call reaches is looked at alone, by its own declarations.
 
@@ -71,7 +74,11 @@ def expand(model: ModelProto, path: Path) -> Expansion:
         ]
     alone = [f for name, f in functions.items() if name not in found.judged and holds_clip(f)]
     bodies = [Body(as_model(f, Passed(), model), function_title(f), f, Passed(), (key(f),)) for f in alone]
-    found.notes += [f"no call reaches {body.title}: judged by its own declarations" for body in bodies]
+    why = "no call reaches" if found.calls <= MAX_CALLS else "the calls were cut off before they reached"
+    found.notes += [f"{why} {body.title}: judged by its own declarations" for body in bodies]
+    more = sum(found.alike.values())
+    if more:
+        found.notes.append(f"{more} call(s) pass the same as others of the same function: judged together")
     for body, found_sites in zip(bodies, _sites(bodies, found, deadline), strict=True):
         _clips(body, found_sites, path, found)
     return found
@@ -131,6 +138,13 @@ def _called(body: Body, site: Site, function: FunctionProto, path: Path, found: 
     if key(function) in body.stack:
         _say_once(found, f"{name} calls itself; what it computes then was not judged")
         return None
+    call = passed(site, function, path)
+    bound = bound_body(function, site.proto)
+    alike = (key(function), bound.SerializeToString(deterministic=True), call.signature())
+    if alike in found.alike:
+        found.alike[alike] += 1
+        return None
+    found.alike[alike] = 0
     found.calls += 1
     if found.calls > MAX_CALLS:
         _say_once(
@@ -138,8 +152,6 @@ def _called(body: Body, site: Site, function: FunctionProto, path: Path, found: 
             f"more than {MAX_CALLS} calls of functions that hold Clip nodes; the others were not judged",
         )
         return None
-    call = passed(site, function, path)
-    bound = bound_body(function, site.proto)
     title = f"{name} called by {site.place}"
     return Body(as_model(bound, call, body.model), title, bound, call, (*body.stack, key(function)))
 

@@ -1,4 +1,4 @@
-"""External data: where a model says that its weights lie."""
+"""External data: where a model says that its weights lie, and whether they can lie there."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.tensors import all_tensors
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onnx import ModelProto
 
 
 def check_external_data(model: ModelProto, path: Path) -> None:
-    """Refuse a model whose weights lie outside its own folder. No data file is opened.
+    """Refuse a model whose weights lie outside its own folder or their file. No data file is opened.
 
     Raises:
-        UserError: a location is missing, absolute, climbs with ``..`` or leads out through a link.
+        UserError: a location is missing, absolute, climbs with ``..`` or leads out through a link; an offset
+            or a length is no number of bytes, or ends behind the file, where there is one.
     """
     for tensor in all_tensors(model):
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
@@ -27,7 +30,8 @@ def check_external_data(model: ModelProto, path: Path) -> None:
 
 
 def _check(tensor: TensorProto, path: Path) -> None:
-    location = {entry.key: entry.value for entry in tensor.external_data}.get("location", "")
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
     where = f"{shown(str(path))}, tensor {quoted(tensor.name)}"
     if not location:
         raise UserError(
@@ -42,6 +46,29 @@ def _check(tensor: TensorProto, path: Path) -> None:
             where=where,
             todo="keep the data file in the model's folder and give its path relative to the model",
         )
+    problem = _range_problem(entries, path.parent / location)
+    if problem:
+        raise UserError(
+            f"its external data {quoted(location)}: {problem}",
+            where=where,
+            todo="save the model again with its weights",
+        )
+
+
+def _range_problem(entries: Mapping[str, str], file: Path) -> str | None:
+    """What is wrong with the offset and the length that a model gives."""
+    numbers = {}
+    for name in ("offset", "length"):
+        text = entries.get(name, "0")
+        if not (text.isascii() and text.isdecimal()):
+            return f"the {name} is {quoted(text)}, which is no number of bytes"
+        numbers[name] = int(text)
+    try:
+        size = file.stat().st_size
+    except (OSError, ValueError):
+        return None  # lint needs no weights; who needs them says that they are missing
+    end = sum(numbers.values())
+    return f"it ends at byte {end}, and the file has {size}" if end > size else None
 
 
 def _outside(location: str, folder: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Work that a hostile model may bring down or keep busy for ever, done in a process of its own with limits."""
+"""Work that a hostile model may bring down or keep busy for ever: in a process of its own, with limits."""
 
 from __future__ import annotations
 

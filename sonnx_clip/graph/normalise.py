@@ -193,13 +193,21 @@ def _add(work: _Work, steps: Sequence[Sequence[Step]]) -> None:
         work.steps[place] += more
 
 
+def _version(work: _Work, node: ClipNode) -> int:
+    """The version of Clip that a node has now."""
+    return operator_version(node) if work.version is None else operator_version(node, work.version)
+
+
 def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor = Editor(work.model, all_names(work.model))
     tensors = [found for _, found in work.main]
     assert len(clips(work.model)) == len(tensors)
     _add(
         work,
-        [missing_bounds(editor, n, found, assume_finite=assume_finite) for n, found in enumerate(tensors)],
+        [
+            missing_bounds(editor, n, found, _version(work, node), assume_finite=assume_finite)
+            for n, (node, found) in enumerate(work.main)
+        ],
     )
     _add(work, one_entry_bounds(editor, tensors))
     editor.insert()

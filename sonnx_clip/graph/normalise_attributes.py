@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnx import defs
 
-from sonnx_clip.graph.arguments import operator_version
+from sonnx_clip.graph.arguments import operator_version, type_problem
 from sonnx_clip.graph.constants import LIMIT, attribute_bits, limit_bits, profile_type
 from sonnx_clip.graph.normalise_inputs import NAME, one_type
 
@@ -54,8 +54,9 @@ def plan(node: ClipNode, tensors: Sequence[Argument], *, assume_finite: bool) ->
     etype = profile_type(found)
     if found is None:
         return Plan(None, (), "the element type of X is not known, so neither is that of the inputs")
-    if etype is None or etype.family != "float":
-        return Plan(None, (), f"Clip-{operator_version(node)} is not defined for {found}")
+    problem = type_problem(operator_version(node), found)
+    if etype is None or problem is not None:
+        return Plan(None, (), problem or f"the profile does not define clip for {found}")
     bounds: list[Bound] = []
     for role in ("L", "M"):
         bound = _bound(node, etype, role, assume_finite=assume_finite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.graph.arguments import type_problem
 from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type, scalar_tensor
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.edit import clips
@@ -38,7 +39,7 @@ def known_dims(tensor: Argument) -> Dims | None:
 
 
 def missing_bounds(
-    editor: Editor, place: int, tensors: Sequence[Argument], *, assume_finite: bool
+    editor: Editor, place: int, tensors: Sequence[Argument], version: int, *, assume_finite: bool
 ) -> list[Step]:
     """Make the bounds that are not set explicit, where this changes no result.
 
@@ -46,9 +47,14 @@ def missing_bounds(
         editor: the model under change.
         place: of the node, in the order of `edit.clips`.
         tensors: X, L, M and Y of the node.
+        version: of its operator.
         assume_finite: the user's word that neither X nor the other bound is ever infinite.
     """
     missing = [tensor.role for tensor in tensors[1:3] if tensor.name is None]
+    element_type = one_type(tensors[0])
+    problem = type_problem(version, element_type) if element_type is not None else None
+    if problem is not None:
+        return [left_alone(_TAG[role], f"{NAME[role]} is not set", problem) for role in missing]
     return [
         _missing(editor, place, tensors[0], role, both=len(missing) == 2, assume_finite=assume_finite)
         for role in missing

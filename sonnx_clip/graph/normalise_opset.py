@@ -1,4 +1,4 @@
-"""The version of ai.onnx raised by the table of operators, or left where a row is missing or does not hold."""
+"""The version of ai.onnx raised by the table of operators, or left where the table does not allow it."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class _Work:
         for index, node in enumerate(nodes):
             for attribute, inner in subgraphs(node):
                 self.graph(inner, inner_path(path, node, index, attribute), stored)
-            if is_clip(node):
+            if is_clip(node) and self.version < LEAST:
                 del node.input[1:]
                 take_out(node, "min", "max", "consumed_inputs")
             elif is_default_domain(node.domain):

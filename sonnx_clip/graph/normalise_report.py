@@ -82,7 +82,7 @@ def _step_lines(steps: Sequence[Step]) -> list[str]:
 
 
 def normalise_json(reports: Sequence[NormaliseReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
-    """Several models as one JSON document; models that could not be read or written stand under ``errors``."""
+    """Several models as one JSON document; models that did not go through stand under ``errors``."""
     document = {
         "format": FORMAT,
         "models": [_model_object(report) for report in reports],

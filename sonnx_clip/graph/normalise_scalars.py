@@ -50,6 +50,8 @@ def _one(editor: Editor, place: int, x: Argument, bound: Argument, in_place: set
     if dims != _ONE:
         why = "a runtime may refuse this shape or broadcast it; neither is Clip with a scalar"
         return left_alone("scalar_bounds", title, why)
+    if any(info.sparse for info in bound.declared):
+        return left_alone("scalar_bounds", title, "it is sparse (R3): store it as a dense scalar")
     if not known_dims(x):
         why = "X may have rank 0; a runtime that broadcasts would then give Y the shape [1], against C1"
         return left_alone("scalar_bounds", title, why)

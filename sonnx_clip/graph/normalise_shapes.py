@@ -45,13 +45,16 @@ def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Pat
         declared = list(tensor.shape.dim)
         fits = not tensor.HasField("shape") or (
             len(declared) == len(sizes)
-            and all(dim.dim_value in (0, size) or dim.dim_value < 0 for dim, size in zip(declared, sizes))
+            and all(
+                dim.dim_value in (0, size) or dim.dim_value < 0
+                for dim, size in zip(declared, sizes, strict=True)
+            )
         )
         info = from_type(value.type, "graph input")
         before = show_dims(info.dims) if info and info.dims is not None else "no shape"
         if not fits:
             raise UserError(
-                f"input {quoted(name)} is declared with {before}, which {show_dims(tuple(sizes))} does not fit",
+                f"input {quoted(name)} is declared with {before}; {show_dims(tuple(sizes))} does not fit",
                 where,
                 "--input-shape gives numbers to sizes that the model leaves open",
             )

@@ -1,4 +1,4 @@
-"""When a row of the table of operators holds: the conditions on one node, by the names that the table gives them."""
+"""When a row of the table of operators holds: conditions on one node, by the names that the table gives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Nodes rewritten for the next version of their operator, by the names that the table of operators gives.
 
-Each function changes one node, whose version is the old one, and returns the Constant nodes that go before it.
+Each function changes a node, whose version is the old one, and returns the Constant nodes that go before it.
 """
 
 from __future__ import annotations

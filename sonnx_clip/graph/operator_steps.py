@@ -98,7 +98,7 @@ def _row(entry: dict[str, Any]) -> OperatorStep:
 
 
 def version_of(operator: str, opset: int) -> int | None:
-    """The version of an operator of ai.onnx that an operator set means, None where it has no such operator."""
+    """The version of an operator of ai.onnx that an operator set means, None where it has none."""
     try:
         return int(defs.get_schema(operator, min(opset, defs.onnx_opset_version()), "").since_version)
     except defs.SchemaError:

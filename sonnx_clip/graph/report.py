@@ -96,6 +96,8 @@ def statement(identifier: str, spec: Spec) -> str:
     if identifier == "element_types":
         names = ", ".join(t.sonnx for t in spec.element_types if t.onnx is not None)
         return f"The element type is one of {names}"
+    if identifier == "C1":
+        return spec.constraint(identifier).statement
     return spec.restriction(identifier).statement
 
 

@@ -6,9 +6,10 @@ An input that is not set is neither sparse nor without shape nor of another type
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sonnx_clip.graph.arguments import operator_version, type_problem
 from sonnx_clip.graph.bounds import bound_problem
 from sonnx_clip.graph.declared import Dims, show_dims, symbols
 from sonnx_clip.graph.verdict import Judgement, Problem, Verdict
@@ -38,13 +39,14 @@ def judge(node: ClipNode, tensors: Sequence[Argument], rules: Rules) -> tuple[Ju
     present = [tensor for tensor in tensors if tensor.name is not None]
     bounds = [tensor for tensor in present if tensor.role in ("L", "M")]
     return (
-        Judgement("R1", _found(bound_problem(node, tensors[1]))),
-        Judgement("R2", _found(bound_problem(node, tensors[2]))),
+        Judgement("R1", _found(bound_problem(node, tensors, "L"))),
+        Judgement("R2", _found(bound_problem(node, tensors, "M"))),
         Judgement("R3", _found(*(_sparse_problem(tensor) for tensor in present))),
         Judgement("R4", _found(*(_shape_problem(tensor, rules) for tensor in present))),
         Judgement("R5", _type_problems(present, rules)),
         Judgement("scalar_bounds", _found(*(_scalar_problem(tensor, rules) for tensor in bounds))),
-        Judgement("element_types", _found(_profile_problem(tensors[0], rules))),
+        Judgement("element_types", _found(_profile_problem(node, tensors[0], rules))),
+        Judgement("C1", _found(_constraint_problem(tensors[3]))),
     )
 
 
@@ -72,6 +74,8 @@ def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
     """R4: the shape is declared, and every dimension of it is a number."""
     inferred = tensor.inferred_dims
     explicit = inferred if inferred is not None and not symbols(inferred) else None
+    if tensor.role == "Y" and not tensor.declared_contradiction:
+        tensor = replace(tensor, derived=None)  # that it has another shape than X is C1
     if tensor.contradiction:
         return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
     if rules.accept_inferred and explicit is not None:
@@ -85,9 +89,22 @@ def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
     found = symbols(tensor.dims)
     if not found:
         return None
-    names = ", ".join(f"{text} (axis {axis})" for axis, text in found)
-    message = f"symbolic dimension {names} in the declared shape {show_dims(tensor.dims)}"
+    sizes = [_no_size(axis, text) for axis, text in found]
+    message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
     return _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
+
+
+def _no_size(axis: int, text: str) -> str:
+    if text.removeprefix("-").isdecimal():
+        return f"dimension {text} (axis {axis}) is below zero, which is no size"
+    return f"symbolic dimension {text} (axis {axis})"
+
+
+def _constraint_problem(y: Argument) -> Problem | None:
+    """C1: Y has the shape of X."""
+    if y.declared_contradiction or not y.computed_contradiction:
+        return None
+    return _violates(y, y.computed_contradiction, "declare the shape that X has")
 
 
 def _shape_remedy(tensor: Argument, inferred: Dims | None, explicit: Dims | None) -> str:
@@ -168,8 +185,11 @@ def _scalar_problem(tensor: Argument, rules: Rules) -> Problem | None:
     return _violates(tensor, message, "make the bound a scalar: shape []")
 
 
-def _profile_problem(x: Argument, rules: Rules) -> Problem | None:
-    """The signature of the page lists the element types. X is judged; by R5 the others are of its type."""
+def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | None:
+    """The signature of the page lists the element types. X is judged; by R5 the others are of its type.
+
+    A node that its version of ONNX does not define is no Clip of the profile either.
+    """
     types = _types(x, rules)
     if not types:
         return _unknown(x, "no declared element type", "see R5")
@@ -177,7 +197,11 @@ def _profile_problem(x: Argument, rules: Rules) -> Problem | None:
     types = (*types, *([found] if found else []))
     foreign = [name for name in types if name not in rules.element_types]
     if not foreign:
-        return None
+        problems = (type_problem(operator_version(node), name) for name in types)
+        problem = next((text for text in problems if text is not None), None)
+        return (
+            _violates(x, problem, "raise the operator set, or put Casts around the node") if problem else None
+        )
     return _violates(
         x,
         f"element type {foreign[0]}, for which the profile does not define clip",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Problem
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types")
+RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")
 # "unknown" is never counted as met, so it is no mere note.
 _LEVEL = {Verdict.VIOLATES: "error", Verdict.UNKNOWN: "warning"}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.graph.declared import TensorInfo, from_constant, from_sparse, from_tensor, from_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from onnx import FunctionProto, GraphProto, NodeProto, ValueInfoProto
 
@@ -116,6 +116,10 @@ class Passed:
 
     values: Mapping[str, Resolved] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
+
+    def signature(self) -> Hashable:
+        """Equal for calls of a function that differ in no declared or inferred type or shape."""
+        return (tuple(sorted(self.values.items(), key=lambda item: item[0])), self.unset)
 
 
 def function_scope(

@@ -138,7 +138,7 @@ class _Blocks:
     def part(self, start: int, stop: int) -> bytes:
         """The bytes from one position to another."""
         offset = start - self._start
-        if 0 <= offset and stop - self._start <= len(self._block):
+        if offset >= 0 and stop - self._start <= len(self._block):
             return self._block[offset : stop - self._start]
         self._file.seek(start)
         found = self._file.read(stop - start)
@@ -164,20 +164,11 @@ def _message(blocks: _Blocks, start: int, end: int, kind: str, depth: int) -> li
     found: list[bytes] = []
     inner, kept = _INNER[kind], start
     while start < end:
-        tag, content = blocks.varint(start)
-        wire = tag & 7
-        if wire == _BYTES:
-            length, content = blocks.varint(content)
-        elif wire == _VARINT:
-            length, content = 0, blocks.varint(content)[1]
-        elif wire in (_FIXED64, _FIXED32):
-            length = 8 if wire == _FIXED64 else 4
-        else:
-            raise _IrregularError
+        tag, content, length = _field(blocks, start)
         stop = content + length
         if stop > end:
             raise _IrregularError
-        if wire == _BYTES and length > KEPT_BYTES:
+        if length > KEPT_BYTES:
             new: list[bytes] | None = None
             if kind == _TENSOR and tag >> 3 in _DATA:
                 new = [_marked(*_DATA[tag >> 3], Span(content, length))]
@@ -189,6 +180,20 @@ def _message(blocks: _Blocks, start: int, end: int, kind: str, depth: int) -> li
                 kept = stop
         start = stop
     return [*found, blocks.part(kept, end)]
+
+
+def _field(blocks: _Blocks, start: int) -> tuple[int, int, int]:
+    """The tag of a field, where its content starts, and how many bytes that has."""
+    tag, content = blocks.varint(start)
+    wire = tag & 7
+    if wire == _BYTES:
+        length, content = blocks.varint(content)
+        return tag, content, length
+    if wire == _VARINT:
+        return tag, blocks.varint(content)[1], 0
+    if wire in (_FIXED64, _FIXED32):
+        return tag, content, 8 if wire == _FIXED64 else 4
+    raise _IrregularError
 
 
 def _written(number: int) -> bytes:
@@ -210,7 +215,7 @@ def _marked(name: str, size: int, span: Span) -> bytes:
 
 
 def pieces(model: ModelProto) -> list[bytes | Span]:
-    """A model as its file has it: the bytes of what was read, and where in the file the passed-over data lies."""
+    """A model as its file has it: bytes, and where in the file the data lies that was passed over."""
     return _restored(model.SerializeToString(), ModelProto.DESCRIPTOR.full_name)[0]
 
 

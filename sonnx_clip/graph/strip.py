@@ -27,7 +27,7 @@ def drop_bulky_data(model: ModelProto) -> None:
 
 
 def without_callers_values(model: ModelProto) -> ModelProto:
-    """The model without the stored tensors that a caller may override: those that are inputs of the graph too.
+    """The model without the stored tensors that a caller may override, which are inputs of the graph too.
 
     What is computed from such a value is the caller's, so nothing may be inferred from it.
     """

@@ -1,4 +1,4 @@
-"""A model whose large weights stay in the file that it was read from, and that file's content when it is written."""
+"""A model whose large weights stay in the file that it was read from until it is written to another."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ DOUBLE, HALF, INT8, INT64 = (
 )
 
 
-def normalised(folder: Path, proto: onnx.ModelProto, *, finite: bool = False, check: bool = False) -> Normalised:
+def normalised(
+    folder: Path, proto: onnx.ModelProto, *, finite: bool = False, check: bool = False
+) -> Normalised:
     """The result for a model, which lies beside it as after.onnx; a second run must change nothing."""
     before, after = folder / "before.onnx", folder / "after.onnx"
     before.write_bytes(proto.SerializeToString())

@@ -108,7 +108,8 @@ def test_a_declared_shape_or_type_that_inference_contradicts(tmp_path: Path) -> 
 
 def test_x_and_y_have_one_shape(tmp_path: Path) -> None:
     report = lint(tmp_path, model(graph(outputs=[value("Y", [7])])))
-    assert problems(report, "R4")[0][:2] == ("Y", "declared with shape [7], but inference finds [2, 3]")
+    assert verdicts(report) == {"C1": "violates"}
+    assert problems(report, "C1")[0][:2] == ("Y", "declared with shape [7], but inference finds [2, 3]")
 
 
 def test_what_an_unknown_operator_gives_is_as_declared(tmp_path: Path) -> None:

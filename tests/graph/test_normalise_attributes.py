@@ -21,7 +21,6 @@ from tests.graph.normalised import (
     done,
     left,
     normalised,
-    one_entry,
     result,
     same,
     stored,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,8 @@ from onnx import TensorProto, helper
 from typer.testing import CliRunner
 
 from sonnx_clip import cli
+from sonnx_clip.errors import UserError
+from sonnx_clip.files import check_target
 from sonnx_clip.graph import ask_onnx, save
 from tests.graph.build import clip, graph, model, scalar, value
 from tests.graph.same_outputs import differences
@@ -184,3 +188,91 @@ def test_the_model_keeps_what_is_not_of_clip(tmp_path: Path) -> None:
         n for n in proto.graph.node if n.op_type in ("Conv", "Log")
     ]
     assert value("input.1", [1, 3, 8, 8]) == after.graph.input[0]
+
+
+def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
+    path, fifo, link = old(tmp_path), tmp_path / "fifo", tmp_path / "link"
+    os.mkfifo(fifo)
+    link.symlink_to(tmp_path / "elsewhere.onnx")
+    for target, kind in ((fifo, "a FIFO"), (link, "a symbolic link")):
+        status, _, message = run(path, "-o", target)
+        assert status == 2
+        assert f"this is {kind}, and only a regular file is replaced" in message
+    assert stat.S_ISFIFO(fifo.lstat().st_mode)
+    assert link.is_symlink()
+    assert not (tmp_path / "elsewhere.onnx").exists()
+    with pytest.raises(UserError, match="this is a device"):
+        check_target(Path("/dev/null"))
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    path = old(tmp_path)
+    status, out, _ = run(path, "--dry-run")
+    assert status == 0
+    assert "nothing is written: 1 Clip node(s), 1 changed" in out
+    assert "self-check: equal bits by onnxruntime" in out
+    assert [file.name for file in tmp_path.iterdir()] == ["old.onnx"]
+
+
+def test_the_result_on_standard_output(tmp_path: Path) -> None:
+    path = old(tmp_path)
+    result = CliRunner().invoke(cli.app, ["normalise", str(path), "-o", "-"])
+    assert result.exit_code == 0
+    assert run(path, "-o", tmp_path / "out.onnx")[0] == 0
+    assert result.stdout_bytes == (tmp_path / "out.onnx").read_bytes()
+    assert "1 in the profile now" in result.stderr
+    status, _, message = run(path, path, "-o", "-")
+    assert (status, "one model alone" in message) == (2, True)
+
+
+def test_several_models_go_to_a_folder(tmp_path: Path) -> None:
+    paths = [
+        old(tmp_path),
+        written(tmp_path, "other.onnx", model(graph(clip("X", min=0.5), stored=[]), opset=9)),
+    ]
+    bad = tmp_path / "bad.onnx"
+    bad.write_bytes(b"no model")
+    status, out, error = run(*paths, bad, "-o", tmp_path / "out", "--format", "json")
+    assert status == 2
+    assert "not an ONNX model" in error
+    document = json.loads(out)
+    assert [entry["verdict_after"] for entry in document["models"]] == ["meets", "meets"]
+    assert [Path(entry["model"]).name for entry in document["errors"]] == ["bad.onnx"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["old.onnx", "other.onnx"]
+    assert run(*paths, "--in-place")[0] == 0
+
+
+def test_the_sizes_of_an_input_are_the_users_choice(tmp_path: Path) -> None:
+    main = graph(clip("X", min=0.0), inputs=[value("X", ["N", 3])], outputs=[value("Y", ["N", 3])], stored=[])
+    path = written(tmp_path, "m.onnx", model(main, opset=9))
+    assert run(path, "-o", tmp_path / "open.onnx")[0] == 1
+    status, out, _ = run(path, "-o", tmp_path / "out.onnx", "--input-shape", "X=4,3")
+    assert status == 0
+    assert "input 'X': [N, 3] became [4, 3] (--input-shape)" in out
+    after = onnx.load(tmp_path / "out.onnx")
+    assert after.graph.input[0] == value("X", [4, 3])
+    assert after.graph.output[0] == value("Y", [4, 3])
+    for given, text in (
+        ("X=4,5", "does not fit"),
+        ("Z=1", "no input 'Z'"),
+        ("X", "is no shape of an input"),
+        ("X=0", "is no shape"),
+    ):
+        status, _, message = run(path, "-o", tmp_path / "out.onnx", "--input-shape", given)
+        assert status == 2
+        assert text in message
+
+
+def test_the_operator_set_that_the_user_asks_for(tmp_path: Path) -> None:
+    path = old(tmp_path)
+    assert run(path, "-o", tmp_path / "out.onnx", "--opset", "13")[0] == 0
+    assert onnx.load(tmp_path / "out.onnx").opset_import[0].version == 13
+    late = written(tmp_path, "late.onnx", onnx.load(MODELS / "relu6_op11.onnx"))
+    assert run(late, "-o", tmp_path / "out.onnx", "--opset", "13", "--assume", "finite")[0] == 0
+    assert onnx.load(tmp_path / "out.onnx").opset_import[0].version == 13
+    assert differences(late, tmp_path / "out.onnx") == []
+    axis = helper.make_node("Softmax", ["X"], ["Z"], axis=0)
+    proto = model(graph(axis, clip("Z", "L", "M"), infos=[value("Z", [2, 3])]), opset=11)
+    status, _, message = run(written(tmp_path, "s.onnx", proto), "-o", tmp_path / "out.onnx", "--opset", "13")
+    assert status == 2
+    assert "Softmax-11 to Softmax-13 is the same only if axis is the last one" in message

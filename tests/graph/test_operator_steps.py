@@ -1,4 +1,4 @@
-"""Each row of the table of operators: its words stand in the schemas, its differences are all, runtimes agree."""
+"""Each row of the table of operators: its words are the schemas', nothing else differs, runtimes agree."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_row_says_what_its_differences_call_for(row: OperatorStep) -> None:
         "words",
         "attributes added",
         "attributes changed",
-    ):  # Constant-11: not required
+    ):  # not required any more
         assert row.by is not None
     if "types removed" in row.differs:
         assert row.check is not None

@@ -42,7 +42,7 @@ def test_text_of_one_node(tmp_path: Path) -> None:
     assert lines == [
         first,
         "  Clip-13 without a name, output 'Y', node 0 of graph 'main'",
-        "    meets R2, R3, R5, scalar_bounds, element_types",
+        "    meets R2, R3, R5, scalar_bounds, element_types, C1",
         "    violates R1: Input L must be set",
         "      L: input L (min) is not set: input 1 of the node is the empty name",
         f"        remedy: {set_it}; without it ONNX takes numeric_limits::lowest() of that type",
@@ -71,7 +71,7 @@ def test_status_0_where_everything_is_met(tmp_path: Path) -> None:
     status, out, _ = run(saved(tmp_path, "good.onnx"))
     assert status == 0
     assert "1 Clip node(s), of which 1 meet every restriction" in out
-    assert "meets R1, R2, R3, R4, R5, scalar_bounds, element_types" in out
+    assert "meets R1, R2, R3, R4, R5, scalar_bounds, element_types, C1" in out
 
 
 def test_accept_inferred_is_said_and_counts(tmp_path: Path) -> None:
@@ -123,6 +123,7 @@ def test_json_of_several_models_is_one_document(tmp_path: Path) -> None:
         "R5": "unknown",
         "scalar_bounds": "meets",
         "element_types": "unknown",
+        "C1": "meets",
     }
     assert by_id["R2"]["statement"] == "Input M must be set"
     assert by_id["R2"]["problems"][0]["tensor"] is None

@@ -105,7 +105,8 @@ def test_r4_dimensions_without_value_or_name_and_below_zero(tmp_path: Path) -> N
     report = lint(tmp_path, model(graph(inputs=[value("X", [None, -1])])))
     assert (
         problems(report, "R4")[0][1]
-        == "symbolic dimension ? (axis 0), -1 (axis 1) in the declared shape [?, -1]"
+        == "symbolic dimension ? (axis 0); dimension -1 (axis 1) is below zero, which is no size "
+        "in the declared shape [?, -1]"
     )
 
 
