@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MODULE = re.compile(r"^\s*(?:module|theory)\s+(?P<module>\w+)", re.MULTILINE)
-_VERBATIM = re.compile(r'\[@[^\]]*\]|"(?:[^"\\\n]|\\.)*"')  # no comment begins in these
+# No comment begins in an attribute or a string; ``(*)`` is an operator.
+_OUTSIDE = re.compile(r'\[@[^\]]*\]|"(?:[^"\\\n]|\\.)*"|(?P<opens>\(\*(?!\)))|(?P<closes>(?!))')
+_IN_COMMENT = re.compile(r"(?P<opens>\(\*(?!\)))|(?P<closes>\*\))")
+_VISIBLE = re.compile(r"[^\n]")
 _GOAL = re.compile(
     r"\b(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma|let(?:\s+ghost)?(?=\s+\w+\s*\[@shows:))"
     r"\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
@@ -39,25 +42,22 @@ def without_comments(text: str) -> str:
     """WhyML text with its comments blanked out, line breaks kept, so that places stay the same."""
     out: list[str] = []
     depth = position = 0
-    while position < len(text):
-        two = text[position : position + 2]
-        verbatim = _VERBATIM.match(text, position) if depth == 0 else None
-        if verbatim:
-            out.append(verbatim[0])
-            position = verbatim.end()
-        elif two == "(*" and text[position : position + 3] != "(*)":
+    while mark := (_IN_COMMENT if depth else _OUTSIDE).search(text, position):
+        between = text[position : mark.start()]
+        out.append(_blank(between) if depth else between)
+        if mark["opens"]:
             depth += 1
-            out.append("  ")
-            position += 2
-        elif two == "*)" and depth:
+        elif depth:
             depth -= 1
-            out.append("  ")
-            position += 2
-        else:
-            character = text[position]
-            out.append(character if depth == 0 or character == "\n" else " ")
-            position += 1
+        verbatim = depth == 0 and not mark["closes"]
+        out.append(mark[0] if verbatim else "  ")
+        position = mark.end()
+    out.append(_blank(text[position:]) if depth else text[position:])
     return "".join(out)
+
+
+def _blank(text: str) -> str:
+    return _VISIBLE.sub(" ", text)
 
 
 def modules(text: str) -> list[tuple[str, str]]:
