@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
@@ -38,6 +39,7 @@ def theory_files() -> list[Path]:
     return files
 
 
+@lru_cache(maxsize=256)  # a command looks at each file several times
 def without_comments(text: str) -> str:
     """WhyML text with its comments blanked out, line breaks kept, so that places stay the same."""
     out: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.spec.types import FloatBits
@@ -48,6 +49,7 @@ def _decimal(number: Fraction) -> Decimal:
     return _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
+@lru_cache(maxsize=1 << 16)  # the page and the text of the vectors show each special value many times
 def _shortest(number: Fraction, form: FloatBits) -> str:
     """The shortest decimal that rounds to a number >= 0, and of those the nearest."""
     if number == 0:

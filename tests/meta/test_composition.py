@@ -39,7 +39,6 @@ PLANTED = {
 def test_without_it_the_theorem_does_not_hold(bench: Workbench, name: str) -> None:
     old, new, obligation = PLANTED[name]
     bench.plant(FILE, old, new)
-    bench.generate()
     bench.limit(2)
     ended = bench.prove("--only", obligation, "--json")
     assert ended.status == 1
@@ -48,6 +47,5 @@ def test_without_it_the_theorem_does_not_hold(bench: Workbench, name: str) -> No
 
 @pytest.mark.parametrize("obligation", sorted({planted[2] for planted in PLANTED.values()}))
 def test_with_it_it_does(bench: Workbench, obligation: str) -> None:
-    bench.generate()
     ended = bench.prove("--only", obligation, "--json")
     assert ended.outcomes[obligation]["status"] == "proved"

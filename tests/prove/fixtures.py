@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip import paths
-from tests.prove.workbench import HERE, Workbench, copy_of_the_repository
+from sonnx_clip.spec import load
+from tests.prove.workbench import HERE, SharedSpec, Workbench, copy_of_the_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     root = tmp_path / "repository"
     copy_of_the_repository(root)
     monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    monkeypatch.setattr(load, "_load_once", SharedSpec())
     return Workbench(root, tmp_path / "build", monkeypatch, capsys)
 
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from sonnx_clip.spec import Spec
+
 HERE = paths.repo_root()
+_REAL = load._load_once
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,6 @@ class Workbench:
 
     def generate(self) -> None:
         """Render the theories of the copy."""
-        load._load_once.cache_clear()  # the file may have changed since it was read
         write(render_theories(load_spec()), self.root)
 
     def command(self, *arguments: str) -> Ended:
@@ -96,6 +98,31 @@ class Workbench:
     def prove(self, *arguments: str, jobs: int = 2) -> Ended:
         """Run ``sonnx-clip prove`` with these arguments."""
         return self.command("prove", "--build", str(self.build), "--jobs", str(jobs), *arguments)
+
+
+class SharedSpec:
+    """Stands for `load._load_once`: reads spec/ once for each state of its files.
+
+    As long as a copy of spec/ is what the repository has, it is the repository's specification, with all
+    that was computed for it before.
+    """
+
+    def __init__(self) -> None:
+        self.read: dict[tuple[bytes, ...], Spec] = {}
+
+    def __call__(self, path: Path) -> Spec:
+        texts = texts_of(path.parent)
+        if texts == texts_of(HERE / "spec"):
+            return _REAL(HERE / "spec" / path.name)
+        if texts not in self.read:
+            self.read[texts] = _REAL.__wrapped__(path)
+        return self.read[texts]
+
+
+def texts_of(folder: Path) -> tuple[bytes, ...]:
+    """Names and contents of the files in a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return tuple(part for path in files for part in (str(path.relative_to(folder)).encode(), path.read_bytes()))
 
 
 def copy_of_the_repository(root: Path) -> None:
