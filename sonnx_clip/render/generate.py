@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from sonnx_clip.dialects.text import render_dialects
 from sonnx_clip.errors import UserError
@@ -28,7 +28,7 @@ from sonnx_clip.render.written import written_obligations
 from sonnx_clip.spec.schema import schema_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from sonnx_clip.render.obligation import Obligation
@@ -38,6 +38,7 @@ MANIFEST = "generated/why3/obligations.json"
 SCHEMA = "spec/clip.schema.json"
 FOLDERS = ("generated",)
 LEFT_BY_COQC = frozenset({".vo", ".vok", ".vos", ".glob", ".aux", ".cache"})
+_Rendered = TypeVar("_Rendered")
 _EXECUTABLE = frozenset({REPLAY})
 
 
@@ -65,13 +66,11 @@ def all_obligations(spec: Spec) -> tuple[Obligation, ...]:
 
 def render_theories(spec: Spec) -> Generated:
     """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
-    why3 = render_why3(spec)
+    why3 = _once(spec, render_why3)
     kernels, of_kernels = kernel_theories(spec)
     numpy, of_numpy = numpy_theories(spec)
-    if ("reading theories", "") not in spec.memo:  # most of the time goes into the answers of the readings
-        spec.memo["reading theories", ""] = reading_theories(spec)
-    readings, of_readings = spec.memo["reading theories", ""]
-    dialects, of_dialects = dialect_theories(spec)
+    readings, of_readings = _once(spec, reading_theories)
+    dialects, of_dialects = _once(spec, dialect_theories)
     rendered = (*why3.obligations, *of_readings, *of_dialects, *of_kernels, *of_numpy)
     obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
@@ -83,6 +82,15 @@ def render_theories(spec: Spec) -> Generated:
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
     files = {**why3.files, **readings, **dialects, **kernels, **numpy, MANIFEST: _manifest(spec, rendered)}
     return Generated(files, obligations)
+
+
+def _once(spec: Spec, render: Callable[[Spec], _Rendered]) -> _Rendered:
+    """What depends on the specification alone is rendered once for it."""
+    key = ("rendered", render.__name__)
+    if key not in spec.memo:
+        spec.memo[key] = render(spec)
+    found: _Rendered = spec.memo[key]
+    return found
 
 
 def render_all(spec: Spec) -> Generated:
@@ -100,7 +108,7 @@ def render_all(spec: Spec) -> Generated:
 
 def _manifest(spec: Spec, obligations: Iterable[Obligation]) -> str:
     about = header_lines(spec)
-    rows = [asdict(o) for o in obligations]
+    rows = [vars(o) for o in obligations]
     return json.dumps({"about": about, "obligations": rows}, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_samples_that_miss_a_difference_in_a_class_are_caught(bench: Workbench) -> None:
+    bench.render_anew()
     bench.monkeypatch.setitem(reading_classes.SAMPLES, "float", ("1",))
     bench.limit(SECONDS)
     bench.generate()
@@ -27,6 +28,7 @@ def test_samples_that_miss_a_difference_in_a_class_are_caught(bench: Workbench) 
 
 
 def test_readings_taken_for_the_same_are_caught(bench: Workbench) -> None:
+    bench.render_anew()
     bench.monkeypatch.setattr(readings, "differing", lambda *_, bitwise: None)
     bench.limit(SECONDS)
     bench.generate()
@@ -39,6 +41,7 @@ def test_readings_taken_for_the_same_are_caught(bench: Workbench) -> None:
 def test_a_difference_that_is_none_is_caught(bench: Workbench) -> None:
     numbers = (Fraction(1), Fraction(2), Fraction(3)), Fraction(2)
     planted = {"real": numbers, "int": ((1, 2, 3), 2), "float": ((1, 2, 3), 2)}
+    bench.render_anew()
     bench.monkeypatch.setattr(readings, "differing", lambda _, etype, *__, bitwise: planted[etype.family])
     bench.limit(SECONDS)
     bench.generate()

@@ -56,6 +56,7 @@ def test_a_wrong_constant_is_caught(
     constant: str, pattern: int, caught_by: tuple[str, ...], bench: Workbench
 ) -> None:
     right = whyml.encode
+    bench.render_anew()
     bench.monkeypatch.setattr(
         whyml, "encode", lambda text, etype: pattern if text == constant else right(text, etype)
     )

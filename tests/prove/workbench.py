@@ -75,6 +75,10 @@ class Workbench:
         self.monkeypatch.setattr(checked, "check_dialect_numbers", lambda _: ())
         self.monkeypatch.setattr(checked, "check_findings", lambda _: ())
 
+    def render_anew(self) -> None:
+        """Share nothing that was rendered before: for what is planted in a function that renders."""
+        self.monkeypatch.setattr(load, "_load_once", SharedSpec(alone=True))
+
     def limit(self, seconds: int) -> None:
         """Give the provers less time than usual."""
         self.monkeypatch.setattr(run, "PROOF", Limits(seconds))
@@ -107,12 +111,13 @@ class SharedSpec:
     that was computed for it before.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, alone: bool = False) -> None:
+        self.alone = alone
         self.read: dict[tuple[bytes, ...], Spec] = {}
 
     def __call__(self, path: Path) -> Spec:
         texts = texts_of(path.parent)
-        if texts == texts_of(HERE / "spec"):
+        if texts == texts_of(HERE / "spec") and not self.alone:
             return _REAL(HERE / "spec" / path.name)
         if texts not in self.read:
             self.read[texts] = _REAL.__wrapped__(path)
@@ -122,7 +127,8 @@ class SharedSpec:
 def texts_of(folder: Path) -> tuple[bytes, ...]:
     """Names and contents of the files in a folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return tuple(part for path in files for part in (str(path.relative_to(folder)).encode(), path.read_bytes()))
+    names = (str(path.relative_to(folder)).encode() for path in files)
+    return tuple(part for pair in zip(names, (p.read_bytes() for p in files), strict=True) for part in pair)
 
 
 def copy_of_the_repository(root: Path) -> None:
