@@ -14,11 +14,11 @@ static inline uint16_t rank(uint16_t a) {
   }
 }
 
-static inline int less_equal(uint16_t a, uint16_t b) {
-  if (rank(a) <= rank(b)) {
-    return rank(b) <= 0xFF00;
+static inline uint16_t limit(uint16_t a) {
+  if (a <= 0xFF00) {
+    return (uint16_t)(a + 0x1);
   } else {
-    return 0;
+    return 0x0;
   }
 }
 
@@ -30,18 +30,28 @@ static inline int less_than(uint16_t a, uint16_t b) {
   }
 }
 
+static inline int less_equal(uint16_t a, uint16_t b) {
+  return rank(a) < limit(rank(b));
+}
+
+static inline int at_least(uint16_t a, uint16_t b) {
+  return (uint16_t)(0xFF00 - rank(a)) < limit((uint16_t)(0xFF00 - rank(b)));
+}
+
 static inline uint16_t clip_element(uint16_t x, uint16_t min, uint16_t max) {
+  uint16_t limited;
   if (less_than(max, min)) {
     return max;
   } else {
+    if (at_least(x, max)) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (less_equal(x, min)) {
       return min;
     } else {
-      if (less_equal(max, x)) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

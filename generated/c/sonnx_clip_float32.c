@@ -11,17 +11,19 @@
 
 
 static inline float clip_element(float x, float min, float max) {
+  float limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

@@ -11,17 +11,19 @@
 
 
 static inline double clip_element(double x, double min, double max) {
+  double limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

@@ -7,17 +7,19 @@
 
 
 static inline int16_t clip_element(int16_t x, int16_t min, int16_t max) {
+  int16_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

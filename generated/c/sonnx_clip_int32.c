@@ -7,17 +7,19 @@
 
 
 static inline int32_t clip_element(int32_t x, int32_t min, int32_t max) {
+  int32_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

@@ -7,17 +7,19 @@
 
 
 static inline int64_t clip_element(int64_t x, int64_t min, int64_t max) {
+  int64_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

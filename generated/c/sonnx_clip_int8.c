@@ -7,17 +7,19 @@
 
 
 static inline int8_t clip_element(int8_t x, int8_t min, int8_t max) {
+  int8_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

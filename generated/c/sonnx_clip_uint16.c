@@ -7,17 +7,19 @@
 
 
 static inline uint16_t clip_element(uint16_t x, uint16_t min, uint16_t max) {
+  uint16_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

@@ -7,17 +7,19 @@
 
 
 static inline uint32_t clip_element(uint32_t x, uint32_t min, uint32_t max) {
+  uint32_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

@@ -7,17 +7,19 @@
 
 
 static inline uint64_t clip_element(uint64_t x, uint64_t min, uint64_t max) {
+  uint64_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

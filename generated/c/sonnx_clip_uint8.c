@@ -7,17 +7,19 @@
 
 
 static inline uint8_t clip_element(uint8_t x, uint8_t min, uint8_t max) {
+  uint8_t limited;
   if (max < min) {
     return max;
   } else {
+    if (x >= max) {
+      limited = max;
+    } else {
+      limited = x;
+    }
     if (x <= min) {
       return min;
     } else {
-      if (max <= x) {
-        return max;
-      } else {
-        return x;
-      }
+      return limited;
     }
   }
 }

@@ -194,7 +194,7 @@ class Printer:
 
 def functions(etype: ElementType) -> tuple[str, ...]:
     """The functions of the C of an element type, each of which has a contract."""
-    of_bits = ("rank", "less_than", "less_equal") if is_bits(etype) else ()
+    of_bits = ("rank", "limit", "less_than", "less_equal", "at_least") if is_bits(etype) else ()
     return (*of_bits, "clip_element", "clip_elements", f"sonnx_clip_{etype.id}")
 
 
@@ -208,8 +208,8 @@ def due(etype: ElementType) -> tuple[str, ...]:
 
 def _due(etype: ElementType) -> Iterator[str]:
     ensured = {
-        "rank": ("number", "nan"), "less_than": ("meaning",), "less_equal": ("meaning",),
-        "clip_element": ("meaning",),
+        "rank": ("number", "nan"), "limit": ("number", "nan"), "less_than": ("meaning",),
+        "less_equal": ("meaning",), "at_least": ("meaning",), "clip_element": ("meaning",),
     }  # fmt: skip
     for function in functions(etype):
         yield f"{function}_assigns"

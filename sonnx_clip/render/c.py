@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 THEORIES = "generated/why3"
 FOLDER = "generated/c"
 _COMPARED_AS_FLOATS = ("float", "double")
+_COMPARISONS = (("less_equal", "<=", "le a b"), ("less_than", "<", "lt a b"), ("at_least", ">=", "le b a"))
 # Clang says by no macro that the sign of zero may be lost, so the header cannot refuse it. But for x86
 # it ignores this pragma, and -fno-signed-zeros stays unseen (docs/trusted-base.md).
 PRECISE = """\
@@ -87,7 +88,7 @@ def _patterns(etype: ElementType) -> dict[str, str] | None:
         return None
     form, digits = float_bits(etype), (etype.width or 0) // 4
     inf = infinity(form)
-    numbers = {"mask": sign_bit(form) - 1, "infinity": inf, "top": 2 * inf}
+    numbers = {"zero": 0, "one": 1, "mask": sign_bit(form) - 1, "infinity": inf, "top": 2 * inf}
     shown = {name: f"(0x{value:0{digits}x}: t)" for name, value in numbers.items()}
     return {**shown, "infinity_number": f"0x{inf:0{digits}x}", "top_number": f"0x{2 * inf:0{digits}x}"}
 
@@ -104,8 +105,13 @@ def _obligations(etype: ElementType, path: str, cases: tuple[str, ...]) -> list[
         found.append(
             refinement("rank", "rank'vc", (etype.id,), "the rank is as it is defined", "result = rank_of a")
         )
-        for name, sign, relation in (("less_equal", "<=", "le"), ("less_than", "<", "lt")):
-            statement = f"result <-> {relation} a b"
+        found.append(
+            refinement(
+                "limit", "limit'vc", (etype.id,), "the limit is as it is defined", "result = limit_of a"
+            )
+        )
+        for name, sign, relation in _COMPARISONS:
+            statement = f"result <-> {relation}"
             by_ranks = f"ranks compare as IEEE 754 says: {sign}"
             stands_for = f"{name} keeps the contract of the operator {sign} of C"
             found.append(refinement(name, f"{name}'vc", (etype.id,), by_ranks, statement))

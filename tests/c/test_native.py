@@ -85,7 +85,7 @@ def planted(tmp_path, name, old, new):
 MISTAKES = {
     "strict comparison": ("float32", "if (x <= min) {", "if (x < min) {"),
     "no inverted bounds": ("int8", "if (max < min) {", "if (max > min) {"),
-    "negated": ("float64", "if (max <= x) {", "if (!(x < max)) {"),
+    "negated": ("float64", "if (x >= max) {", "if (!(x < max)) {"),
     "wrong infinity": ("bfloat16", "0xFF00", "0xFF01"),
     "last one forgotten": ("uint16", "while (i < n) {", "while (i + 1 < n) {"),
     "one too many": ("int64", "while (i < n) {", "while (i <= n) {"),

@@ -21,20 +21,30 @@ BOUNDED = "    requires { n <= x.readable /\\ n <= y.writable }"
 BODY = """      write y i (clip_element (read x i) min max);
       i <- next i
 """
+LIMITED = """      let limited = if at_least x max then max else x in
+      if less_equal x min then min else limited
+"""
+LIMIT = """    if ule a (0xf800: t) then bw_add a (0x0001: t) else (0x0000: t)
+
+  let limit [@shows:float16] [@extraction:c_static_inline] (a: t) : t
+    ensures { result = limit_of a }
+  = if at_most a (0xf800: t)"""
 
 # What is replaced in which file, and the obligation that must fail.
 PLANTED = {
     "a swapped branch": (
-        KERNEL, "else if less_equal x min then min\n", "else if less_equal x min then max\n",
+        KERNEL, "if less_equal x min then min else limited", "if less_equal x min then max else limited",
         "kernel.clip_element"),
     "the upper bound first": (
-        KERNEL, "    else if less_equal x min then min\n    else if less_equal max x then max\n",
-        "    else if less_equal max x then max\n    else if less_equal x min then min\n",
+        KERNEL, LIMITED, LIMITED.replace("at_least x max then max", "less_equal x min then min", 1).replace(
+            "less_equal x min then min else limited", "at_least x max then max else limited"),
         "kernel.clip_element"),
+    "the upper bound is forgotten": (
+        KERNEL, "if at_least x max then max else x in", "x in", "kernel.clip_element"),
     "the bound is taken only beyond it: a zero keeps the wrong sign": (
-        KERNEL, "else if less_equal x min", "else if less_than x min", "kernel.clip_element"),
+        KERNEL, "if less_equal x min then", "if less_than x min then", "kernel.clip_element"),
     "inverted bounds are not looked at": (
-        KERNEL, "if less_than max min then max\n    else if", "if", "kernel.clip_element"),
+        KERNEL, "  = if less_than max min then max\n    else\n", "  =\n", "kernel.clip_element"),
     "source and target may overlap in part": (
         KERNEL, "    requires { same_or_apart x y n }\n    writes   { memory }\n    ensures  { forall place",
         "    writes   { memory }\n    ensures  { forall place", "kernel.clip_elements"),
@@ -56,8 +66,13 @@ PLANTED = {
         KERNEL, BODY, BODY.replace("      i <- next i", "      ()"), "kernel.clip_elements"),
     "the last element is left out": (
         KERNEL, "while below i n do", "while below (next i) n do", "kernel.clip_elements"),
-    "a wrong NaN constant": (FLOAT16, "at_most (rank b) (0xf800: t)\n\n  let less_than",
-                             "at_most (rank b) (0xf801: t)\n\n  let less_than", "float16.c_less_equal"),
+    "a wrong NaN constant": (FLOAT16, LIMIT, LIMIT.replace("0xf800", "0xf801"), "float16.c_less_equal"),
+    "the limit is the rank itself": (
+        FLOAT16, "= if at_most a (0xf800: t) then plus a (0x0001: t)",
+        "= if at_most a (0xf800: t) then plus a (0x0000: t)", "float16.c_limit"),
+    "counted from above, the first NaN comes round to inf": (
+        FLOAT16, "= under (minus (0xf800: t) (rank a))", "= under (minus (0xf801: t) (rank a))",
+        "float16.c_at_least"),
     "NaNs are below everything": (
         FLOAT16, "under (rank a) (rank b) && at_most (rank b) (0xf800: t)", "under (rank a) (rank b)",
         "float16.c_less_than"),

@@ -73,8 +73,8 @@ MUTATED = {
     ),
     "one pair of x and max": (
         "int16",
-        "if (max <= x) {",
-        "if (max <= x && !(max == -5 && x == 9)) {",
+        "if (x >= max) {",
+        "if (x >= max && !(max == -5 && x == 9)) {",
         plane("int16", "min", 0x8000, 0xFFF0),
     ),
     "one triple": (

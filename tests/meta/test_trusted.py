@@ -91,7 +91,7 @@ PLANTED = {
         "why3/kernel.mlw", "let clip_elements ", "let clip_elements [@vc:divergent] ",
         ["+ assumption kernel.Kernel: [@vc:divergent]"]),
     "any result at all": (
-        "why3/kernel.mlw", "    else x\n", "    else any t\n", ["+ assumption kernel.Kernel: any"]),
+        "why3/kernel.mlw", "max else x in\n", "max else any t in\n", ["+ assumption kernel.Kernel: any"]),
     "a definition in front of the C": (
         INT8_DRIVER, '  syntax type memory "void"',
         '  prelude "#define clip_element(x, min, max) (x)"\n  syntax type memory "void"',

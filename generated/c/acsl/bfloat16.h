@@ -56,6 +56,12 @@ static inline uint16_t rank(uint16_t a);
 
 /*@ terminates \true;
     assigns \nothing;
+    ensures number: a <= 2 * 0x7F80 ==> \result == a + 1;
+    ensures nan: a > 2 * 0x7F80 ==> \result == 0; */
+static inline uint16_t limit(uint16_t a);
+
+/*@ terminates \true;
+    assigns \nothing;
     ensures meaning: \result != 0 <==> less(a, b); */
 static inline int less_than(uint16_t a, uint16_t b);
 
@@ -63,6 +69,11 @@ static inline int less_than(uint16_t a, uint16_t b);
     assigns \nothing;
     ensures meaning: \result != 0 <==> less_or_equal(a, b); */
 static inline int less_equal(uint16_t a, uint16_t b);
+
+/*@ terminates \true;
+    assigns \nothing;
+    ensures meaning: \result != 0 <==> less_or_equal(b, a); */
+static inline int at_least(uint16_t a, uint16_t b);
 
 /*@ terminates \true;
     assigns \nothing;
