@@ -27,7 +27,7 @@ COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-std=c99", "-O3", "-ffp-contract=off", "-fno-trapping-math")
 THIS_PROCESSOR = "-march=native"
 
-_KEY_DIGITS = 24
+KEY_DIGITS = 24
 _OTHER = "install gcc or clang, or name another compiler in the environment variable CC"
 
 
@@ -130,7 +130,7 @@ def built_file(compiler: Compiler, files: tuple[Path, ...]) -> Path:
     """
     folder, key = cache_folder(), _key(compiler, files)
     for kept in sorted(folder.glob(f"{key}-*.so")):
-        if kept.name == _name(key, kept):
+        if kept.name == library_name(key, kept):
             return kept
         with suppress(FileNotFoundError):  # another process has removed what is damaged
             kept.unlink()
@@ -140,12 +140,12 @@ def built_file(compiler: Compiler, files: tuple[Path, ...]) -> Path:
 def _key(compiler: Compiler, files: tuple[Path, ...]) -> str:
     words = (*compiler.command, "", *compiler.flags, "")
     parts: list[bytes | str] = [*words, compiler.predefined, *(file.read_bytes() for file in files)]
-    return digest_of_parts(parts)[:_KEY_DIGITS]
+    return digest_of_parts(parts)[:KEY_DIGITS]
 
 
-def _name(key: str, library: Path) -> str:
+def library_name(key: str, library: Path) -> str:
     """The name that a library must have; a damaged one has another."""
-    return f"{key}-{digest_of_file(library)[:_KEY_DIGITS]}.so"
+    return f"{key}-{digest_of_file(library)[:KEY_DIGITS]}.so"
 
 
 def _compiled(compiler: Compiler, files: tuple[Path, ...], folder: Path, key: str) -> Path:
@@ -155,7 +155,7 @@ def _compiled(compiler: Compiler, files: tuple[Path, ...], folder: Path, key: st
         with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as beside:
             new = Path(beside, "sonnx_clip.so")
             _compile(compiler, files, new)
-            return new.rename(folder / _name(key, new))
+            return new.rename(folder / library_name(key, new))
     except OSError as error:
         todo = "check the folder's permissions, or name another in the environment variable XDG_CACHE_HOME"
         raise UserError(f"the C kernels cannot be kept: {error.strerror}", str(folder), todo) from error

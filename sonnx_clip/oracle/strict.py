@@ -5,6 +5,7 @@ Source: SONNX profile, clip (int, int, int) and clip (float, float, float), Rest
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -15,6 +16,7 @@ from sonnx_clip.oracle.checks import bound_of, check_bounds, check_element_type,
 from sonnx_clip.oracle.plan import ONE_PASS, PLANNERS, READ_ONCE, Plan
 
 Array: TypeAlias = np.ndarray[Any, Any]
+CallInC: TypeAlias = Callable[[Array, Array], None]
 
 _PLANS = 256
 
@@ -24,6 +26,10 @@ CHUNK = 1 << 19
 
 def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Array:
     """Limit the entries of `x` to the interval [`min`, `max`]; `max` everywhere if `max < min`.
+
+    Where NumPy would pass over the entries several times (16-bit floats, bounds that are zero), the verified
+    C kernels do it in one pass, if they have been built: see `sonnx_clip.oracle.built`. The bits are the
+    same.
 
     Nothing is cast or copied silently: all tensors have one element type, and the result is an entry of
     `x`, `min` or `max` bit for bit. A NaN bound bounds nothing; a NaN entry passes through unless the
@@ -46,6 +52,15 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
             the profile; ``scalar_bounds`` for a bound that is not of shape (); C1 or C3 for `out`.
         ValueError: `out` is read-only.
     """
+    return _clip(x, min, max, out, may_be_in_c=True)
+
+
+def clip_by_numpy(x: object, min: object, max: object, *, out: Array | None = None) -> Array:
+    """As `clip`, by the kernels of NumPy alone: what `clip` does where the C kernels are not built."""
+    return _clip(x, min, max, out, may_be_in_c=False)
+
+
+def _clip(x: object, min: object, max: object, out: Array | None, *, may_be_in_c: bool) -> Array:
     tensor = x if type(x) is ndarray else tensor_of("x", x)
     lower = asarray(min) if isinstance(min, generic) else bound_of("min", "R1", min)
     upper = asarray(max) if isinstance(max, generic) else bound_of("max", "R2", max)
@@ -53,14 +68,18 @@ def clip(x: object, min: object, max: object, *, out: Array | None = None) -> Ar
     if not (lower.dtype is dtype is upper.dtype and lower.ndim == 0 == upper.ndim):
         check_bounds(dtype, lower, upper)
     # The bits are read now, whatever is written to later. What equals as a number may differ in its bits.
-    kernel, low, high = plan = _plan(dtype, lower.tobytes(), upper.tobytes())
+    key = dtype, lower.tobytes(), upper.tobytes()
+    kernel, low, high = plan = _plan(*key)
+    in_c = _plan_in_c(*key) if may_be_in_c and kernel not in ONE_PASS else None
     if out is None:
         result = np.empty_like(tensor)
     else:
         result = checked_out(out, tensor)
-        if result is not tensor and kernel not in READ_ONCE:
+        if result is not tensor and (in_c is not None or kernel not in READ_ONCE):
             tensor = _readable(tensor, result)
-    if result.ndim and 0 < result.size <= CHUNK and result.flags.c_contiguous:
+    if in_c is not None and _is_plain(result) and _is_plain(tensor):
+        in_c(tensor, result)
+    elif result.ndim and 0 < result.size <= CHUNK and result.flags.c_contiguous:
         kernel(tensor, low, high, result)
     elif result.size:
         _write(plan, tensor, result)
@@ -77,6 +96,21 @@ def _plan(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> Plan:
     for bound in bounds:
         bound.flags.writeable = False
     return Plan(plan.kernel, *bounds)
+
+
+@lru_cache(maxsize=_PLANS)
+def _plan_in_c(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> CallInC | None:
+    """The same for the verified C kernels, which pass over the entries once; None if they are not built."""
+    from sonnx_clip.oracle import built  # when it is needed: most bounds take one pass of NumPy
+
+    functions = built.kernels()
+    return None if functions is None else built.in_c(functions[dtype], lower, upper)
+
+
+def _is_plain(array: Array) -> bool:
+    """Whether a pointer to the first entry and their number are all that C needs."""
+    flags = array.flags
+    return flags.c_contiguous and flags.aligned
 
 
 def _write(plan: Plan, x: Array, out: Array) -> None:

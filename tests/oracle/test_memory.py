@@ -14,6 +14,7 @@ from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.spec import load_spec
 from sonnx_clip.special import special_patterns
 
+pytestmark = pytest.mark.parametrize("by", ["numpy", "c"], indirect=True)
 TYPES = [dtype.name for dtype in PLANNERS]
 F = np.float32
 

@@ -21,6 +21,7 @@ from sonnx_clip.special import special_patterns
 F = np.float32
 X = np.array([[-1.0, 0.5], [np.nan, 7.0]], F)
 L, M = F(0), F(1)
+pytestmark = pytest.mark.parametrize("by", ["numpy", "c"], indirect=True)
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
 
 

@@ -38,7 +38,7 @@ RUNTIMES = {
 
 # What a verdict on our own implementations speaks of, by runtime: files of the repository.
 _CODE = {
-    "sonnx": ("sonnx_clip/oracle/*.py",),
+    "sonnx": ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c"),
     "sonnx-c": ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c"),
 }
 
@@ -67,7 +67,7 @@ def code_digest(name: str) -> str | None:
     """SHA-256 of the code of one of our own implementations, in hex; None for what others have written."""
     if name not in _CODE:
         return None
-    parts = []
+    parts = [name.encode()]
     for pattern in _CODE[name]:
         folder = _PACKAGE if pattern.startswith("sonnx_clip/") else repo_root()
         for file in sorted(folder.glob(pattern)):

@@ -1,13 +1,41 @@
-"""Ours: `sonnx_clip.clip`."""
+"""Ours: `sonnx_clip.clip`, by the kernels of NumPy, and by those of C where it uses them."""
 
 from __future__ import annotations
 
-import sonnx_clip
-from sonnx_clip.conform.runtimes import Runtime
+from typing import Any
 
-RUNTIME = Runtime(
-    version=f"sonnx-clip {sonnx_clip.__version__}",
-    open=lambda _: sonnx_clip.clip,
-    imports="import sonnx_clip",
-    call=lambda _: "sonnx_clip.clip(x, l, m)",
-)
+import sonnx_clip
+from sonnx_clip.conform.runtimes import ClipFunction, Runtime
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import built
+from sonnx_clip.oracle.strict import clip, clip_by_numpy
+
+
+def clip_both(x: Any, lower: Any, upper: Any) -> Any:
+    """What both kinds of kernels answer; AssertionError where they differ in a bit."""
+    found, by_numpy = clip(x, lower, upper), clip_by_numpy(x, lower, upper)
+    if (found.dtype, found.shape, found.tobytes()) != (by_numpy.dtype, by_numpy.shape, by_numpy.tobytes()):
+        raise AssertionError("sonnx_clip.clip answers otherwise by the C kernels than by those of NumPy")
+    return found
+
+
+def _both_are_there() -> bool:
+    try:
+        return built.kernels() is not None
+    except UserError:
+        return False  # every call says so
+
+
+def __getattr__(name: str) -> Runtime:
+    """`RUNTIME`: which kernels are there is looked up when it is wanted."""
+    if name != "RUNTIME":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    both = _both_are_there()
+    kernels = "of NumPy and of C" if both else "of NumPy; those of C are not built"
+    function: ClipFunction = clip_both if both else clip
+    return Runtime(
+        version=f"sonnx-clip {sonnx_clip.__version__}, by the kernels {kernels}",
+        open=lambda _: function,
+        imports="import sonnx_clip",
+        call=lambda _: "sonnx_clip.clip(x, l, m)",
+    )

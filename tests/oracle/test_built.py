@@ -1,0 +1,218 @@
+"""The C kernels that `clip` uses: built by request alone, tried before they are kept, found by digests."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from sonnx_clip import clip
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import built, c_build, load_oracle, strict
+from sonnx_clip.oracle.built import installed, kernels
+from sonnx_clip.oracle.c_build import built_file, find_compiler, library_name, source_files
+from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.oracle.strict import clip_by_numpy
+
+F = np.float32
+X = np.array([-0.0, 0.0, -1.5, np.nan, 7.0], F)
+
+
+@pytest.fixture(autouse=True)
+def cache(by, tmp_path, monkeypatch):
+    """A cache of its own, in which nothing is built, and `kernels` as it is; the folder."""
+    monkeypatch.setattr(built, "kernels", kernels)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(built.VARIABLE, raising=False)
+    monkeypatch.delenv("CC", raising=False)
+    forget()
+    yield tmp_path / "cache" / "sonnx-clip"
+    forget()
+
+
+def forget():
+    """As in a new process."""
+    kernels.cache_clear()
+    strict._plan_in_c.cache_clear()
+
+
+def keep(library):
+    """Keep a library for `clip` as `install` does, untried."""
+    folder = c_build.cache_folder() / built._FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    kept = folder / library_name(built._key(), library)
+    kept.write_bytes(library.read_bytes())
+    kept.chmod(0o500)
+    return kept
+
+
+@pytest.fixture
+def kept():
+    """A library that is kept for `clip`: what `install` gives, without trying it again."""
+    return keep(built_file(find_compiler(), source_files()))
+
+
+def mistaken(tmp_path, name="float16", old="rank(a) < limit(rank(b))", new="rank(a) <= limit(rank(b))"):
+    """The C with a mistake in one type."""
+    sources = []
+    for path in source_files():
+        text = path.read_text()
+        if path.name == f"sonnx_clip_{name}.c":
+            assert old in text
+            text = text.replace(old, new)
+        (tmp_path / path.name).write_text(text)
+        sources.append(tmp_path / path.name)
+    return tuple(sources)
+
+
+def test_what_is_installed_is_found_and_used():
+    assert installed() is None
+    kept = built.install()
+    assert installed() == kept
+    assert kernels().keys() == PLANNERS.keys()
+    assert strict._plan_in_c(np.dtype(F), F(0).tobytes(), F(1).tobytes()) is not None
+    x = np.frombuffer(X.tobytes(), F)  # read-only
+    assert clip(x, F(0), F(6)).tobytes() == load_oracle().clip(X, F(0), F(6)).tobytes()
+    assert built.install() == kept
+    assert [*kept.parent.iterdir()] == [kept]
+
+
+def test_clip_never_compiles(monkeypatch):
+    def run(*_, **__):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr("subprocess.Popen", run)
+    assert kernels() is None
+    assert clip(X, F(0), F(6)).tobytes() == load_oracle().clip(X, F(0), F(6)).tobytes()
+
+
+def test_the_variable_chooses(kept, monkeypatch):
+    for chosen, in_c in {"": True, "auto": True, "c": True, "numpy": False}.items():
+        monkeypatch.setenv(built.VARIABLE, chosen)
+        forget()
+        assert (kernels() is not None) is in_c
+    assert clip_by_numpy(X, F(0), F(6)).tobytes() == load_oracle().clip(X, F(0), F(6)).tobytes()
+    monkeypatch.setenv(built.VARIABLE, "fortran")
+    forget()
+    with pytest.raises(UserError, match="the choices are auto, numpy, c"):
+        clip(X, F(0), F(6))
+
+
+def test_c_that_is_wanted_and_not_built_is_one_message(monkeypatch):
+    monkeypatch.setenv(built.VARIABLE, "c")
+    with pytest.raises(UserError, match="not built for this processor") as caught:
+        clip(X, F(0), F(6))
+    assert built.BUILD in str(caught.value)
+
+
+def damaged(kept):
+    kept.chmod(0o700)
+    kept.write_bytes(kept.read_bytes() + b"\0")
+
+
+def linked(kept):
+    kept.rename(kept.with_name("elsewhere"))
+    kept.symlink_to(kept.with_name("elsewhere"))
+
+
+SPOILT = {
+    "damaged": damaged,
+    "a link": linked,
+    "writable by others": lambda kept: kept.chmod(0o722),
+    "in a folder that others can write to": lambda kept: kept.parent.chmod(0o770),
+    "gone": lambda kept: kept.unlink(),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_library_that_is_not_as_it_was_kept_is_not_loaded(name, kept):
+    assert installed() == kept
+    SPOILT[name](kept)
+    assert installed() is None
+    assert kernels() is None
+
+
+def test_a_library_of_another_user_is_not_loaded(kept, monkeypatch):
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert installed() is None
+
+
+def test_another_processor_and_other_c_need_another_library(kept, tmp_path, monkeypatch):
+    with monkeypatch.context() as other:
+        (tmp_path / "cpuinfo").write_text("processor : 0\nflags : fpu sse2 made_up\n")
+        other.setattr(built, "CPUINFO", tmp_path / "cpuinfo")
+        assert installed() is None
+    with monkeypatch.context() as other:
+        sources = mistaken(tmp_path)
+        other.setattr(built, "source_files", lambda: sources)
+        assert installed() is None
+    assert installed() == kept
+
+
+def test_without_features_clip_stays_with_numpy(kept, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(built, "CPUINFO", tmp_path / "none")
+    assert kernels() is None
+    assert built.main() == 2
+    assert "features of the processor cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("float16", "rank(a) < limit(rank(b))", "rank(a) <= limit(rank(b))"),
+        ("float32", "if (x <= min) {", "if (x < min) {"),
+        ("uint64", "if (max < min) {", "if (0) {"),
+        ("int8", "while (i < n) {", "while (i + 1 < n) {"),
+    ],
+)
+def test_c_that_answers_wrong_is_not_kept(name, old, new, cache, tmp_path, monkeypatch, capsys):
+    sources = mistaken(tmp_path, name, old, new)
+    monkeypatch.setattr(built, "source_files", lambda: sources)
+    assert built.main() == 2
+    said = capsys.readouterr().err
+    assert "the compiled kernel gives a wrong answer" in said
+    assert f"{name}, min " in said
+    assert not (cache / built._FOLDER).exists()
+
+
+def test_a_folder_that_others_can_write_to_is_refused(cache, capsys):
+    folder = cache / built._FOLDER
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert built.main() == 2
+    assert "others can write" in capsys.readouterr().err
+    assert not [*folder.iterdir()]
+
+
+def test_a_runtime_of_both_kinds_says_so_and_finds_c_that_is_wrong(tmp_path):
+    assert "are not built" in run_campaign("sonnx", ["float16"]).runtime_version
+    keep(built_file(find_compiler(), source_files()))
+    forget()
+    right = run_campaign("sonnx", ["float16"])
+    assert right.runtime_version.endswith("by the kernels of NumPy and of C")
+    assert {found.verdict for one in right.types for found in one.classes} == {"conforms"}
+    installed().unlink()
+    keep(built_file(find_compiler(), mistaken(tmp_path)))
+    forget()
+    wrong = run_campaign("sonnx", ["float16"])
+    assert "violates" in {found.verdict for one in wrong.types for found in one.classes}
+
+
+def test_threads_that_find_it_at_once_get_what_is_due(kept):
+    x = np.resize(X, 5001).astype(np.float16)
+    bounds = [(np.float16(-number / 8), np.float16(number / 16)) for number in range(40)]
+    due = [load_oracle().clip(x, *pair).tobytes() for pair in bounds]
+    wrong = []
+    start = threading.Barrier(8)
+
+    def run():
+        start.wait()
+        wrong.extend(pair for pair, one in zip(bounds, due, strict=True) if clip(x, *pair).tobytes() != one)
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
