@@ -1,10 +1,10 @@
 """How fast Clip is: ours against NumPy, PyTorch and ONNX Runtime, as ratios of one run on one thread.
 
-    python -m bench.kernels [--quick] [--output build/bench]
+    python -m bench.kernels [--quick] [--processor avx2] [--output build/bench]
 
 Writes kernels.json, kernels.md, kernels.png and kernels.svg. A peer that is not installed is left out, and
-named. Exit status: 0 measured, whether the targets are met or not; 2 an answer of ours was wrong, or a file
-cannot be written.
+named. A ratio that misses its target is measured a second time. Exit status: 0 measured; 1 a ratio missed its
+target twice; 2 an answer of ours was wrong, or a file cannot be written.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,15 +21,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import checker, plot, report
-from bench.inputs import TYPES
-from bench.measure import BUDGETS, Cell, measure, turns
+from bench.inputs import TYPES, make_case
+from bench.measure import BUDGETS, Cell, measure, measure_case, turns
 from bench.peers import NotThereError
-from bench.targets import judge
+from bench.processor import PROCESSORS, limit
+from bench.targets import TARGETS, Row, Target, judge, second_chance
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import make_folder, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 QUICK_TYPES = ("int8", "float16", "bfloat16", "float32")
 QUICK_BUDGETS = {1_000: 0.01, 100_000: 0.02}
@@ -42,22 +44,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--quick", action="store_true", help="few types and small sizes: rough figures, for tests"
     )
     parser.add_argument("--output", type=Path, default=Path("build/bench"), help="folder to write to")
+    parser.add_argument(
+        "--processor", choices=PROCESSORS, default="this", help="as it is, or without what is beyond AVX2"
+    )
     asked = parser.parse_args(arguments)
     try:
-        _run(asked.output, quick=asked.quick)
+        limited = limit(asked.processor, sys.argv[1:] if arguments is None else arguments)
+        rows = _run(asked.output, limited, quick=asked.quick)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    return 0
+    return 1 if any(row.fails for row in rows) else 0
 
 
-def _run(folder: Path, *, quick: bool) -> None:
+def _run(folder: Path, limited: Mapping[str, str], *, quick: bool) -> list[Row]:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     make_folder(folder)
     before, began = report.load(), time.monotonic()
     cells = _cells(console, quick=quick)
-    rows = [*judge(cells), *checker.rows(*((QUICK_TYPES, 0.02) if quick else ()))]
-    machine = report.describe_machine(before)
+    rows = [*_judged(cells, QUICK_BUDGETS if quick else BUDGETS)]
+    rows += checker.rows(*((QUICK_TYPES, 0.02) if quick else ()))
+    machine = report.describe_machine(before, limited)
     seconds = time.monotonic() - began
     write_whole(
         folder / "kernels.json", json.dumps(report.document(rows, cells, machine, seconds), indent=1) + "\n"
@@ -75,6 +82,21 @@ def _run(folder: Path, *, quick: bool) -> None:
         console.print(line, markup=False)
     console.print(machine.sentence(), markup=False, style="dim")
     console.print(f"measured in {seconds:.0f} s; written to {folder}/kernels.*", markup=False)
+    return rows
+
+
+def _judged(cells: Sequence[Cell], budgets: Mapping[int, float]) -> Iterator[Row]:
+    """The row of each target; where it misses, all its cases are measured a second time."""
+    for target, first in zip(TARGETS, judge(cells), strict=True):
+        known = {(cell.etype, cell.kind) for cell in cells if cell.size == target.size}
+        cases = [case for case in product(target.types, target.kinds) if case in known]
+
+        def measure_again(target: Target = target, cases: Sequence[tuple[str, str]] = cases) -> Row:
+            budget = budgets[target.size]
+            found = [measure_case(make_case(*case, target.size), budget) for case in cases]
+            return judge(found, [target])[0]
+
+        yield second_chance(first, measure_again)
 
 
 def _cells(console: Console, *, quick: bool) -> list[Cell]:

@@ -17,6 +17,8 @@ import numpy as np
 from bench.peers import NotThereError
 from sonnx_clip.conform.dtypes import Array, bits_type
 from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import built
+from sonnx_clip.oracle.plan import PLANNERS
 
 if TYPE_CHECKING:
     from bench.inputs import Case
@@ -41,6 +43,20 @@ def sonnx_c(case: Case, y: Array) -> Call:
     number: Any = np.ctypeslib.as_ctypes_type(dtype)
     lower, upper = (number(bound.view(dtype).item()) for bound in (case.lower, case.upper))
     return partial(function, _address(y), _address(case.x), lower, upper, ctypes.c_size_t(case.size))
+
+
+@cache
+def let_clip_use_c() -> None:
+    """`sonnx_clip.clip` finds the kernels that `sonnx_c` calls, as if they were installed for this processor.
+
+    Where there is no compiler it is left to NumPy.
+    """
+    try:
+        found = _kernels()
+    except NotThereError:
+        return
+    functions = {dtype: found.kernel(dtype) for dtype in PLANNERS}
+    built.kernels = lambda: functions  # type: ignore[assignment]
 
 
 def c_copy(case: Case, y: Array) -> Call:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +36,17 @@ class Machine:
     compiled: str
     load_before: float
     load_after: float
+    limited: Mapping[str, str] = field(default_factory=dict)
 
     def sentence(self) -> str:
         """One line for a caption."""
+        limits = "; ".join(f"{name}: {limit}" for name, limit in self.limited.items())
+        less = f", limited in this run ({limits})" if limits else ""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         load = f"load {self.load_before:.1f} before and {self.load_after:.1f} after"
-        return f"{self.processor}, {self.cores} cores, one used; {load}; {versions}; C by {self.compiled}"
+        return (
+            f"{self.processor}{less}, {self.cores} cores, one used; {load}; {versions}; C by {self.compiled}"
+        )
 
 
 def load() -> float:
@@ -49,8 +54,8 @@ def load() -> float:
     return os.getloadavg()[0]
 
 
-def describe_machine(load_before: float) -> Machine:
-    """The processor, the packages and the compiler."""
+def describe_machine(load_before: float, limited: Mapping[str, str]) -> Machine:
+    """The processor and what each contestant is limited to, the packages and the compiler."""
     names = ("numpy", "ml_dtypes", "torch", "onnxruntime")
     versions = {"sonnx-clip": sonnx_clip.__version__, "Python": platform.python_version()}
     versions |= {name: peers.version(name) for name in names}
@@ -66,6 +71,7 @@ def describe_machine(load_before: float) -> Machine:
         compiled,
         load_before,
         load(),
+        limited,
     )
 
 
@@ -93,7 +99,7 @@ def targets_table(rows: Iterable[Row]) -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("worst of", overflow="fold")
     for row in rows:
-        colour = {True: "green", False: "yellow", None: "dim"}[row.met]
+        colour = {True: "green", False: "yellow", None: "dim"}[row.met if row.goal else None]
         table.add_row(row.what, _figure(row), _limit(row), f"[{colour}]{row.verdict}[/]", _worst(row))
     return table
 
@@ -111,7 +117,7 @@ def times_table(cells: Iterable[Cell], size: int = MIDDLE, kind: str = "ordinary
 
 
 def markdown(rows: Sequence[Row], cells: Sequence[Cell], machine: Machine) -> str:
-    """Tables for the README: the targets, and the times over a copy at each size."""
+    """Tables for docs/speed.md: the targets, and the times over a copy at each size."""
     targets = [f"{row.what} | {_figure(row)} | {_limit(row)} | {row.verdict} | {_worst(row)}" for row in rows]
     lines = [
         f"| what, at {MIDDLE:,} elements | measured | target | | worst of |",
@@ -142,7 +148,9 @@ def document(rows: Iterable[Row], cells: Iterable[Cell], machine: Machine, secon
     return {
         "machine": asdict(machine),
         "seconds": round(seconds, 1),
-        "targets": [{**asdict(row), "met": row.met, "verdict": row.verdict} for row in rows],
+        "targets": [
+            {**asdict(row), "met": row.met, "verdict": row.verdict, "fails": row.fails} for row in rows
+        ],
         "cases": [_case(cell) for cell in cells],
     }
 

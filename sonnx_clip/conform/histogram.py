@@ -2,25 +2,33 @@
 
 A class is a condition on comparisons of X with the bounds and with constants. So all patterns between two
 neighbouring ones of these are in one class: the oracle is asked once about one pattern of each such range,
-and entries are counted by the ends of the ranges.
+and entries are counted by the ends of the ranges. They are counted in C (count.c, compiled at the first
+call), or by NumPy where there is no compiler.
 """
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.built import address
+from sonnx_clip.oracle.c_build import built_file, find_compiler
 from sonnx_clip.oracle.plan import PLANNERS as ELEMENT_TYPES
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.dtypes import Array
 
 _PAIRS = 256
+COUNT = Path(__file__).with_name("count.c")
+_SIGNED = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64}
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,8 @@ class _Ranges:
         signed: the signed integer that orders the keys by their sign; None for an integer type.
         starts: the first key of each range, ascending; the first one is the least of all.
         ends: for each range but the last its first key, and that of the next one, also as an array.
+        flip: what puts the keys into the order of the signed integers by XOR.
+        limits: the same first keys of the next ranges, in that order.
         classes: the id of the class of each range.
         ids: the classes of the family, in the order of the YAML.
     """
@@ -40,6 +50,8 @@ class _Ranges:
     signed: np.dtype[Any] | None
     starts: tuple[int, ...]
     ends: tuple[tuple[int, int, Array], ...]
+    flip: int
+    limits: Array
     classes: tuple[str, ...]
     ids: tuple[str, ...]
 
@@ -67,10 +79,40 @@ def class_histogram(x: Array, lower: Any, upper: Any) -> dict[str, int]:
     ranges = _ranges(x.dtype, *(bound.tobytes() for bound in bounds))
     counts = dict.fromkeys(ranges.ids, 0)
     before = 0
-    for id_, below in zip(ranges.classes, _counts_below(x.view(ranges.keys), ranges), strict=True):
+    keys = x.view(ranges.keys)
+    counter = _counter()
+    below_each = _counts_below(keys, ranges) if counter is None else _counts_in_c(counter, keys, ranges)
+    for id_, below in zip(ranges.classes, below_each, strict=True):
         counts[id_] += below - before
         before = below
     return counts
+
+
+@cache
+def _counter() -> ctypes.CDLL | None:
+    """The compiled count.c; None if there is no compiler, or no place to keep it."""
+    try:
+        return ctypes.CDLL(str(built_file(find_compiler(), (COUNT,))))
+    except (UserError, OSError):
+        return None
+
+
+def _counts_in_c(counter: ctypes.CDLL, keys: Array, ranges: _Ranges) -> list[int]:
+    """As `_counts_below`, in one pass over the keys."""
+    whole = keys if keys.flags.carray else np.require(keys, requirements=("C", "A", "W"))
+    number, sizes = len(ranges.limits), ctypes.c_size_t
+    counts = np.empty((2, number), np.uint64)
+    where = address(counts)
+    counter[f"count_below_{8 * keys.itemsize}"](
+        ctypes.c_void_p(address(whole)),
+        sizes(whole.size),
+        _SIGNED[keys.itemsize](ranges.flip),
+        ctypes.c_void_p(address(ranges.limits)),
+        sizes(number),
+        ctypes.c_void_p(where),
+        ctypes.c_void_p(where + counts.nbytes // 2),
+    )
+    return [*counts[0].tolist(), whole.size]
 
 
 def _counts_below(keys: Array, ranges: _Ranges) -> list[int]:
@@ -129,7 +171,10 @@ def _ranges(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> _Ranges:
     first = [index for index, id_ in enumerate(found) if index == 0 or id_ != found[index - 1]]
     merged = tuple(starts[index] for index in first)
     ends = tuple((start, end, np.array(end, keys)) for start, end in pairwise(merged))
-    return _Ranges(keys, signed, merged, ends, tuple(found[index] for index in first), ids)
+    order = np.iinfo(f"i{keys.itemsize}")
+    flip = int(order.min) if keys.kind == "u" else 0
+    limits = np.array(merged[1:], keys).view(order.dtype) ^ order.dtype.type(flip)
+    return _Ranges(keys, signed, merged, ends, flip, limits, tuple(found[index] for index in first), ids)
 
 
 def _starts(bounds: list[Any], constants: Array, signed: np.dtype[Any] | None) -> list[int]:

@@ -177,7 +177,7 @@ def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], 
     bits = f"u{len(lower)}"
 
     def call(x: Array, out: Array) -> None:
-        function(_address(out.view(bits)), _address(x.view(bits)), low, high, out.size)
+        function(address(out.view(bits)), address(x.view(bits)), low, high, out.size)
 
     return call
 
@@ -185,8 +185,8 @@ def in_c(function: Any, lower: bytes, upper: bytes) -> Callable[[Array, Array], 
 _from_buffer: Any = (ctypes.c_char * 0).from_buffer
 
 
-def _address(array: Array) -> int:
-    """Where the first entry is: by the buffer in a quarter of the time of ``array.ctypes.data``."""
+def address(array: Array) -> int:
+    """Where the first entry of a C-contiguous array is, in a quarter of the time of ``array.ctypes.data``."""
     try:
         return ctypes.addressof(_from_buffer(array))
     except (TypeError, ValueError):  # read-only

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.contestants import C_COPY, NUMPY, NUMPY_COPY, OURS, OURS_C, TORCH
+from bench.contestants import C_COPY, NUMPY, NUMPY_COPY, OURS, OURS_C, OURS_NUMPY, TORCH
 from bench.measure import Cell
 from bench.timing import Figure
 
@@ -12,8 +12,9 @@ def figure(median):
 
 
 def cell(etype="float16", kind="ordinary", size=100_000, absent=None, wrong=None, **times):
-    """A cell with the given microseconds of `ours`, `c`, `numpy`, `torch`, `copy` and `copyto`."""
-    names = {"ours": OURS, "c": OURS_C, "numpy": NUMPY, "torch": TORCH, "copy": C_COPY, "copyto": NUMPY_COPY}
+    """A cell with the given microseconds of `ours`, `c`, `without`, `numpy`, `torch`, `copy` and `copyto`."""
+    names = {"ours": OURS, "c": OURS_C, "numpy": NUMPY, "torch": TORCH, "copy": C_COPY, "copyto": NUMPY_COPY,
+             "without": OURS_NUMPY}  # fmt: skip
     figures = {names[short]: figure(time * 1e-6) for short, time in times.items()}
     return Cell(etype, kind, size, figures, absent or {}, wrong or {})
 

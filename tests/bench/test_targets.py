@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench.contestants import NUMPY, OURS, OURS_C
+from bench.contestants import NUMPY, OURS, OURS_C, OURS_NUMPY
 from bench.targets import TARGETS, Target, judge, ratio_of, relative
 from tests.bench.made import cell
 
@@ -98,4 +98,5 @@ def test_the_targets_are_distinct_and_possible():
     for target in TARGETS:
         assert target.limit > 0
         assert target.types
-        assert target.ours in (OURS, OURS_C)
+        assert target.ours in (OURS, OURS_C, OURS_NUMPY)
+        assert target.goal == (target.ours != OURS_NUMPY)

@@ -15,6 +15,18 @@ from sonnx_clip.special import special_patterns
 from sonnx_clip.strategies import arrays_and_bounds
 
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
+
+
+@pytest.fixture(params=["c", "numpy"], autouse=True)
+def counted_by(request, monkeypatch):
+    """In C, and by NumPy as where there is no compiler."""
+    if request.param == "numpy":
+        monkeypatch.setattr(histogram, "_counter", lambda: None)
+    elif request.param == "c":
+        assert histogram._counter() is not None
+    return request.param
+
+
 by_id = {"ids": lambda value: getattr(value, "id", None)}
 
 
@@ -60,6 +72,53 @@ def test_drawn_entries_in_few_ranges(etype):
         assert class_histogram(x, lower, upper) == asked(etype, x, lower, upper)
 
     run()
+
+
+@pytest.mark.parametrize("etype", TYPES, **by_id)
+@pytest.mark.parametrize("length", [1, 191, 192, 3071, 3072, 12289, 40_001])
+def test_what_is_rare_and_comes_late_is_counted(etype, length):
+    """A piece of the keys may hold what the one before had none of."""
+    values = special(etype)
+    random = np.random.default_rng(length)
+    x = np.full(length, etype_one(etype))
+    places = random.integers(length, size=1 + length // 900)
+    x[places] = values[random.integers(len(values), size=len(places))]
+    x[length // 2 :] = x[length // 2 :][::-1]
+    for lower, upper in ((values[0], values[-1]), (etype_one(etype), etype_one(etype)), tuple(values[3:5])):
+        assert class_histogram(x, lower, upper) == asked(etype, x, lower, upper)
+        assert class_histogram(x[::3], lower, upper) == asked(etype, x[::3], lower, upper)
+
+
+def etype_one(etype):
+    return np.array(1).astype(numpy_type(etype.id))[()]
+
+
+MISTAKES = {
+    "at or below": ("flip) < limit));", "flip) <= limit));"),
+    "the rest is left out": ("for (; i < n; i++)", "for (; i < n; i = n)"),
+    "the last piece is left out": ("start < n; start", "start + whole < n; start"),
+    "what was not there before is not there now": ("if (least != most)", "if (least == n + 1)"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_the_c_is_seen(name, tmp_path, monkeypatch, counted_by):
+    if counted_by == "numpy":
+        pytest.skip("the mistake is in the C")
+    old, new = MISTAKES[name]
+    text = histogram.COUNT.read_text()
+    assert text.count(old) == 1
+    (tmp_path / "count.c").write_text(text.replace(old, new))
+    monkeypatch.setattr(histogram, "COUNT", tmp_path / "count.c")
+    histogram._counter.cache_clear()
+    try:
+        # Some values come late: the pieces before have none of them.
+        x = np.resize(np.arange(100, 200, dtype=np.uint16), 40_001)
+        x[30_000:] = np.arange(10_001) * 4
+        found = class_histogram(x, np.uint16(7), np.uint16(40_000))
+        assert found != asked(load_spec().element_type("uint16"), x, np.uint16(7), np.uint16(40_000))
+    finally:
+        histogram._counter.cache_clear()
 
 
 def test_every_class_of_the_family_is_named_in_order():
