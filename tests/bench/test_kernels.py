@@ -97,10 +97,10 @@ def test_markdown_shows_figures_verdicts_marks_and_the_machine():
     text = report.markdown(judge(cells), cells, MACHINE)
     assert "| clip, float16, against np.clip | 50 × | ≥ 40 × | met | float16, ordinary |" in text
     assert "| C float16, against np.clip |  | ≥ 100 × | not measured | without float16: no compiler |" in text
-    assert "| float16 | 2.00 | – | 100.00! |" in text
-    assert "| int8 | 2.00 | – | 0.50 |" in text
+    assert "| float16 | 2.00 | – | – | 100.00! |" in text
+    assert "| int8 | 2.00 | – | – | 0.50 |" in text
     small = text[text.index("The same at 1,000 elements") :]
-    assert "| int8 | 3.00 | – | – |" in small
+    assert "| int8 | 3.00 | – | – | – |" in small
     assert "int16" not in small
     assert (
         "Made Up 3000, 2 cores, one used; load 0.5 before and 0.7 after; numpy 2.4.6; C by cc 12 -O3." in text
