@@ -13,7 +13,6 @@ import argparse
 import json
 import sys
 import time
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,17 +85,20 @@ def _run(folder: Path, limited: Mapping[str, str], *, quick: bool) -> list[Row]:
 
 
 def _judged(cells: Sequence[Cell], budgets: Mapping[int, float]) -> Iterator[Row]:
-    """The row of each target; where it misses, all its cases are measured a second time."""
+    """The row of each target; the cases that miss it are measured a second time, and that counts."""
     for target, first in zip(TARGETS, judge(cells), strict=True):
-        known = {(cell.etype, cell.kind) for cell in cells if cell.size == target.size}
-        cases = [case for case in product(target.types, target.kinds) if case in known]
 
-        def measure_again(target: Target = target, cases: Sequence[tuple[str, str]] = cases) -> Row:
-            budget = budgets[target.size]
-            found = [measure_case(make_case(*case, target.size), budget) for case in cases]
-            return judge(found, [target])[0]
+        def measure_again(target: Target = target) -> Row:
+            return judge([_again(cell, target, budgets[cell.size]) for cell in cells], [target])[0]
 
         yield second_chance(first, measure_again)
+
+
+def _again(cell: Cell, target: Target, budget: float) -> Cell:
+    """The case measured a second time if it misses the target alone, else as it is."""
+    if judge([cell], [target])[0].met is not False:
+        return cell
+    return measure_case(make_case(cell.etype, cell.kind, cell.size), budget)
 
 
 def _cells(console: Console, *, quick: bool) -> list[Cell]:
