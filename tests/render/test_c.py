@@ -116,7 +116,7 @@ def test_a_driver_that_lacks_a_line_is_a_failure(line: str, words: str) -> None:
         extract(theories, {"int8": without})
 
 
-# Why3 1.7 and later looks for a driver among its own too, with and without .drv, and stops where there are two.
+# Why3 1.7 and later looks for a driver among its own too, with and without .drv, and stops at two of a name.
 _AMBIGUOUS = """
 own=$("$real" --print-datadir)/extraction_drivers
 for asked; do
