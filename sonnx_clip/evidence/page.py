@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,7 @@ def render_picture(spec: Spec) -> str:
     )
 
 
+@cache
 def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("sonnx_clip.evidence"),
