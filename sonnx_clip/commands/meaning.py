@@ -36,8 +36,6 @@ def readings(
     format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
 ) -> None:
     """Show what each reading of Clip answers in each class, and whether it agrees with the cases."""
-    from rich.console import Console
-
     from sonnx_clip.readings.matrix import matrix
     from sonnx_clip.readings.text import markdown, print_matrix
     from sonnx_clip.spec import load_spec
@@ -49,6 +47,8 @@ def readings(
     elif format is MatrixFormat.MARKDOWN:
         print(markdown(found), end="")
     else:
+        from rich.console import Console
+
         print_matrix(found, Console())
 
 
@@ -56,19 +56,20 @@ def dialects(
     format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
 ) -> None:
     """Show what each dialect takes: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
-    from rich.console import Console
-
     from sonnx_clip.dialects.table import dialect_table
     from sonnx_clip.dialects.text import markdown, print_table
-    from sonnx_clip.render.generate import all_obligations
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
     if format is MatrixFormat.JSON:
         print(dialect_table(spec).model_dump_json(indent=1))
     elif format is MatrixFormat.MARKDOWN:
+        from sonnx_clip.render.generate import all_obligations
+
         print(markdown(spec, all_obligations(spec)), end="")
     else:
+        from rich.console import Console
+
         print_table(dialect_table(spec), spec, Console())
 
 

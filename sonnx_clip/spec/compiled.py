@@ -23,6 +23,7 @@ from pydantic import VERSION as PYDANTIC
 from sonnx_clip.digest import digest_of, digest_of_parts
 from sonnx_clip.paths import build_folder, repo_file
 from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.reading_classes import reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -102,6 +103,8 @@ def _keep(path: Path, spec: Spec) -> None:
     from sonnx_clip.files import write_whole_bytes
 
     pages = [page.file for page in spec.sources]
+    for family in spec.families:
+        reading_classes(spec, family.id)  # is kept with it: it takes as long as all checks
     body = pickle.dumps(spec, protocol=5)
     try:
         head = {"key": key_of(path, pages), "pages": pages, "body": digest_of(body)}

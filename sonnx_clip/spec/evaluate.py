@@ -55,6 +55,7 @@ class Evaluator:
         self._key = values.comparison_key(etype)
         self._case = lru_cache(maxsize=4096)(self._first_case)
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
+        self._classes: dict[str, list[tuple[ValueClass, Function]]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
 
     def __call__(self, expr: Expr, environment: Environment) -> Any:
@@ -63,10 +64,14 @@ class Evaluator:
         `environment` holds elements (`Value`) for the scope of elements, `TensorValue` for X, L, M and Y of
         constraints, `DeclaredTensor` or None for those of restrictions.
         """
+        return self.function(expr)(environment)
+
+    def function(self, expr: Expr) -> Function:
+        """A tree as a function of the environment, made once; for many calls in a row."""
         found = self._compiled.get(id(expr))
         if found is None:
             found = self._compiled[id(expr)] = (expr, self._compile(expr))
-        return found[1](environment)
+        return found[1]
 
     def _compile(self, expr: Expr) -> Function:
         match expr:
@@ -147,6 +152,9 @@ class Evaluator:
         parameters, body = self._uses[name]
         if not parameters:
             return body
+        if len(parameters) == 2:  # nearly all of them, so they are worth a line of their own
+            (one, other), (first, second) = parameters, arguments
+            return lambda env: body({one: first(env), other: second(env)})
         return lambda env: body(
             {parameter: argument(env) for parameter, argument in zip(parameters, arguments, strict=True)}
         )
@@ -196,8 +204,10 @@ class Evaluator:
         """The classes in which three values lie; one, if the specification is right."""
         environment = {"X": x, "L": l, "M": m}
         case = self.case(x, l, m).id
-        found = self.spec.classes_of(self.etype.family, case)
-        return [klass for klass in found if self(klass.when, environment)]
+        if case not in self._classes:
+            found = self.spec.classes_of(self.etype.family, case)
+            self._classes[case] = [(klass, self.function(klass.when)) for klass in found]
+        return [klass for klass, holds in self._classes[case] if holds(environment)]
 
     def latitudes(self, x: Value, l: Value, m: Value, answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _DIALECTS = ("dialects", "")  # of a specification's memo
+_KEPT = ("dialects", "reading_classes")  # what of it stays true as long as the specification does
 
 
 class _Named(Protocol):
@@ -113,8 +114,8 @@ class Spec(Part):
         return copied
 
     def __getstate__(self) -> dict[Any, Any]:
-        """What is kept of it: the specification and its whole dialects, without the evaluators."""
-        memo = {key: found for key, found in self.memo.items() if key == _DIALECTS}
+        """What is kept of it: the specification and what was found about it, without the evaluators."""
+        memo = {key: found for key, found in self.memo.items() if key[0] in _KEPT}
         return {**super().__getstate__(), "__pydantic_private__": {"_digest": self._digest, "_memo": memo}}
 
     def page(self, id_: str) -> Page:

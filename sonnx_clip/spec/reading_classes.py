@@ -7,6 +7,7 @@ states for each element type and the provers show: agreement for the whole class
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.spec.answers import evaluator
@@ -14,9 +15,8 @@ from sonnx_clip.spec.readings import Triple, answers, same_value
 from sonnx_clip.spec.values import encode, identical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sonnx_clip.spec.entries import Reading, ValueClass
+    from sonnx_clip.spec.evaluate import Evaluator
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.types import ElementType, FamilyId
     from sonnx_clip.spec.values import Value
@@ -115,25 +115,23 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, list[_Sample]]:
     classes = spec.classes_of(etype.family)
     found: dict[str, list[_Sample]] = {klass.id: [] for klass in classes}
     for klass in classes:
-        found[klass.id] += _sample(spec, etype, inhabitant(klass))
-    for texts in _triples(SAMPLES[etype.family]):
-        for sample in _sample(spec, etype, texts):
+        at = inhabitant(klass)
+        given = (encode(at[0], etype), encode(at[1], etype), encode(at[2], etype))
+        found[klass.id] += _sample_of(ask, at, given)
+    values = {text: encode(text, etype) for text in SAMPLES[etype.family]}
+    for x, l, m in product(values, repeat=3):
+        for sample in _sample_of(ask, (x, l, m), (values[x], values[l], values[m])):
             for klass in ask.classes(*sample.triple):
                 found[klass.id].append(sample)
     return found
 
 
-def _sample(spec: Spec, etype: ElementType, texts: Texts) -> tuple[_Sample, ...]:
+def _sample_of(ask: Evaluator, texts: Texts, triple: Triple) -> tuple[_Sample, ...]:
     """One sample; none where the cases have a gap, which the provers find."""
-    x, l, m = (encode(text, etype) for text in texts)
     try:
-        return (_Sample(texts, (x, l, m), evaluator(spec, etype).clip(x, l, m)),)
+        return (_Sample(texts, triple, ask.clip(*triple)),)
     except ValueError:
         return ()
-
-
-def _triples(texts: tuple[str, ...]) -> Iterator[Texts]:
-    return ((x, l, m) for x in texts for l in texts for m in texts)
 
 
 def _difference(

@@ -45,17 +45,29 @@ def triples(etype: ElementType) -> Iterator[Triple]:
 def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
     """What a reading allows, among the operands and two NaNs: all there is, but for payloads of NaNs."""
     known: dict[tuple[str, Triple], tuple[Value, ...]] = spec.memo.setdefault(("answers", etype.id), {})
-    if (reading.id, triple) not in known:
-        ask = evaluator(spec, etype)
-        nans = [encode(text, etype) for text in ("nan", "-nan")] if etype.family == "float" else []
+    found = known.get((reading.id, triple))
+    if found is None:
+        allows = evaluator(spec, etype).function(reading.returns)
         environment = dict(zip("XLM", triple, strict=True))
+        allowed = []
         try:
-            known[reading.id, triple] = tuple(
-                y for y in dict.fromkeys((*triple, *nans)) if ask(reading.returns, environment | {"Y": y})
-            )
+            for y in dict.fromkeys((*triple, *_nans(spec, etype))):
+                environment["Y"] = y
+                if allows(environment):
+                    allowed.append(y)
         except ValueError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
-            known[reading.id, triple] = ()
-    return known[reading.id, triple]
+            allowed = []
+        found = known[reading.id, triple] = tuple(allowed)
+    return found
+
+
+def _nans(spec: Spec, etype: ElementType) -> tuple[Value, ...]:
+    """A NaN of each sign; none where the type has none."""
+    found: tuple[Value, ...] | None = spec.memo.get(("nans", etype.id))
+    if found is None:
+        texts = ("nan", "-nan") if etype.family == "float" else ()
+        found = spec.memo["nans", etype.id] = tuple(encode(text, etype) for text in texts)
+    return found
 
 
 def answers_told(
