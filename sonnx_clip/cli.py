@@ -10,9 +10,13 @@ import typer
 from sonnx_clip.commands import meaning, models, proofs, runtimes
 from sonnx_clip.errors import UserError
 
+_EXTRAS = {"onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis"}
+"""The packages that only some commands need, and the extra that brings each."""
+
 app = typer.Typer(
     name="sonnx-clip",
     help="A formally verified specification toolkit for the SONNX profile of the operator Clip.",
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -44,6 +48,7 @@ for _command in (
     models.lint,
     models.normalise,
     runtimes.check,
+    runtimes.vectors,
     meaning.explain,
     meaning.readings,
     runtimes.compare_dialects,
@@ -71,4 +76,11 @@ def main() -> None:
         app()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        print(f"error: this needs the package {package}, which is not installed", file=sys.stderr)
+        print(f"  install it: pip install 'sonnx-clip[{_EXTRAS[package]}]'", file=sys.stderr)
         sys.exit(2)

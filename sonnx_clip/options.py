@@ -31,6 +31,13 @@ class TextOrJson(StrEnum):
     JSON = "json"
 
 
+class VectorFormat(StrEnum):
+    """In which form `vectors` writes them."""
+
+    JSON = "json"
+    NPZ = "npz"
+
+
 class LintFormat(StrEnum):
     """How `lint` prints its result."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sonnx_clip.errors import UserError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -13,10 +15,19 @@ def repo_root() -> Path:
     return bundled if bundled.is_dir() else _PACKAGE.parent
 
 
+def checkout() -> Path:
+    """The root of the repository, where the sources may be changed; UserError in an installed wheel."""
+    if repo_root() != _PACKAGE.parent:
+        raise UserError(
+            "this changes the sources, and there is no checkout: the package was installed without one",
+            todo="clone the repository, and run the command there",
+        )
+    return repo_root()
+
+
 def build_folder() -> Path | None:
     """Where a checkout keeps what was built; None in an installed wheel."""
-    root = repo_root()
-    return root / "build" if root == _PACKAGE.parent else None
+    return repo_root() / "build" if repo_root() == _PACKAGE.parent else None
 
 
 def repo_file(relative: str) -> Path:

@@ -100,5 +100,8 @@ def findings(
 ) -> None:
     """Tell what is wrong, unclear or unsaid in the sources, what shows it, and what runtimes do there."""
     from sonnx_clip.findings.command import findings as tell_findings
+    from sonnx_clip.paths import checkout
 
+    if measure:
+        checkout()
     tell_findings(measure=measure, json=format is TextOrJson.JSON)

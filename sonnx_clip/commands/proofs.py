@@ -12,12 +12,14 @@ def generate(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if not fresh.")] = False,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
-    from sonnx_clip.paths import repo_root
+    from sonnx_clip.paths import checkout
+
+    root = checkout()
     from sonnx_clip.render.generate import differences, render_all, write
     from sonnx_clip.spec import load_spec
 
     generated = render_all(load_spec())
-    found = differences(generated, repo_root()) if check else write(generated, repo_root())
+    found = differences(generated, root) if check else write(generated, root)
     for line in found:
         print(line if check else f"written: {line}")
     fresh = f"{len(generated.files)} generated files are fresh"
@@ -90,7 +92,10 @@ def foundation(
 ) -> None:
     """Have Coq's kernel check coq/ and generated/coq, and compare what the theorems rest on."""
     from sonnx_clip.foundation.command import foundation as check_foundation
+    from sonnx_clip.paths import checkout
 
+    if accept:
+        checkout()
     raise typer.Exit(check_foundation(as_json=json, build=build, accept=accept))
 
 

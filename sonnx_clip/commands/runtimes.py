@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.options import BUILD, OnlyTypes, Policy, WholeJson
+from sonnx_clip.options import BUILD, OnlyTypes, Policy, VectorFormat, WholeJson
 
 
 def check(
@@ -30,6 +30,19 @@ def check(
         runtime, dtype or [], policy.value, as_json=json, output=output, brief=brief, repro=repro
     )
     raise typer.Exit(status)
+
+
+def vectors(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder to write to.")],
+    format: Annotated[
+        VectorFormat, typer.Option(help="json: with a schema; npz: arrays of bits for NumPy.")
+    ] = VectorFormat.JSON,
+    dtype: OnlyTypes = None,
+) -> None:
+    """Write the test vectors for tests of your own: triples in bits, what is expected, what is acceptable."""
+    from sonnx_clip.conform.vector_files import write_vectors
+
+    print(write_vectors(output, format.value, dtype or []))
 
 
 def compare_dialects(

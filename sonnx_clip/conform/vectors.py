@@ -16,7 +16,7 @@ import numpy as np
 from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
-from sonnx_clip.errors import UserError
+from sonnx_clip.conform.random_triples import random_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.special import special_patterns
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _TIMES = 4
-_EXAMPLES = 200
 _FEW_BOUNDS, _MORE_BOUNDS = 8, 20  # pairs for calls of many lengths and long ones; for every X of 16 bits
 _ALL_X = 16  # bits of the types whose every X is in a long call
 _SEED = 20
@@ -172,39 +171,3 @@ def _request(table: Table, layout: str, length: int, times: int = _TIMES) -> tup
     parts = (table.lower, table.upper, table.due, table.classes)
     again = Table(table.pool, *(part[rows] for part in parts)) if times > 1 else table
     return Request(layout, length, table.pool, starts, again.lower, again.upper), again
-
-
-@cache
-def random_patterns(etype: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Values of X, and bounds pair by pair, as Hypothesis draws them, derandomized.
-
-    Raises:
-        UserError: Hypothesis is not installed.
-    """
-    try:
-        from hypothesis import HealthCheck, Phase, given, settings
-
-        from sonnx_clip.strategies import arrays_and_bounds
-    except ImportError as error:
-        todo = "install it: pip install 'sonnx-clip[hypothesis]'"
-        raise UserError("random triples need Hypothesis, which is not installed", todo=todo) from error
-    pool: dict[int, None] = {}
-    bounds: dict[tuple[int, int], None] = {}
-
-    @settings(
-        derandomize=True,
-        max_examples=_EXAMPLES,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(arrays_and_bounds(etype, max_size=40))
-    def collect(drawn: tuple[Array, Array, Array]) -> None:
-        entries, lower, upper = (part.view(bits_type(etype)).tolist() for part in drawn)
-        pool.update(dict.fromkeys(entries))
-        bounds[lower, upper] = None
-
-    collect()
-    lowers, uppers = zip(*bounds, strict=True)
-    return tuple(pool), lowers, uppers

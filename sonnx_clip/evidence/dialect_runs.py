@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.dialects.command import RUNTIMES
-from sonnx_clip.conform.dialects.record import FOLDER, Record, oracle_digest
+from sonnx_clip.conform.dialects.record import FOLDER, RUNTIMES, Record, oracle_digest
 from sonnx_clip.conform.dialects.table import table_of
 from sonnx_clip.conform.dialects.text import crashes, refusals, summary
 from sonnx_clip.errors import UserError

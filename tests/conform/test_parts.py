@@ -1,5 +1,8 @@
 """The parts of the checker: special values, layouts, requests, comparison, explanation, strategies."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +14,8 @@ from sonnx_clip.conform.compare import compare
 from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.conform.explanation import explain_deviation
 from sonnx_clip.conform.layouts import LAYOUTS
-from sonnx_clip.conform.vectors import plan, random_patterns
+from sonnx_clip.conform.random_triples import random_patterns
+from sonnx_clip.conform.vectors import plan
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import decode, encode, load_spec
@@ -138,13 +142,24 @@ def test_random_triples_are_many_and_the_same_when_drawn_again():
     assert len(lower) == len(upper) > 50
 
 
-def test_random_triples_without_hypothesis_are_one_message(monkeypatch):
-    import sys
+def test_random_triples_are_those_of_every_machine():
+    """Other ones would be another check under the same name; they need no package but NumPy."""
+    command = (
+        "import sys; sys.modules['hypothesis'] = None;"
+        "from sonnx_clip.conform.random_triples import random_patterns; print(random_patterns('int8')[1][:8])"
+    )
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    assert (
+        done.stdout.strip() == str(random_patterns("int8")[1][:8]) == "(148, 171, 10, 127, 163, 127, 230, 10)"
+    )
 
-    random_patterns.cache_clear()
-    monkeypatch.setitem(sys.modules, "hypothesis", None)
-    with pytest.raises(UserError, match="hypothesis"):
-        random_patterns("float16")
+
+def test_random_triples_have_special_values_ties_and_any_pattern():
+    pool, lower, upper = random_patterns("float32")
+    special = set(special_patterns(F32))
+    assert 0.2 < sum(bound in special for bound in lower) / len(lower) < 0.7
+    assert len(set(pool) & {*lower, *upper}) > 20
+    assert sum(bound >> 31 for bound in upper) > 20, "negative ones too"
 
 
 def values(*texts):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from sonnx_clip.conform.dialects.record import FOLDER
+from sonnx_clip.conform.dialects.record import FOLDER, RUNTIMES
 from sonnx_clip.conform.dialects.run import compare_dialects
 from sonnx_clip.conform.dialects.text import NOT_DIRECTML, print_record, summary
 from sonnx_clip.files import make_folder, write_whole
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.status import Status
-
-RUNTIMES = ("onnxruntime", "onnx-reference")
-"""What is compared if no runtime is named."""
 
 
 def compare(

@@ -27,6 +27,9 @@ STATES: dict[State, tuple[str, str]] = {
 }
 """The sign and the meaning of each state."""
 
+RUNTIMES = ("onnxruntime", "onnx-reference")
+"""What is compared if no runtime is named."""
+
 FOLDER = "dialects"
 """Where in the build folder records are."""
 

@@ -1,0 +1,5 @@
+"""``python -m sonnx_clip``: the command line."""
+
+from sonnx_clip.cli import main
+
+main()

@@ -1,0 +1,72 @@
+"""Random triples for `sonnx-clip check`: the same on every machine, and with no package but NumPy.
+
+Of NumPy's random streams, the raw numbers of PCG64 are promised never to change; all that is drawn here is
+made from them by arithmetic of our own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.spec import load_spec
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from sonnx_clip.spec import ElementType
+
+_SEED = 20
+_PAIRS = 100  # of bounds
+_ENTRIES = 150  # values of X that are drawn, beside the bounds themselves
+_NEAR = 3  # how far from a special value `near` may lie
+_LONGEST = 64  # bits
+
+
+@cache
+def random_patterns(type_id: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Values of X, and bounds pair by pair, as bit patterns; each value and each pair once.
+
+    A third of the bounds are special values, a third their neighbours, a third any pattern. X is drawn
+    likewise, and is each bound of every fourth pair besides, since ties are where implementations differ.
+
+    Args:
+        type_id: an element type with bit patterns.
+
+    Raises:
+        UserError: there is no such type.
+    """
+    draw = _Draw(load_spec().element_type(type_id))
+    bounds = list(dict.fromkeys((draw.pattern(), draw.pattern()) for _ in range(_PAIRS)))
+    ties = [bound for pair in bounds[::4] for bound in pair]
+    pool = dict.fromkeys([*ties, *(draw.pattern() for _ in range(_ENTRIES))])
+    return tuple(pool), tuple(lower for lower, _ in bounds), tuple(upper for _, upper in bounds)
+
+
+class _Draw:
+    """Draws patterns of an element type, in an order that depends on the type alone."""
+
+    def __init__(self, etype: ElementType) -> None:
+        assert etype.width is not None
+        self._special = special_patterns(etype)
+        self._width = etype.width
+        self._stream = np.random.PCG64([_SEED, *etype.id.encode()])
+
+    def pattern(self) -> int:
+        """A special value, a neighbour of one, or any pattern: as likely as one another."""
+        match self._below(3):
+            case 0:
+                return self._one_special()
+            case 1:
+                distance = self._below(2 * _NEAR + 1) - _NEAR
+                return (self._one_special() + distance) % (1 << self._width)
+            case _:
+                return int(self._stream.random_raw()) >> (_LONGEST - self._width)
+
+    def _one_special(self) -> int:
+        return int(self._special[self._below(len(self._special))])
+
+    def _below(self, count: int) -> int:
+        """A number below a small count: 64 random bits times the count, without the lower 64 bits."""
+        return int(self._stream.random_raw()) * count >> _LONGEST

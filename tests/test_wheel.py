@@ -1,0 +1,193 @@
+"""The wheel outside a checkout, without extras: what works, and what says in one message what it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.paths import repo_root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Read by every interpreter that starts with this folder in its path, a worker of `check` included.
+_HIDE = """
+import importlib.abc, sys
+
+class Hidden(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {hidden!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+EXTRAS = ("onnx", "onnxruntime", "hypothesis")
+_ONNX = "pip install 'sonnx-clip[onnx]'"
+
+
+class Installed:
+    """The wheel, unpacked into a folder, with the dependencies of this interpreter but no extras."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.work = root / "work"
+        self.site = root / "site"
+        self.work.mkdir()
+        build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        done = subprocess.run(
+            [*build, "--wheel-dir", str(root), str(repo_root())], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        (wheel,) = root.glob("sonnx_clip-*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(self.site)
+        self.hidden = root / "hidden"
+        self.hidden.mkdir()
+        (self.hidden / "sitecustomize.py").write_text(_HIDE.format(hidden=set(EXTRAS)))
+
+    def python(self, code: str) -> subprocess.CompletedProcess[str]:
+        """Run code as a user of the wheel would, in an empty folder."""
+        environment = os.environ | {
+            "PYTHONPATH": f"{self.hidden}{os.pathsep}{self.site}",  # before an editable install
+            "XDG_CACHE_HOME": str(self.root / "cache"),
+            "COLUMNS": "100",
+        }
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=self.work, env=environment, capture_output=True, text=True, check=False, timeout=300,
+        )  # fmt: skip
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        argv = ["sonnx-clip", *arguments]
+        return self.python(f"import sys; sys.argv = {argv!r}\nfrom sonnx_clip.cli import main; main()")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("wheel"))
+
+
+def test_it_is_the_wheel_that_is_tested(wheel: Installed) -> None:
+    done = wheel.python("from sonnx_clip.paths import repo_root; print(repo_root())")
+    assert done.stdout == f"{wheel.site}/sonnx_clip/_data\n"
+    for name in EXTRAS:
+        assert f"No module named '{name}'" in wheel.python(f"import {name}").stderr
+
+
+def test_clip_is_there(wheel: Installed) -> None:
+    done = wheel.python(
+        "import numpy as np, sonnx_clip\n"
+        "x = np.array([-1, 5, 9], np.float32)\n"
+        "print(sonnx_clip.clip(x, np.float32(0), np.float32(6)).tolist(), sonnx_clip.__version__)"
+    )
+    assert done.stdout == "[0.0, 5.0, 6.0] 0.1.0\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--version"], "sonnx-clip 0.1.0"),
+        (["explain", "float32", "--x", "nan", "--min", "1", "--max", "0"], "inverted"),
+        (["readings"], "formula-2019"),
+        (["dialects"], "onnx-13"),
+        (["dialect", "onnx-13", "float16", "--x", "inf"], "= 65500"),
+        (["findings"], "proposed"),
+        (["check", "--runtime", "sonnx", "--dtype", "int16", "--brief"], "conform"),
+        (["check", "--runtime", "numpy", "--dtype", "int16", "--brief"], "conform"),
+        (["vectors", "-o", "out", "--format", "npz", "--dtype", "int8"], "1 element type"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_it_works_without_extras(arguments: list[str], says: str, wheel: Installed) -> None:
+    done = wheel.command(*arguments)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert says in done.stdout
+
+
+def test_evidence_needs_no_extra(wheel: Installed) -> None:
+    """It reads what others wrote: all of it can be imported, and without proofs it says what is missing."""
+    done = wheel.python(
+        "import importlib, pkgutil, sonnx_clip.evidence as e\n"
+        "for found in pkgutil.iter_modules(e.__path__): importlib.import_module(f'{e.__name__}.{found.name}')"
+    )
+    assert done.returncode == 0, done.stderr
+    done = wheel.command("evidence")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: build/proofs.json: it is missing\n  run `sonnx-clip prove`\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needs"),
+    [
+        (["lint", "model.onnx"], _ONNX),
+        (["normalise", "model.onnx", "-o", "out.onnx"], _ONNX),
+        (["check", "--runtime", "onnxruntime", "--dtype", "int8"], _ONNX),
+        (["check", "--runtime", "onnx-reference", "--dtype", "int8"], _ONNX),
+        (["compare-dialects"], _ONNX),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_what_needs_an_extra_says_so_in_one_message(
+    arguments: list[str], needs: str, wheel: Installed
+) -> None:
+    done = wheel.command(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 2
+    assert done.stderr.startswith("error: ")
+    assert needs in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["generate"], ["generate", "--check"], ["findings", "--measure"], ["foundation", "--accept"]],
+)
+def test_what_changes_the_sources_says_that_there_are_none(arguments: list[str], wheel: Installed) -> None:
+    before = sorted(wheel.site.rglob("*"))
+    done = wheel.command(*arguments)
+    assert done.returncode == 2
+    assert "there is no checkout" in done.stderr
+    assert "clone the repository" in done.stderr
+    assert [path for path in sorted(wheel.site.rglob("*")) if path not in before and path.suffix != ".pyc"
+            and path.name != "__pycache__"] == []  # fmt: skip
+
+
+def test_the_specification_is_kept_in_the_cache_of_the_user(wheel: Installed) -> None:
+    assert wheel.command("explain", "int8", "--x", "1", "--min", "0", "--max", "2").returncode == 0
+    (kept,) = (wheel.root / "cache/sonnx-clip").iterdir()
+    before = kept.stat().st_mtime_ns
+    assert wheel.command("explain", "int8", "--x", "1", "--min", "0", "--max", "2").returncode == 0
+    assert kept.stat().st_mtime_ns == before
+    assert not (wheel.site / "sonnx_clip/_data/build").exists()
+
+
+def test_a_module_that_no_extra_brings_is_a_defect_and_shown_as_one(wheel: Installed) -> None:
+    """Only the extras are explained: any other missing module is a mistake of ours, with its traceback."""
+    done = wheel.python(
+        "import sonnx_clip.cli as cli\ndef app(): import no_such_module\ncli.app = app\ncli.main()"
+    )
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in done.stderr
+    assert done.returncode == 1
+
+
+def test_it_is_a_module_too(wheel: Installed) -> None:
+    done = wheel.python(
+        "import runpy, sys; sys.argv = ['x', '-h']; runpy.run_module('sonnx_clip', run_name='__main__')"
+    )
+    assert done.returncode == 0
+    assert "Usage:" in done.stdout
+
+
+def test_the_record_of_a_check_is_written_where_the_user_stands(wheel: Installed) -> None:
+    done = wheel.command(
+        "check", "--runtime", "sonnx", "--dtype", "int16", "--brief", "-o", "verdicts/own.json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads((wheel.work / "verdicts/own.json").read_text())["runtime"] == "sonnx"
