@@ -93,14 +93,19 @@ def test_every_source_word_stands_on_the_page(page):
 
 def test_requirement_and_obligation_lead_to_each_other(written):
     entries = {e.id: e for e in written.evidence.entries}
+    behind = {found[1]: found.end() for found in re.finditer(r'\bid="([^"]*)"', written.html)}
+
+    def block_of(id_, end):
+        return written.html[behind[id_] : written.html.index(end, behind[id_])]
+
     for obligation in written.evidence.obligations:
-        block = written.html.partition(f'id="o-{obligation.id}"')[2].partition("</details>")[0]
+        block = block_of(f"o-{obligation.id}", "</details>")
         assert obligation.replies[0].task in block
         for id_ in obligation.shows:
             if id_ != "smoke":
                 assert f'href="#{entries[id_].section}-{id_}"' in block
     for entry in written.evidence.entries:
-        block = written.html.partition(f'id="{entry.section}-{entry.id}"')[2].partition("</section>")[0]
+        block = block_of(f"{entry.section}-{entry.id}", "</section>")
         for cell in entry.cells:
             assert all(f'href="#o-{id_}"' in block for id_ in cell.obligations)
 

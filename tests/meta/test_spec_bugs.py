@@ -14,7 +14,7 @@ from tests.meta.spec_bugs import ALL, QUICK, Bug
 if TYPE_CHECKING:
     from tests.prove.workbench import Ended, Workbench
 
-SECONDS = 2  # enough for what holds: the last test here
+SECONDS = 2  # more than what holds takes: the last test here
 
 
 def _only(ids: tuple[str, ...]) -> list[str]:
@@ -68,11 +68,13 @@ def test_a_wrong_constant_is_caught(
 
 
 def test_without_a_bug_the_same_obligations_hold(bench: Workbench) -> None:
-    """The obligations fail because of the bugs, and not for want of time."""
+    """The obligations fail because of the bugs, and not for want of time.
+
+    It is the processor time that is compared: a machine that is busy makes the provers wait.
+    """
     catchers = {id_ for bug in ALL for id_ in bug.caught_by if not id_.endswith(".bad")}
-    bench.limit(SECONDS)
-    bench.generate()
     ended = bench.prove("--json", *_only(tuple(catchers)))
     assert ended.status == 0
     assert "not proved" not in {o["status"] for o in ended.outcomes.values()}
     assert set(ended.outcomes) == catchers
+    assert max(reply["cpu"] for o in ended.outcomes.values() for reply in o["replies"]) < SECONDS
