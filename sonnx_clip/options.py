@@ -1,4 +1,4 @@
-"""What the options of several commands have in common, and the words that an option can be given."""
+"""Options that several commands share, and the values that an option can have."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The commands of the command line: each parses, calls and prints, and imports what it needs when it runs."""
+"""The commands of the command line, which cli.py registers: each parses, calls, prints, and imports late."""

@@ -1,4 +1,4 @@
-"""Commands that tell what Clip means, and what others take it to mean."""
+"""The commands that print what Clip means, and how readings, dialects and sources differ from it."""
 
 import sys
 from pathlib import Path

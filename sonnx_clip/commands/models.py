@@ -1,4 +1,4 @@
-"""Commands on ONNX models."""
+"""The commands on ONNX models: `lint` and `normalise`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Commands that render, prove and gather."""
+"""The commands that render, prove and gather: `generate`, `prove`, `evidence` and others."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Commands that judge runtimes."""
+"""The commands that compare runtimes with the specification: `check` and `compare-dialects`."""
 
 from pathlib import Path
 from typing import Annotated

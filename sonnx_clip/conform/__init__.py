@@ -1,1 +1,1 @@
-"""The checker: an implementation of Clip, held class by class against the proven cases."""
+"""The checker: compares an implementation of Clip with the proved cases, class by class."""

@@ -62,7 +62,7 @@ def run_campaign(
         types: ids of element types; all that NumPy has, if empty.
         policy: ``strict`` turns off the latitude that is not granted always.
         timeout: seconds that a request may take before the runtime counts as hung.
-        on_type: is told each element type before it is judged.
+        on_type: called with each element type before it is judged.
 
     Raises:
         UserError: the runtime or an element type is not known, or a package is missing.

@@ -1,4 +1,4 @@
-"""Results against what is due: bits first, the latitude only where bits differ."""
+"""Compares results with the expected ones, for the tally: bits first, the latitude only where bits differ."""
 
 from __future__ import annotations
 

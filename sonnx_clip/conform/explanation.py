@@ -1,4 +1,4 @@
-"""Why a result deviates, where the triple itself gives it away."""
+"""Names the mistake behind a wrong result where the triple shows it: for `campaign`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line of Python that repeats a deviation."""
+"""Writes the line of Python that repeats a deviation: for `campaign`, which tries shorter calls first."""
 
 from __future__ import annotations
 

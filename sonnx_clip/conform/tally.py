@@ -1,4 +1,4 @@
-"""The count of an element type while its requests are answered, and the report on it at the end."""
+"""Counts the results of an element type while a run goes on, and makes its report: for `campaign`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From counts to verdicts."""
+"""Derives the verdict of a class from its counts: for the tally, and for the evidence, which counts again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call of a dialect, explained: its bounds, its result, what its words allow, and the result of SONNX."""
+"""One call of a dialect explained, for `sonnx-clip dialect`: bounds, result, what else is allowed."""
 
 from __future__ import annotations
 

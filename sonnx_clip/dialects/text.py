@@ -74,8 +74,8 @@ def markdown(spec: Spec, obligations: Iterable[Obligation]) -> str:
         " whether they are proved.\n"
     )
     parts.append(
-        "DirectML cannot be run here: its oracle is judged against the words of its page, by examples"
-        " and theorems only. ONNX's versions are run: `sonnx-clip compare-dialects` holds runtimes against"
+        "DirectML cannot be run here: its oracle is compared with the text of its page, by examples"
+        " and theorems only. ONNX's versions are run: `sonnx-clip compare-dialects` compares runtimes with"
         " them.\n"
     )
     found = dialect_table(spec)

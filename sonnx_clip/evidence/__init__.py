@@ -1,4 +1,4 @@
-"""Evidence for an assessor: every requirement with its words, its proofs, its vectors and the verdicts."""
+"""The evidence for an assessor: every requirement with its source, proofs, vectors and verdicts."""
 
 from sonnx_clip.evidence.write import EvidenceSummary, write_evidence
 

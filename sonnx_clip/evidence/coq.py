@@ -1,4 +1,4 @@
-"""build/foundation.json, what Coq's kernel has checked: read, held against the files, told of each entry."""
+"""build/foundation.json, what Coq's kernel checked: read, compared with the files, sorted by entry."""
 
 from __future__ import annotations
 

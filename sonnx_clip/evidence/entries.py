@@ -1,4 +1,4 @@
-"""The entries of spec/clip.yaml, each with its words, what shows it, its vectors and its verdicts."""
+"""The entries of spec/clip.yaml, each with its source, what shows it, its vectors and its verdicts."""
 
 from __future__ import annotations
 

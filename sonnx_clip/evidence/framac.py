@@ -1,4 +1,4 @@
-"""build/frama-c.json, the second argument for the C kernels: read, recounted, and held against the files."""
+"""build/frama-c.json, the second argument for the C kernels: read, counted again, compared with the files."""
 
 from __future__ import annotations
 

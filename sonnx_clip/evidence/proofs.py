@@ -1,4 +1,4 @@
-"""build/proofs.json, what `sonnx-clip prove` found: read, held against the specification, recomputed.
+"""build/proofs.json, what `sonnx-clip prove` found: read, compared with the specification, derived again.
 
 A stated status is not believed: it is derived again from the provers' replies by the rule of
 `sonnx_clip.prove.outcome`, and a difference is refused.

@@ -93,4 +93,4 @@ def _said(cell: Cell, row: Row, *, proved: bool) -> str:
     if cell.other is None:
         return told
     o = cell.other
-    return f"{told}; X = {o.x}, min = {o.min}, max = {o.max} gives {o.answer}, {o.due} is due"
+    return f"{told}; X = {o.x}, min = {o.min}, max = {o.max} gives {o.answer}, expected {o.due}"

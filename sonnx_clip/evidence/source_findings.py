@@ -1,4 +1,4 @@
-"""The findings that spec/clip.yaml tells, beside those that follow from refutations: nothing twice."""
+"""The findings of spec/clip.yaml, beside those that follow from refutations: none appears twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""generated/vectors: read, held against the specification, and asked which of them speak of an entry."""
+"""generated/vectors: read, compared with the specification, and assigned to the entries that they test."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Findings about the sources: what runtimes answer for their witnesses, and how they are told."""
+"""Findings about the sources: what runtimes answer for their witnesses, and the texts made of them."""

@@ -1,4 +1,4 @@
-"""What `sonnx-clip findings` does."""
+"""`sonnx-clip findings`: prints the findings, and measures the runtimes again where wanted."""
 
 from __future__ import annotations
 

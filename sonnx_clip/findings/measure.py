@@ -1,4 +1,4 @@
-"""Asks the installed runtimes the questions of the findings."""
+"""Runs the installed runtimes on the numbers of the findings, for `findings --measure` and its test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that put a question: one node Clip of any operator set, or its function body as nodes."""
+"""The ONNX models for these runs: one node Clip of any operator set, or its function body as nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runtimes are asked for the witnesses of the findings."""
+"""The inputs that runtimes get for the witnesses of the findings."""
 
 from __future__ import annotations
 

@@ -95,10 +95,10 @@ def _stale(spec: Spec, found: Measured) -> Iterator[str]:
     there = [(answer.question, answer.runtime) for answer in found.answers]
     for question, runtime in wanted:
         if (question, runtime) not in there:
-            yield f"{question.finding}: {runtime} was not asked {told(question)}"
+            yield f"{question.finding}: no answer of {runtime} to {told(question)}"
     for question, runtime in there:
         if (question, runtime) not in wanted:
-            yield f"{question.finding}: {runtime} was asked {told(question)}, which no witness has"
+            yield f"{question.finding}: an answer of {runtime} to {told(question)}, which no witness has"
     if len(there) != len(set(there)):
         yield "an answer is there twice"
     for answer in found.answers:

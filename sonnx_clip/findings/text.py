@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 NOBODY = "No runtime answered this."
 _WIDTH = 100
 _WHAT = """\
-What the texts in spec/sources say and what cannot hold, can be read in several ways, or is not said. The
-answers of the specification are computed: those of the readings and dialects of spec/clip.yaml. A number is
-followed by its bits. Each finding names the obligations that show it: `sonnx-clip prove --only ID` proves
-them.
+Statements of the texts in spec/sources that are false or can be read in several ways, and what they leave
+unsaid. The answers of the specification are computed: they are those of the readings and dialects of
+spec/clip.yaml. A number is followed by its bits. Each finding names the obligations that show it:
+`sonnx-clip prove --only ID` proves them.
 """
 _HOW = """\
-Runtimes were asked the same numbers by `sonnx-clip findings --measure` on {machine}: {versions}.
+`sonnx-clip findings --measure` ran these runtimes on the same numbers, on {machine}: {versions}.
 `clip-13` is a node Clip of operator set 13, `body-13` the function body as nodes Less and Where. Their
 answers are in spec/measured/runtimes.json. DirectML was not run.
 """

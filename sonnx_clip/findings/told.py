@@ -1,4 +1,4 @@
-"""The findings as they are told: words, the answers of the specification, and those of runtimes."""
+"""Each finding with its quotations and the answers of specification and runtimes: for every output."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> Wi
             etype = spec.element_type(witness.type)
             parties = tuple(_party(spec, witness, side, etype) for side in witness.answers)
             how = " in their bits" if witness.compared == "bits" else ""
-            shows = f"the others answer otherwise than {parties[0].name}{how}"
+            shows = f"the answers differ from that of {parties[0].name}{how}"
             return _asked(spec, finding, witness, record, shows, parties)
         case Refutation():
             y, _ = refuted_result(spec, witness)
             etype = spec.element_type(witness.type)
-            shows = f"{witness.refutes} is false of the result of the cases"
+            shows = f"{witness.refutes} does not hold for the result that the cases give"
             cases = Party(name="cases", note=None, bounds=None, answers=(number(y, etype),))
             return _asked(spec, finding, witness, record, shows, (cases,))
         case NotTaken():

@@ -179,7 +179,7 @@ def _axioms(said: str) -> tuple[str, ...]:
     head, _, listed = text.partition("\n")
     names = tuple(sorted({m["name"] for m in _AXIOM.finditer(listed)}))
     if head != "Axioms:" or not names:
-        raise UserError(f"Coq answers in words that are not known here: {text[:200]}")
+        raise UserError(f"Coq printed an answer that is not known here: {text[:200]}")
     return names
 
 

@@ -43,7 +43,7 @@ def uncovered(spec: Spec, theorems: Sequence[Theorem]) -> Iterator[str]:
     there = {(t.module, t.name) for t in theorems}
     for module, name in wanted(spec):
         if (module, name) not in there:
-            yield f"{module} has no theorem {name}, which spec/clip.yaml asks for"
+            yield f"{module} has no theorem {name}, which spec/clip.yaml requires"
 
 
 def shown_wrongly(spec: Spec, theorems: Sequence[Theorem]) -> Iterator[str]:

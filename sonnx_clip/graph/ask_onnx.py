@@ -1,4 +1,4 @@
-"""onnx's checker, asked in a process that may fail or hang."""
+"""Runs onnx's checker in a process that may fail or hang."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many like things said once."""
+"""Groups like findings of many nodes, so that a report has them once."""
 
 from __future__ import annotations
 

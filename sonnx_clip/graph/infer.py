@@ -1,4 +1,4 @@
-"""What onnx's shape inference finds, asked in a process that may fail or hang."""
+"""Runs onnx's shape inference in a process that may fail or hang."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
         became = f"is the input {quoted(tensor.name)} now, a scalar of {found.etype.onnx}"
         if bound.given:
             what, rule = f"the attribute {name} = {bound.value:.9g} {became}", "attribute_to_input"
-            why = "the same number, in words that say the same of both; the bounds are ordered numbers"
+            why = "the same number, and both versions define the result alike; the bounds are ordered numbers"
         else:
             what, rule = f"{name} was not set; its default {became}", "default_made_explicit"
             why = "the schema's default is this number, which is also numeric_limits of the text"

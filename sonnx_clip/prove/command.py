@@ -127,7 +127,10 @@ def _select(
     if only:
         chosen = tuple(o for o in chosen if any(_speaks_of(o, pattern) for pattern in only))
     if not chosen:
-        raise UserError("no obligation is both of this family or type and among --only", todo="ask for less")
+        raise UserError(
+            "no obligation is both of this family or type and among --only",
+            todo="leave out --family, --dtype or --only",
+        )
     return chosen
 
 

@@ -36,7 +36,7 @@ def in_numpy(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Ma
                 beside = sorted(set(entries) - {x})
                 others = f" beside {', '.join(show_bits(e, etype) for e in beside)}" if beside else ""
                 made = f"{show(x, etype)} ({show_bits(x, etype)}){others} becomes {show_bits(y, etype)}"
-                return [f"and so in NumPy: {made}, {show_bits(due, etype)} is due"]
+                return [f"and so in NumPy: {made}, expected {show_bits(due, etype)}"]
     return ["NumPy itself computes Clip there: it does not make the choices that the prover made"]
 
 

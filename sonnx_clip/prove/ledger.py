@@ -1,4 +1,4 @@
-"""The ledger: what was asked, of whom, and what came out, so that nothing is asked twice.
+"""The ledger: keeps each prover's answer under the digest of its task, so that no task is proved twice.
 
 An answer is kept under the digest of the exact task text, the prover's name, version, command and limits. A
 change of any of these makes it a new question. Each answer is committed as it arrives: a run that is killed

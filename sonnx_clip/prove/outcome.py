@@ -1,4 +1,4 @@
-"""What came out for an obligation, once its provers have answered."""
+"""Derives the status of an obligation from its provers' replies: for `prove`, `explain`, the evidence."""
 
 from __future__ import annotations
 

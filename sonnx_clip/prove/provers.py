@@ -1,4 +1,4 @@
-"""The provers: how one is asked, and what counts as an answer.
+"""Runs a prover on a task, and decides what counts as an answer.
 
 A prover is believed only when it repeats the name of the task, says ``unsat``, repeats the name again,
 and says nothing else: a crash, a hang, an empty, truncated or foreign answer is never taken for a proof.

@@ -132,5 +132,5 @@ def summary(proofs: Proofs) -> str:
         f"{len(statuses)} obligations: {statuses.count('proved')} proved by two provers, {by_one},"
         f" {statuses.count('not proved')} not proved; {refuted} of them are refutations of the source;"
         f" no prover found false: {held} of {len(smokes)} smoke tests held"
-        f" ({proofs.asked} questions asked, {proofs.wall:.1f} s)"
+        f" ({proofs.asked} tasks sent to provers, {proofs.wall:.1f} s)"
     )

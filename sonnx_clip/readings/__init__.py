@@ -1,1 +1,1 @@
-"""Readings of Clip drawn: each beside the cases, class by class."""
+"""The matrix of readings and classes, as data and as text."""

@@ -1,4 +1,4 @@
-"""Renders contracts in ACSL, the language of Frama-C: what the C kernels have to do, said a second time.
+"""Renders contracts in ACSL, the language of Frama-C: a second statement of what the C kernels compute.
 
 They come from the expression trees of the YAML alone, by a printer of their own: nothing of the Why3 theories
 is in them. `sonnx-clip frama-c` joins them with the generated C, which carries no annotation itself.
@@ -163,7 +163,7 @@ class Printer:
             case tree.Call(function="is_nan", arguments=(argument,)):
                 return _ATOM, self._is_nan(self.show(argument))
         raise UserError(
-            f"ACSL has no words for `{unparse(expr)}`", "spec/clip.yaml", "say the case without it"
+            f"ACSL has no expression for `{unparse(expr)}`", "spec/clip.yaml", "say the case without it"
         )
 
     def _compare(self, operator: str, left: Expr, right: Expr) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""What the generated oracle says of each dialect: plain data, in the words of the YAML."""
+"""What the generated oracle knows of each dialect: plain data from the YAML."""
 
 from __future__ import annotations
 

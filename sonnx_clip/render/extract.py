@@ -1,4 +1,4 @@
-"""Why3's extraction to C. It ends with status 0 even when it failed: any word on standard error is one."""
+"""Runs Why3's extraction to C. Its status is 0 even if it fails: any output on standard error is an error."""
 
 from __future__ import annotations
 

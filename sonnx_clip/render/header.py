@@ -1,4 +1,4 @@
-"""What every generated file says of itself."""
+"""The lines at the head of every generated file: tool, command, digest of the source."""
 
 from __future__ import annotations
 

@@ -139,13 +139,13 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[KernelGoal]:
     given = _parameters(traced)
     yield KernelGoal(
         goal_name(traced, "ways_complete"), "refinement", shows,
-        f"every input takes one of the {len(traced.paths)} ways that were followed",
+        f"every input takes one of the {len(traced.paths)} recorded paths",
         (_forall(given, frozenset(given)), f"way {' '.join(given)} <> 0"),
     )  # fmt: skip
     each = [f"way {_numbers(p, given, traced.etype)} = {i}" for i, p in enumerate(traced.paths, 1)]
     yield KernelGoal(
         goal_name(traced, "ways_inhabited"), "refinement", shows,
-        "some input takes each way",
+        "some input takes each path",
         (*(f"{line} /\\" for line in each[:-1]), each[-1]),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""One thing to be shown by a prover."""
+"""One statement that provers have to prove: what `render` makes, `prove` runs and `evidence` shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""spec/clip.yaml -> generated/vectors/<type>.json: input triples in bits with what is due, and their schema.
+"""Renders generated/vectors/<type>.json: input triples in bits with the expected results, and their schema.
 
 What is due is computed by `sonnx_clip.spec.evaluate`, which shares nothing with the NumPy oracle.
 """

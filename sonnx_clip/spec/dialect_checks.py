@@ -81,12 +81,14 @@ def _aspects(way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iter
     wanted += ["scale_bias", "scale_bias_precision"] if scaled else []
     for aspect in wanted:
         if aspect not in said and aspect not in unsaid:
-            what = f"`{row.id}` does not tell what its page says of `{aspect}`"
+            what = f"`{row.id}` says nothing of `{aspect}`"
             yield Finding(
-                (*way, "id"), what, "quote it under `says`, or tell under `unsaid` what the oracle does"
+                (*way, "id"),
+                what,
+                "quote the page under `says`, or state under `unsaid` what the oracle does",
             )
     if taken_over(row, "in_place", known) and "in_place" not in said:
-        yield Finding((*way, "id"), "execution in place is allowed, and no words say so", "quote them")
+        yield Finding((*way, "id"), "execution in place is allowed, and no quotation says so", "quote them")
     printed = row.printed_default
     if printed and not all(
         any(n in words.quote for words in row.says.values()) for n in (printed.min, printed.max)

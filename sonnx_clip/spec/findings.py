@@ -1,4 +1,4 @@
-"""Findings about the sources: a defect, an ambiguity or a gap, with its words and numbers that show it.
+"""Findings about the sources: a defect, an ambiguity or a gap, with quotations and numbers that show it.
 
 A witness is of one of several kinds, told apart by the key that only this kind has.
 """

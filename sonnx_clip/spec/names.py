@@ -31,11 +31,11 @@ THEORY_NAMES = frozenset({
 })
 # fmt: on
 RESERVED = {
-    **dict.fromkeys(THEORY_NAMES, "a name or word of the rendered theories"),
+    **dict.fromkeys(THEORY_NAMES, "a name or keyword of the rendered theories"),
     **dict.fromkeys(VARIABLES, "a variable of the language"),
     **dict.fromkeys(BUILT_IN, "built in of the language"),
     **dict.fromkeys(CONSTANT_NAMES, "a constant of the language"),
-    **dict.fromkeys(KEYWORDS, "a word of the language"),
+    **dict.fromkeys(KEYWORDS, "a keyword of the language"),
 }
 """Names that an entry or a parameter may not take, and what each of them is."""
 

@@ -90,10 +90,12 @@ def _check(way: tuple[str | int, ...], source: Source, path: Path) -> Iterator[F
         what = f"{path.name} has no section `{source.section}`"
         yield Finding((*way, "section"), what, suggestion(wanted, titles, "it has"))
     elif len(_fold(source.quote)) < _SHORTEST:
-        yield Finding((*way, "quote"), "these are too few words to be found again", "quote a whole statement")
+        yield Finding(
+            (*way, "quote"), "this quotation is too short to be found again", "quote a whole statement"
+        )
     elif not any(_fold(source.quote) in body for body in bodies):
         what = f"the section `{source.section}` of {path.name} does not say this"
-        yield Finding((*way, "quote"), what, "quote it word for word; only white space may differ")
+        yield Finding((*way, "quote"), what, "quote it exactly; only white space may differ")
 
 
 @cache

@@ -102,7 +102,7 @@ def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, 
 def differing(
     spec: Spec, etype: ElementType, one: Reading, other: Reading, *, bitwise: bool
 ) -> tuple[Triple, Value] | None:
-    """Numbers that tell two readings apart, with an answer of one of them; None if no samples do.
+    """Numbers for which two readings differ, with an answer of one of them; None if no samples show any.
 
     They are looked for in one type of a sort: its others have the same samples, and a proof of their own.
     Bit for bit two readings are the same if they allow the same answers, by value if all answers of both

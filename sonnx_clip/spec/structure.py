@@ -1,4 +1,4 @@
-"""Plain data -> model, with pydantic's complaints said in the words of the file."""
+"""Plain data -> model, with pydantic's complaints turned into messages about the file."""
 
 from __future__ import annotations
 

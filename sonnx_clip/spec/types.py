@@ -52,8 +52,8 @@ class Source(Part):
     """Where a statement comes from: the words of a page, in one of its sections."""
 
     page: Annotated[Id, Field(description="An id of `sources`.")]
-    section: Annotated[Text, Field(description="The heading below which the words stand.")]
-    quote: Annotated[Text, Field(description="The words, verbatim but for white space.")]
+    section: Annotated[Text, Field(description="The heading below which the quotation stands.")]
+    quote: Annotated[Text, Field(description="The text, verbatim but for white space.")]
 
 
 class IntegerBits(Part):

@@ -1,4 +1,4 @@
-"""`sonnx-clip sweep`."""
+"""`sonnx-clip sweep`: runs the exhaustive comparison, prints its result and writes the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is swept: the C kernels, and `sonnx_clip.clip`."""
+"""The implementations that a sweep compares: the C kernels, and `sonnx_clip.clip`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slice, swept: every result compared with what is due."""
+"""Sweeps one slice: compares every result with the expected one."""
 
 from __future__ import annotations
 

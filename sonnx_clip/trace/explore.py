@@ -1,4 +1,4 @@
-"""Every path of a kernel: run again and again, each time the other way at one branch."""
+"""Finds every path of a kernel: runs it again and again, each time with one branch reversed."""
 
 from __future__ import annotations
 

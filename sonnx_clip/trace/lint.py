@@ -1,4 +1,4 @@
-"""What a run on symbols cannot see is not in the kernels: read from their source, before they are run.
+"""Reads the kernels' source and refuses what a symbolic run cannot observe: for `tracing`, before any run.
 
 A symbolic array answers loudly where it can. It cannot where Python asks nobody: `is`, a loop that runs as
 often for every input, a global that changes, an exception that is swallowed.

@@ -1,4 +1,4 @@
-"""What is run on symbols: the planners and kernels that `sonnx_clip.clip` runs."""
+"""Which functions are run on symbols: the planners and kernels of `sonnx_clip.clip`."""
 
 from __future__ import annotations
 

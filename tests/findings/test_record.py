@@ -27,9 +27,12 @@ def changed(root: Path, change: Change) -> None:
 
 
 CHANGES: list[tuple[Change, str]] = [
-    (lambda d: d["answers"].pop(0), "c2-for-floats: onnxruntime was not asked clip-13 float32 X=0x7fc00000"),
+    (
+        lambda d: d["answers"].pop(0),
+        "c2-for-floats: no answer of onnxruntime to clip-13 float32 X=0x7fc00000",
+    ),
     (lambda d: d["answers"].append(d["answers"][0]), "an answer is there twice"),
-    (lambda d: d["answers"][3].update(x="0x00000001"), "c2-for-floats: sonnx was not asked call"),
+    (lambda d: d["answers"][3].update(x="0x00000001"), "c2-for-floats: no answer of sonnx to call"),
     (lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-12"}), "clip-12 .* which no witness has"),
     (lambda d: d["answers"][0].update(version="onnxruntime 0"), "onnxruntime 0 is not the version"),
     (lambda d: d["answers"][0].update(bits=[]), "neither answered nor refused, or did both"),

@@ -45,10 +45,10 @@ REFUSED = {
         PROPERTY, a_property("cases_complete", "Y == L"), "two obligations are called real.cases_complete"),
     "a definition that redefines a comparison": (
         "  - id: formula\n", "  - {id: le, title: T, parameters: [a, b], is: a < b}\n  - id: formula\n",
-        "`le` is a name or word of the rendered theories"),
+        "`le` is a name or keyword of the rendered theories"),
     "a definition named like a word of WhyML": (
         "  - id: formula\n", "  - {id: match, title: T, is: X < L}\n  - id: formula\n",
-        "`match` is a name or word of the rendered theories"),
+        "`match` is a name or keyword of the rendered theories"),
     "a condition that nothing meets": (
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: bounds_are_numbers}",
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: is_nan(L) and not is_nan(L)}",
@@ -67,7 +67,7 @@ REFUSED = {
         "speaks of int and excuses itself from it"),
     "an element type that is forgotten": (BFLOAT16, "", "no element type of float is the BFLOAT16"),
     "a name that the chapter lacks": ("sonnx: BFLOAT16", "sonnx: BF16", "is the BFLOAT16 of its chapter"),
-    "a quotation of nothing": (QUOTE, QUOTE.replace('"# **clip** (real)"', '" "'), "too few words"),
+    "a quotation of nothing": (QUOTE, QUOTE.replace('"# **clip** (real)"', '" "'), "too short to be found"),
     "a constraint without a counterpart": (
         "  - id: C1\n    title: Shape", "  - id: C4\n    title: Shape", "C4"),
 }  # fmt: skip

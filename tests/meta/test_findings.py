@@ -120,7 +120,7 @@ def test_a_witness_that_nobody_was_asked(bench: Workbench, obligations: tuple[Ob
     bench.plant(YAML, "X: 5, L: nan, M: 9, refutes: C2", "X: 6, L: nan, M: 9, refutes: C2")
     message = _caught(bench, obligations)
     assert message.startswith(
-        f"{PATH}: c2-for-floats: onnxruntime was not asked clip-13 float32 X=0x40c00000"
+        f"{PATH}: c2-for-floats: no answer of onnxruntime to clip-13 float32 X=0x40c00000"
     )
     assert "run: sonnx-clip findings --measure" in message
 

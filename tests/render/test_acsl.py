@@ -94,7 +94,7 @@ def test_numbers_of_a_type_of_bits_are_bits_and_floats_have_none():
 
 
 def test_what_acsl_cannot_say_is_refused():
-    with pytest.raises(UserError, match="ACSL has no words for `clip"):
+    with pytest.raises(UserError, match="ACSL has no expression for `clip"):
         show(tree.Call("clip", (X, L, L), Kind.ELEMENT, AT))
 
 

@@ -21,7 +21,7 @@ DIALECTS = [
       "neither `onnx-1` nor a row before it says `missing`"),
     m("an aspect forgotten",
       "      nan: the words do not speak of NaN; a comparison with NaN is taken as false\n", "",
-      "(dialects[…].id)", "`onnx-1` does not tell what its page says of `nan`"),
+      "(dialects[…].id)", "`onnx-1` says nothing of `nan`"),
     m("casts forgotten",
       "      casts: how a FLOAT becomes a float16 or a double is not said; the oracle rounds to "
       "nearest, ties to even\n", "", "(dialects[…].id)", "what its page says of `casts`"),

@@ -71,7 +71,7 @@ REFERENCES = [
       "(properties[…].source.section)",
       "has no section `Clip - 14`", "did you mean `Clip - 1` or `Clip - 13`"),
     m("wrong quote", '"Otherwise, the value is unchanged."', '§"Otherwise, the value is left."',
-      "(properties[…].source.quote)", "does not say this", "word for word"),
+      "(properties[…].source.quote)", "does not say this", "quote it exactly"),
     m("quote in another section", CLIP_13, CLIP_13.replace("13", "6"),
       "(properties[…].source.quote)", "the section `Clip - 6`"),
     m("missing page", "file: spec/sources/directml-clip.txt", "file: §spec/sources/directml.txt",

@@ -1,1 +1,1 @@
-"""Runtimes of ONNX models held against every Clip that ONNX has had, operator set by operator set."""
+"""Compares runtimes of ONNX models with every version of Clip that ONNX has had."""

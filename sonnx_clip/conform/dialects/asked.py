@@ -1,4 +1,4 @@
-"""What a runtime is asked about one operator set, element type and form, and what is due."""
+"""The inputs of a runtime for one operator set, element type and form, with the expected results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `sonnx-clip compare-dialects` does."""
+"""`sonnx-clip compare-dialects`: runs the comparisons, prints them and writes the records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can explain the answers of a runtime that a dialect does not allow.
+"""What can explain an answer of a runtime that its dialect does not allow: for `judge`.
 
 An explanation is another rule for all answers of a form: a reading of spec/clip.yaml, other bounds in place
 of the missing ones, or both; arithmetic in another type; another order of the numbers. It is taken only where

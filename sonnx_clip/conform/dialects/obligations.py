@@ -1,4 +1,4 @@
-"""The obligations that explanations name."""
+"""The obligations that the explanations of a disagreement name."""
 
 from __future__ import annotations
 

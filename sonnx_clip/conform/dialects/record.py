@@ -19,7 +19,7 @@ State: TypeAlias = Literal["agrees", "payload", "allowed", "differs", "unexplain
 STATES: dict[State, tuple[str, str]] = {
     "agrees": ("=", "agrees bit for bit"),
     "payload": ("n", "agrees but for the payload of a NaN"),
-    "allowed": ("~", "not what the oracle answers, but allowed by the words"),
+    "allowed": ("~", "not what the oracle answers, but allowed by the text"),
     "differs": ("d", "differs, explained below"),
     "unexplained": ("X", "differs, unexplained"),
     "refused": ("-", "refused by the runtime"),

@@ -1,4 +1,4 @@
-"""Bounds that a runtime refuses though their dialect takes them."""
+"""Bounds that a runtime refuses though their dialect takes them: for `explanations`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def refusal(asked: Asked, served: Array, *, odd: bool) -> Rule:
     """
     unordered = Rule(
         "refuses-unordered", "refusal",
-        "refuses exactly the bounds for which min <= max is false, inverted ones and NaN; the words take"
-        " them, and do not say what comes first",
+        "refuses exactly the bounds for which min <= max is false, inverted ones and NaN; the text of the"
+        " version takes them, and does not say which bound comes first",
         (f"{asked.word}_is_sonnx_nowhere_else",),
     )  # fmt: skip
     if not odd and is_shown(unordered, asked.etype.id) and np.array_equal(served, _ordered(asked)):

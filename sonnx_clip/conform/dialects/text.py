@@ -95,8 +95,8 @@ def group_lines(group: Group) -> Iterator[str]:
 
 
 _VERBS = {
-    "reading": "told from the dialect by", "missing bound": "told from the dialect by",
-    "other type": "told from the dialect by", "other order": "contradicts", "refusal": "see",
+    "reading": "the difference is proved by", "missing bound": "the difference is proved by",
+    "other type": "the difference is proved by", "other order": "contradicts", "refusal": "see",
     "unexplained": "contradicts",
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""One disagreement, in numbers and bits."""
+"""One disagreement, in numbers and bits, for the record and for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runtimes that can be judged, one file each.
+"""The runtimes that the checker knows, one file each; the worker opens them by name.
 
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
 NumPy arrays that returns an array.

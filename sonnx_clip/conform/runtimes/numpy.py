@@ -1,4 +1,4 @@
-"""np.clip itself."""
+"""The runtime `numpy`: np.clip itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ours: `sonnx_clip.clip`, by the kernels of NumPy, and by those of C where it uses them."""
+"""The runtime `sonnx`: `sonnx_clip.clip`, by the kernels of NumPy, and by those of C where it uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ours: the verified C kernels, built by the system's compiler."""
+"""The runtime `sonnx-c`: the verified C kernels, built by the system's compiler."""
 
 from __future__ import annotations
 
