@@ -1,13 +1,12 @@
 """The commands that print what Clip means, and how readings, dialects and sources differ from it."""
 
-import sys
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
 from sonnx_clip.options import BUILD, MatrixFormat, TextOrJson
+from sonnx_clip.wrapping import terminal_width
 
 
 def explain(
@@ -27,8 +26,11 @@ def explain(
     from sonnx_clip.prove.known import known
 
     told = explain_triple(dtype, x, min, max, partial(known, build))
-    width = get_terminal_size().columns if sys.stdout.isatty() else None
-    print(told.model_dump_json(indent=1) if json else explanation_text(told, every=every, width=width))
+    print(
+        told.model_dump_json(indent=1)
+        if json
+        else explanation_text(told, every=every, width=terminal_width())
+    )
 
 
 def readings(
@@ -87,7 +89,7 @@ def dialect(
     from sonnx_clip.dialects.apply import applied_text, apply
 
     told = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
-    print(told.model_dump_json(indent=1) if json else applied_text(told))
+    print(told.model_dump_json(indent=1) if json else applied_text(told, terminal_width()))
 
 
 def findings(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -26,6 +25,7 @@ from sonnx_clip.spec import (
 from sonnx_clip.spec.readings import answers, answers_told, same_value
 from sonnx_clip.spec.values import identical, is_nan
 from sonnx_clip.special import special_patterns
+from sonnx_clip.wrapping import hanging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -263,18 +263,7 @@ def explanation_text(told: Explanation, *, every: bool = False, width: int | Non
         *_reading_lines(told),
         *_obligation_lines(told, every=every),
     ]
-    return "\n".join(_wrapped(line, width) for line in lines)
-
-
-def _wrapped(line: str, width: int | None) -> str:
-    """A line, broken between words with its continuation indented."""
-    if width is None or len(line) <= width:
-        return line
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
-    parts = textwrap.wrap(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(parts)
+    return "\n".join(hanging(line, width) for line in lines)
 
 
 def _obligation_lines(told: Explanation, *, every: bool) -> Iterator[str]:

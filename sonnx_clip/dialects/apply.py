@@ -13,6 +13,7 @@ from sonnx_clip.errors import DialectError, UserError
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.spec import clip_value, encode, load_spec, show, show_bits
 from sonnx_clip.spec.readings import answers_told
+from sonnx_clip.wrapping import hanging
 
 if TYPE_CHECKING:
     from sonnx_clip.oracle.dialect import Dialect as Oracle
@@ -147,8 +148,8 @@ def _told(value: Value, etype: ElementType) -> Told:
     return Told(number=show(value, etype), bits=bits)
 
 
-def applied_text(told: Applied) -> str:
-    """A call as lines of text."""
+def applied_text(told: Applied, width: int | None = None) -> str:
+    """A call as lines of text, wrapped at `width` columns or whole."""
     shown = ", ".join(told.given[name].number if name in told.given else "missing" for name in ("min", "max"))
     lines = [f"{told.dialect}, {told.type}: clip({told.x.number}, {shown}) = {told.result.number}"]
     lines.append(f"  X        {_both(told.x)}")
@@ -164,7 +165,7 @@ def applied_text(told: Applied) -> str:
         f"  SONNX    {_both(told.sonnx)}{'' if told.sonnx == told.result else ', which is not the same'}"
     )
     lines += [f"  unsaid   {aspect.replace('_', ' ')}: {what}" for aspect, what in told.unsaid.items()]
-    return "\n".join(lines)
+    return "\n".join(hanging(line, width, indent=9) for line in lines)
 
 
 def _both(told: Told) -> str:

@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.header import header_lines
+from sonnx_clip.wrapping import hanging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 NOBODY = "No runtime answered this."
-_WIDTH = 100
+_WIDTH = 100  # of quotations in the page
+_TERMINAL = 80
 _WHAT = """\
 Statements of the texts in spec/sources that are false or can be read in several ways, and what they leave
 unsaid. The answers of the specification are computed: they are those of the readings and dialects of
@@ -46,7 +48,7 @@ def as_text(told: Sequence[FindingTold]) -> str:
 
 
 def _text_lines(finding: FindingTold) -> Iterator[str]:
-    yield f"{finding.kind} {finding.id}: {finding.title}"
+    yield hanging(f"{finding.kind} {finding.id}: {finding.title}", _TERMINAL)
     for words in finding.words:
         yield from _wrapped(f"{words.file}, {words.section}: “{words.quote}”")
     yield from _wrapped(finding.found)
@@ -61,7 +63,7 @@ def _text_lines(finding: FindingTold) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+    return hanging(f"  {text}", _TERMINAL, indent=2).split("\n")
 
 
 def _where(witness: WitnessTold) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from sonnx_clip.readings.matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.render.header import header_lines
+from sonnx_clip.wrapping import hanging
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ def print_matrix(found: Matrix, console: Console) -> None:
     for agreement, sign in SIGNS.items():
         console.print(f"[{_STYLES[agreement]}]{sign}[/] {MEANINGS[agreement]}", highlight=False)
     for line in others:
-        console.print(_hanging(line, console.width), markup=False, highlight=False, soft_wrap=True)
+        console.print(hanging(line, console.width, indent=2), markup=False, highlight=False, soft_wrap=True)
 
 
 def _answers_table(found: Matrix) -> Table:
@@ -94,13 +94,6 @@ def _answer_lines(found: Matrix) -> Iterator[str]:
         if by_answer:
             told = "; ".join(f"{answer} from {', '.join(readings)}" for answer, readings in by_answer.items())
             yield f"  {row.id}: {_at(row)}: expected {row.due}; {told}"
-
-
-def _hanging(line: str, width: int) -> str:
-    """A line that is broken between words, its continuation indented."""
-    if len(line) <= width:
-        return line
-    return "\n".join(textwrap.wrap(line, width, subsequent_indent="    ", break_on_hyphens=False))
 
 
 def _short(cell: Cell) -> str:
