@@ -24,7 +24,7 @@ DIALECTS = [
       "(dialects[…].id)", "`onnx-1` says nothing of `nan`"),
     m("casts forgotten",
       "      casts: how a FLOAT becomes a float16 or a double is not said; the oracle rounds to "
-      "nearest, ties to even\n", "", "(dialects[…].id)", "what its page says of `casts`"),
+      "nearest, ties to even\n", "", "(dialects[…].id)", "`onnx-1` says nothing of `casts`"),
     m("said and unsaid", "      casts: how a FLOAT becomes",
       "      §bounds: not said\n      casts: how a FLOAT becomes", "(dialects[…].unsaid.bounds)",
       "`bounds` is under `says` and under `unsaid`"),
@@ -35,7 +35,7 @@ DIALECTS = [
       "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), quote: "
       '"This operator supports in-place execution"}\n    unsaid:\n',
       "    unsaid:\n      in_place: not said\n", "(dialects[…].id)",
-      "in place is allowed, and no words say so"),
+      "in place is allowed, and no quotation says so"),
     m("an unknown type", "    element_types: [float16, float32, float64]\n",
       "    element_types: [float16, §float31]\n", "(dialects[…].element_types[1])",
       "there is no element type `float31`"),
