@@ -205,7 +205,7 @@ def test_bad_input_is_one_message(arguments, words):
 def test_a_file_that_cannot_be_written_is_one_message_and_leaves_nothing(tmp_path):
     target = tmp_path / "folder.json"
     target.mkdir()
-    with pytest.raises(UserError, match="cannot be written"):
+    with pytest.raises(UserError, match="this is a folder, and only a regular file is replaced"):
         run("--runtime", "numpy", "--dtype", "uint16", "-o", str(target))
     assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]
 
