@@ -85,7 +85,7 @@ def dialect(
     bias: Annotated[str | None, typer.Option(help="ScaleBias of DirectML: then this is added.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Answer as a dialect does for one entry, and say what it made of the bounds."""
+    """Compute the answer of a dialect for one entry, and show how it converts the bounds."""
     from sonnx_clip.dialects.apply import applied_text, apply
 
     told = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
@@ -94,13 +94,13 @@ def dialect(
 
 def findings(
     measure: Annotated[
-        bool, typer.Option("--measure", help="Ask the runtimes, and write what they answer.")
+        bool, typer.Option("--measure", help="Run the installed runtimes, and write their answers.")
     ] = False,
     format: Annotated[
         TextOrJson, typer.Option(help="Text for people or JSON for machines.")
     ] = TextOrJson.TEXT,
 ) -> None:
-    """Tell what is wrong, unclear or unsaid in the sources, what shows it, and what runtimes do there."""
+    """List what is wrong, unclear or missing in the sources, what shows it, and what runtimes do."""
     from sonnx_clip.findings.command import findings as tell_findings
     from sonnx_clip.paths import checkout
 

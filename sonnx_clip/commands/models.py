@@ -19,7 +19,7 @@ def lint(
         bool, typer.Option("--accept-inferred", help="Count inferred shapes and types as declared.")
     ] = False,
 ) -> None:
-    """Say of each Clip node of ONNX models which restrictions (R1 to R5) it meets."""
+    """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
     from sonnx_clip.graph import lint_models, to_json, to_sarif, to_text
 
     run = lint_models(models, accept_inferred=accept_inferred)
@@ -46,7 +46,7 @@ def normalise(
     ] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Overwrite the models themselves.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done; write nothing.")
+        bool, typer.Option("--dry-run", help="Report what would be done; write nothing.")
     ] = False,
     assume: Annotated[
         Assumption | None, typer.Option(help="finite: no infinity reaches a Clip that lacks a bound.")

@@ -41,7 +41,7 @@ def prove(
     json: WholeJson = False,
     build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
 ) -> None:
-    """Prove the obligations, each by two provers; what was proved before is not asked again."""
+    """Prove the obligations, each by two provers; an unchanged one is not proved again."""
     from sonnx_clip.prove.command import prove as prove_obligations
 
     status = prove_obligations(
@@ -76,7 +76,7 @@ def sweep(
     json: WholeJson = False,
     build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = BUILD,
 ) -> None:
-    """Compare every triple of 8 bits and every pair of 16 bits with what is due; goes on where it stopped."""
+    """Compare every triple of 8 bits and every pair of 16 bits with the expected result; resumable."""
     from sonnx_clip.sweep.command import run
 
     status = run(names=implementation or [], types=dtype or [], jobs=jobs, as_json=json, build=build)
