@@ -116,12 +116,15 @@ def test_a_driver_that_lacks_a_line_is_a_failure(line: str, words: str) -> None:
         extract(theories, {"int8": without})
 
 
-# Why3 1.7 and later looks for a driver among its own too, with and without .drv, and stops at two of a name.
+# Why3 1.7 and later looks for a driver among its own too, and stops where it finds two.
 _AMBIGUOUS = """
-own=$("$real" --print-datadir)/extraction_drivers
+own=$("$real" --print-datadir)
 for asked; do
   for name in "$asked" "$asked.drv"; do
-    if [ -f "$name" ] && [ -f "$own/$name" ]; then echo "Ambiguous file name found: $name" >&2; fi
+    [ -f "$name" ] || continue
+    for folder in drivers extraction_drivers; do
+      if [ -f "$own/$folder/$name" ]; then echo "Ambiguous file name found: $name" >&2; fi
+    done
   done
 done
 exec "$real" "$@"
