@@ -21,6 +21,7 @@ BENCH_ARGS ?=
 OURS := sonnx sonnx-c
 RUNTIMES ?= numpy onnxruntime onnx-reference
 LOCK_ARGS ?=
+PORTABILITY_ARGS ?=
 
 # -v undoes the -q of pyproject.toml, so that pytest closes with its full summary line.
 PYTEST = $(BIN)/pytest -v --no-header $(PYTEST_ARGS)
@@ -99,6 +100,10 @@ bench: setup-python setup-provers setup-c setup-bench ## benchmarks, as ratios; 
 .PHONY: kernels
 kernels: setup-python setup-c ## build the C kernels for sonnx_clip.clip, for this user and this processor
 	$(BIN)/python -m sonnx_clip.oracle.built
+
+.PHONY: portability
+portability: setup-python ## both README commands in a fresh Debian 13 (needs root and the network)
+	$(BIN)/python tools/portability.py $(PORTABILITY_ARGS)
 
 .PHONY: replay
 replay: setup-provers ## prove everything with `why3 prove` alone, without our Python
