@@ -4,13 +4,29 @@
 # SHA-256 of the source: b479959fe11e04fb6a657c520aa69368dd16298f549c27967d08c89b3702dd98
 #
 # Proves every obligation with `why3 prove` alone: none of our Python takes part.
-# Usage: generated/replay.sh [FILE]
+# Usage: generated/replay.sh [--why3 PROGRAM] [--z3 PROGRAM] [--cvc5 PROGRAM] [FILE]
 # FILE gets a line for each prover and obligation: prover, file, theory, goal, answer (default build/replay.tsv).
-# Exit status 0 when every goal is Valid for both provers and no smoke goal is.
+# A tool is the one on PATH unless a program is named for it: so a second version of it can be tried.
+# build/replays gets a record of the versions, the digest of what was proved and the count; the evidence shows it.
+# Exit status 0 when every goal is Valid for both provers and no smoke goal is, 2 when a tool is missing.
 set -eu
+own=$(mktemp -d)
+trap 'rm -rf "$own"' EXIT
+out=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --why3 | --z3 | --cvc5)
+      found=$(command -v "${2:?$1 needs a program}") || { echo "$2 is not a program" >&2; exit 2; }
+      ln -s "$(realpath "$found")" "$own/${1#--}"
+      shift 2 ;;
+    -*) echo "usage: generated/replay.sh [--why3 PROGRAM] [--z3 PROGRAM] [--cvc5 PROGRAM] [FILE]" >&2; exit 2 ;;
+    *) out=$1; shift ;;
+  esac
+done
+PATH=$own:$PATH
 cd "$(dirname "$0")/.."
 why3/configure.sh build/replay
-out=${1:-build/replay.tsv}
+out=${out:-build/replay.tsv}
 mkdir -p "$(dirname "$out")"
 : >"$out.new"
 provers=$(sed -n 's/^name = "\(.*\)"/\1/p' build/replay/why3.conf)
@@ -3485,5 +3501,13 @@ mv "$out.new" "$out"
 valid=$(awk -F '\t' '$4 !~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
+# Number as why3 and the provers print it: the first in what they say of their version.
+version() { "$1" --version | sed -n 's/.*version \([0-9][0-9.]*[0-9]\).*/\1/p' | head -n 1; }
+digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* why3/why3.conf.in generated/why3/*.mlw generated/replay.sh | sha256sum)
+mkdir -p build/replays
+record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
+printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \
+  valid "$valid" goals 6262 smoke "$asked" false "$false" smokes 252 >"$record.new"
+mv "$record.new" "$record"
 echo "$valid of 6262 goals Valid (3131 obligations, two provers); smoke: $false of $asked Valid, 252 asked"
 [ "$valid" -eq 6262 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 252 ]

@@ -16,6 +16,7 @@ from sonnx_clip.evidence.findings import findings_of
 from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
 from sonnx_clip.evidence.proofs import Proofs, read_proofs
+from sonnx_clip.evidence.replays import read_replays
 from sonnx_clip.evidence.runtimes import OURS, not_judged, runtimes_of
 from sonnx_clip.evidence.source_findings import with_source_findings
 from sonnx_clip.evidence.trace import Trace, all_obligations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.conform.dialects.record import Record as DialectRecord
-    from sonnx_clip.evidence.model import CKernelEvidence, ObligationEvidence, RuntimeEvidence
+    from sonnx_clip.evidence.model import CKernelEvidence, ObligationEvidence, ReplayEvidence, RuntimeEvidence
     from sonnx_clip.findings.record import Measured
     from sonnx_clip.framac.record import Record
     from sonnx_clip.render.obligation import Obligation
@@ -54,6 +55,7 @@ class Inputs:
         measured: what runtimes answered for the findings about the sources.
         foundation: what Coq's kernel has checked; None if it was not run.
         dialect_runs: what came of comparing runtimes with ONNX's dialects, by runtime.
+        replays: what generated/replay.sh counted, of these obligations.
     """
 
     spec: Spec
@@ -65,6 +67,7 @@ class Inputs:
     measured: Measured
     foundation: CoqRecord | None = None
     dialect_runs: Mapping[str, DialectRecord] = field(default_factory=dict)
+    replays: tuple[ReplayEvidence, ...] = ()
 
 
 def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path) -> Inputs:
@@ -76,8 +79,8 @@ def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generat
     proofs = read_proofs(build, spec, wanted)
     reports, vectors = read_reports(build, spec), read_vectors(generated, spec)
     frama_c, foundation, runs = read_frama_c(build), read_foundation(build), read_dialect_runs(build, spec)
-    measured = read_record(spec)
-    return Inputs(spec, wanted, proofs, reports, vectors, frama_c, measured, foundation, runs)
+    measured, replays = read_record(spec), read_replays(build)
+    return Inputs(spec, wanted, proofs, reports, vectors, frama_c, measured, foundation, runs, replays)
 
 
 def gather(found: Inputs) -> Evidence:
@@ -120,6 +123,7 @@ def gather(found: Inputs) -> Evidence:
             **proofs.tools,
             **_frama_c(found),
         },
+        replays=found.replays,
         limits={
             name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
         },

@@ -211,6 +211,24 @@ class CKernelEvidence(Stored):
     files: dict[str, str] = {}
 
 
+class ReplayEvidence(Stored):
+    """What generated/replay.sh counted with some versions of the tools.
+
+    `valid` of `goals` are proved, each goal once a prover; `false` of `smoke` smoke goals are, of which there
+    should be `smokes`. `digest` is of the theories, the drivers and the script.
+    """
+
+    why3: str
+    z3: str
+    cvc5: str
+    digest: str
+    valid: int
+    goals: int
+    smoke: int
+    false: int
+    smokes: int
+
+
 class CoqTheorem(Stored):
     """A theorem that Coq's kernel has checked: the entries that it shows, the axioms on which it rests."""
 
@@ -307,6 +325,7 @@ class Evidence(Stored):
     vectors: dict[str, dict[str, tuple[VectorEvidence, ...]]]
     trusted: tuple[Trusted, ...]
     tools: dict[str, str]
+    replays: tuple[ReplayEvidence, ...]
     limits: dict[str, str]
     seconds: dict[str, float]
     files: tuple[FileDigest, ...]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.render.replay import PATH, render_replay
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 ALL = all_obligations(load_spec())
 
 
-def _replay(bench: Workbench, obligations: tuple) -> tuple[int, str, list[list[str]]]:
+def _replay(bench: Workbench, obligations: tuple, *options: str) -> tuple[int, str, list[list[str]]]:
     """Run the script for some obligations: exit status, its words and the lines of its file."""
     text = render_replay(load_spec(), obligations)[PATH]
     script = bench.root / PATH
@@ -32,7 +33,9 @@ def _replay(bench: Workbench, obligations: tuple) -> tuple[int, str, list[list[s
     script.write_text(text)
     out = bench.build / "replay.tsv"
     bench.build.mkdir(exist_ok=True)
-    done = subprocess.run(["sh", str(script), str(out)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh", str(script), *options, str(out)], capture_output=True, text=True, check=False
+    )
     lines = [line.split("\t") for line in out.read_text().splitlines()] if out.is_file() else []
     return done.returncode, done.stdout + done.stderr, lines
 
@@ -82,6 +85,33 @@ def test_a_fault_fails_the_replay(name: str, fault: str, bench: Workbench, tmp_p
     status, said, _ = _replay(bench, SOME)
     assert status != 0
     assert "goals Valid" in said
+
+
+def _record(bench: Workbench) -> dict[str, str]:
+    (file,) = (bench.root / "build" / "replays").iterdir()
+    return dict(line.split(": ") for line in file.read_text().splitlines())
+
+
+def test_a_tool_that_is_named_is_used_and_recorded(bench: Workbench, tmp_path: Path) -> None:
+    fake("z3", "echo sat", tmp_path / "other", bench.monkeypatch)
+    other = tmp_path / "z3-99"
+    text = (tmp_path / "other" / "z3").read_text().replace("esac", "esac\n", 1)
+    other.write_text(text.replace('exec "$real" "$@"', "echo Z3 version 99.1.2 - 64 bit; exit"))
+    other.chmod(0o755)
+    (tmp_path / "other" / "z3").unlink()  # the one on PATH is the right one
+    status, _, lines = _replay(bench, SOME, "--z3", str(other))
+    assert status == 1
+    record, proofs = _record(bench), sum(o.kind != "smoke" for o in SOME)
+    assert (record["z3"], record["goals"], record["valid"]) == ("99.1.2", str(2 * proofs), str(proofs))
+    assert {line[4] for line in lines if line[0] == "Z3"} == {"Unknown"}
+    assert sorted(record) == sorted(ReplayEvidence.model_fields)
+
+
+@pytest.mark.parametrize("options", [("--z3", "/nowhere/z3"), ("--z4", "/bin/true"), ("--why3",)])
+def test_a_tool_that_is_not_there_is_one_message(options: tuple[str, ...], bench: Workbench) -> None:
+    status, said, lines = _replay(bench, SOME, *options)
+    assert (status, lines) == (2, [])
+    assert len(said.splitlines()) == 1
 
 
 def test_a_lost_goal_fails_the_replay(bench: Workbench) -> None:
