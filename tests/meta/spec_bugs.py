@@ -193,5 +193,6 @@ DIALECTS = [
 
 GROUPS = (CASES, CLASSES, PROPERTIES, RENDERED_AND_WRITTEN, FOUNDATIONS, READINGS, DIALECTS)
 ALL = [bug for group in GROUPS for bug in group]
-QUICK = [bug for group in GROUPS for bug in group[:3]]
-"""Planted whenever the tests run; the others are planted by the exhaustive ones: each takes seconds."""
+QUICK = [bug for group in GROUPS for bug in group if bug in group[:3] or bug.file != YAML]
+"""Planted whenever the tests run. The exhaustive ones plant the others too: each has the YAML read twice, and
+everything rendered from it."""
