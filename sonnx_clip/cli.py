@@ -40,25 +40,29 @@ def _options(
     """Options of the whole command."""
 
 
-for _command in (
-    proofs.generate,
-    proofs.prove,
-    proofs.frama_c,
-    proofs.sweep,
-    models.lint,
-    models.normalise,
-    runtimes.check,
-    runtimes.vectors,
-    meaning.explain,
-    meaning.readings,
-    runtimes.compare_dialects,
-    meaning.dialects,
-    meaning.dialect,
-    meaning.findings,
-    proofs.evidence,
-    proofs.foundation,
-):
-    app.command(_command.__name__.replace("_", "-"))(_command)
+_COMMANDS = (
+    (proofs.generate, "--check"),
+    (proofs.prove, "--family float --jobs 2"),
+    (proofs.frama_c, "--dtype int32"),
+    (proofs.sweep, "--dtype int8"),
+    (models.lint, "model.onnx --format sarif"),
+    (models.normalise, "model.onnx -o normalised.onnx"),
+    (runtimes.check, "--runtime onnxruntime --dtype float32"),
+    (runtimes.vectors, "-o vectors --format npz --dtype float16"),
+    (meaning.explain, "float32 --x nan --min 1 --max 0"),
+    (meaning.readings, "--dtype int8"),
+    (runtimes.compare_dialects, "--runtime onnxruntime --opset 6"),
+    (meaning.dialects, "--format markdown"),
+    (meaning.dialect, "onnx-6 float16 --x inf"),
+    (meaning.findings, "--format json"),
+    (proofs.evidence, "-o page"),
+    (proofs.foundation, "--format json"),
+)
+"""Each command, and the arguments of the example that its help ends with."""
+
+for _command, _example in _COMMANDS:
+    _name = _command.__name__.replace("_", "-")
+    app.command(_name, epilog=f"Example: sonnx-clip {_name} {_example}")(_command)
 
 
 def _end(number: int, _frame: object) -> None:

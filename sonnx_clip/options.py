@@ -2,15 +2,17 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
+
+from sonnx_clip.errors import UserError
 
 OnlyTypes: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Only this element type; may be repeated.")
 ]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")]
-WholeJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 BUILD = Path("build")
 """Where --build writes to if it is not given."""
@@ -52,6 +54,24 @@ class MatrixFormat(StrEnum):
     TEXT = "text"
     MARKDOWN = "markdown"
     JSON = "json"
+
+
+Format: TypeAlias = Annotated[
+    TextOrJson, typer.Option("--format", help="Text for people, JSON for machines.")
+]
+_Format = TypeVar("_Format", bound=StrEnum)
+
+
+def format_of(given: _Format, *, json: bool) -> _Format:
+    """The format that is asked for by --format or by --json; UserError if they contradict each other."""
+    if json and given not in ("text", "json"):
+        raise UserError(f"--json and --format {given} contradict each other", todo="leave one of them out")
+    return type(given)("json") if json else given
+
+
+def wants_json(given: TextOrJson, *, json: bool) -> bool:
+    """Whether JSON is asked for, by --format or by --json."""
+    return format_of(given, json=json) is TextOrJson.JSON
 
 
 class Assumption(StrEnum):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.options import BUILD, MatrixFormat, TextOrJson
+from sonnx_clip.options import BUILD, Format, Json, MatrixFormat, TextOrJson, format_of, wants_json
 from sonnx_clip.wrapping import terminal_width
 
 
@@ -14,7 +14,8 @@ def explain(
     x: Annotated[str, typer.Option(help="Decimal, hex float, bits (0x7fc00000) or a constant such as nan.")],
     min: Annotated[str, typer.Option(help="The lower bound, likewise.")],
     max: Annotated[str, typer.Option(help="The upper bound, likewise.")],
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
     every: Annotated[bool, typer.Option("--all", help="List the obligations about the kernels too.")] = False,
     build: Annotated[Path, typer.Option(help="Where `prove` wrote its result.")] = BUILD,
 ) -> None:
@@ -28,7 +29,7 @@ def explain(
     told = explain_triple(dtype, x, min, max, partial(known, build))
     print(
         told.model_dump_json(indent=1)
-        if json
+        if wants_json(format, json=json)
         else explanation_text(told, every=every, width=terminal_width())
     )
 
@@ -36,17 +37,19 @@ def explain(
 def readings(
     dtype: Annotated[str, typer.Option(help="Element type, for example float32, or real.")] = "float32",
     format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+    json: Json = False,
 ) -> None:
     """Show what each reading of Clip answers in each class, and whether it agrees with the cases."""
     from sonnx_clip.readings.matrix import matrix
     from sonnx_clip.readings.text import markdown, print_matrix
     from sonnx_clip.spec import load_spec
 
+    chosen = format_of(format, json=json)
     spec = load_spec()
     found = matrix(spec, spec.element_type(dtype))
-    if format is MatrixFormat.JSON:
+    if chosen is MatrixFormat.JSON:
         print(found.model_dump_json(indent=1))
-    elif format is MatrixFormat.MARKDOWN:
+    elif chosen is MatrixFormat.MARKDOWN:
         print(markdown(found), end="")
     else:
         from rich.console import Console
@@ -56,16 +59,18 @@ def readings(
 
 def dialects(
     format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+    json: Json = False,
 ) -> None:
     """Show what each dialect takes: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
     from sonnx_clip.dialects.table import dialect_table
     from sonnx_clip.dialects.text import markdown, print_table
     from sonnx_clip.spec import load_spec
 
+    chosen = format_of(format, json=json)
     spec = load_spec()
-    if format is MatrixFormat.JSON:
+    if chosen is MatrixFormat.JSON:
         print(dialect_table(spec).model_dump_json(indent=1))
-    elif format is MatrixFormat.MARKDOWN:
+    elif chosen is MatrixFormat.MARKDOWN:
         from sonnx_clip.render.generate import all_obligations
 
         print(markdown(spec, all_obligations(spec)), end="")
@@ -83,22 +88,26 @@ def dialect(
     max: Annotated[str | None, typer.Option(help="The upper bound, likewise.")] = None,
     scale: Annotated[str | None, typer.Option(help="ScaleBias of DirectML: X is multiplied first.")] = None,
     bias: Annotated[str | None, typer.Option(help="ScaleBias of DirectML: then this is added.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
 ) -> None:
     """Compute the answer of a dialect for one entry, and show how it converts the bounds."""
     from sonnx_clip.dialects.apply import applied_text, apply
 
     told = apply(id, dtype, x, min=min, max=max, scale=scale, bias=bias)
-    print(told.model_dump_json(indent=1) if json else applied_text(told, terminal_width()))
+    print(
+        told.model_dump_json(indent=1)
+        if wants_json(format, json=json)
+        else applied_text(told, terminal_width())
+    )
 
 
 def findings(
     measure: Annotated[
         bool, typer.Option("--measure", help="Run the installed runtimes, and write their answers.")
     ] = False,
-    format: Annotated[
-        TextOrJson, typer.Option(help="Text for people or JSON for machines.")
-    ] = TextOrJson.TEXT,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
 ) -> None:
     """List what is wrong, unclear or missing in the sources, what shows it, and what runtimes do."""
     from sonnx_clip.findings.command import findings as tell_findings
@@ -106,4 +115,4 @@ def findings(
 
     if measure:
         checkout()
-    tell_findings(measure=measure, json=format is TextOrJson.JSON)
+    tell_findings(measure=measure, json=wants_json(format, json=json))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.options import Assumption, LintFormat, TextOrJson
+from sonnx_clip.options import Assumption, Format, Json, LintFormat, TextOrJson, format_of, wants_json
 
 
 def lint(
@@ -15,6 +15,7 @@ def lint(
     format: Annotated[
         LintFormat, typer.Option(help="Text for people, JSON or SARIF 2.1.0 for machines.")
     ] = LintFormat.TEXT,
+    json: Json = False,
     accept_inferred: Annotated[
         bool, typer.Option("--accept-inferred", help="Count inferred shapes and types as declared.")
     ] = False,
@@ -22,10 +23,11 @@ def lint(
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
     from sonnx_clip.graph import lint_models, to_json, to_sarif, to_text
 
+    chosen = format_of(format, json=json)
     run = lint_models(models, accept_inferred=accept_inferred)
-    if format is LintFormat.JSON:
+    if chosen is LintFormat.JSON:
         print(to_json(run.reports, run.errors))
-    elif format is LintFormat.SARIF:
+    elif chosen is LintFormat.SARIF:
         print(to_sarif(run.reports, run.errors))
     elif run.reports:
         print("\n\n".join(to_text(report) for report in run.reports))
@@ -67,9 +69,8 @@ def normalise(
             "--self-check/--no-self-check", help="Run the model before and after, and compare bits."
         ),
     ] = True,
-    format: Annotated[
-        TextOrJson, typer.Option(help="Text for people or JSON for machines.")
-    ] = TextOrJson.TEXT,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
 ) -> None:
     """Bring each Clip of ONNX models into the profile where that changes no result; say what and why."""
     from sonnx_clip.graph.normalise import Wish
@@ -79,7 +80,7 @@ def normalise(
     wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), opset, self_check)
     run = normalise_models(models, output, wish, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if output is not None and str(output) == STANDARD_OUTPUT else sys.stdout
-    if format is TextOrJson.JSON:
+    if wants_json(format, json=json):
         print(normalise_json(run.reports, run.errors), file=stream)
     elif run.reports:
         print("\n\n".join(normalise_text(report) for report in run.reports), file=stream)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.options import BUILD, FamilyName, Jobs, OnlyTypes, WholeJson
+from sonnx_clip.options import BUILD, FamilyName, Format, Jobs, Json, OnlyTypes, TextOrJson, wants_json
 
 
 def generate(
@@ -38,7 +38,8 @@ def prove(
         ),
     ] = None,
     jobs: Jobs = None,
-    json: WholeJson = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
     build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
 ) -> None:
     """Prove the obligations, each by two provers; an unchanged one is not proved again."""
@@ -50,7 +51,7 @@ def prove(
         provers=prover or [],
         only=only or [],
         jobs=jobs,
-        as_json=json,
+        as_json=wants_json(format, json=json),
         build=build,
     )
     raise typer.Exit(status)
@@ -58,13 +59,14 @@ def prove(
 
 def frama_c(
     dtype: OnlyTypes = None,
-    json: WholeJson = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
     build: Annotated[Path, typer.Option(help="Where the result goes.")] = BUILD,
 ) -> None:
     """Prove the C kernels a second time: Frama-C, against contracts rendered from the YAML."""
     from sonnx_clip.framac.command import frama_c as prove_c
 
-    raise typer.Exit(prove_c(types=dtype or [], as_json=json, build=build))
+    raise typer.Exit(prove_c(types=dtype or [], as_json=wants_json(format, json=json), build=build))
 
 
 def sweep(
@@ -73,18 +75,26 @@ def sweep(
         list[str] | None, typer.Option(help="c, numpy, or module:function; by default c and numpy.")
     ] = None,
     jobs: Jobs = None,
-    json: WholeJson = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
     build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = BUILD,
 ) -> None:
     """Compare every triple of 8 bits and every pair of 16 bits with the expected result; resumable."""
     from sonnx_clip.sweep.command import run
 
-    status = run(names=implementation or [], types=dtype or [], jobs=jobs, as_json=json, build=build)
+    status = run(
+        names=implementation or [],
+        types=dtype or [],
+        jobs=jobs,
+        as_json=wants_json(format, json=json),
+        build=build,
+    )
     raise typer.Exit(status)
 
 
 def foundation(
-    json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
     build: Annotated[Path, typer.Option(help="Where the compiled files and the record go.")] = BUILD,
     accept: Annotated[
         bool, typer.Option("--accept", help="Write coq/assumptions.txt anew instead of comparing it.")
@@ -96,7 +106,7 @@ def foundation(
 
     if accept:
         checkout()
-    raise typer.Exit(check_foundation(as_json=json, build=build, accept=accept))
+    raise typer.Exit(check_foundation(as_json=wants_json(format, json=json), build=build, accept=accept))
 
 
 def evidence(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.options import BUILD, OnlyTypes, Policy, VectorFormat, WholeJson
+from sonnx_clip.options import BUILD, Format, Json, OnlyTypes, Policy, TextOrJson, VectorFormat, wants_json
 
 
 def check(
@@ -15,7 +15,8 @@ def check(
     ],
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report here.")] = None,
     repro: Annotated[
@@ -27,7 +28,13 @@ def check(
     from sonnx_clip.conform.command import check_runtime
 
     status = check_runtime(
-        runtime, dtype or [], policy.value, as_json=json, output=output, brief=brief, repro=repro
+        runtime,
+        dtype or [],
+        policy.value,
+        as_json=wants_json(format, json=json),
+        output=output,
+        brief=brief,
+        repro=repro,
     )
     raise typer.Exit(status)
 
@@ -52,12 +59,20 @@ def compare_dialects(
     ] = None,
     opset: Annotated[list[int] | None, typer.Option(help="Only this operator set; may be repeated.")] = None,
     dtype: OnlyTypes = None,
-    json: WholeJson = False,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
     build: Annotated[Path, typer.Option(help="Where the records go.")] = BUILD,
 ) -> None:
     """Compare runtimes with every version of Clip that ONNX has had, and explain each difference."""
     from sonnx_clip.conform.dialects.command import compare
 
-    status = compare(runtime or [], opset or [], dtype or [], as_json=json, build=build, brief=brief)
+    status = compare(
+        runtime or [],
+        opset or [],
+        dtype or [],
+        as_json=wants_json(format, json=json),
+        build=build,
+        brief=brief,
+    )
     raise typer.Exit(status)

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.counts import counted
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def summary(report: Report) -> str:
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in _SIGNS if v in verdicts)
     nothing = "; nothing was compared" if report.compared == 0 else ""
     return (
-        f"{report.runtime_version} ({report.policy} policy): {counts} of {len(verdicts)} types; "
+        f"{report.runtime_version} ({report.policy} policy): {counts} of {counted(len(verdicts), 'type')}; "
         f"{report.compared:,} results compared in {report.seconds:g} s{nothing}"
     )
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 import sonnx_clip
+from sonnx_clip.counts import counted
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import make_folder, write_together
@@ -81,7 +82,7 @@ def write_vectors(folder: Path, form: VectorFormat, types: Sequence[str] = ()) -
     }
     files[MANIFEST] = (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode()
     _write(folder, files)
-    return f"{total:,} vectors of {len(etypes)} element type{'s' * (len(etypes) != 1)} are in {folder}"
+    return f"{total:,} vectors of {counted(len(etypes), 'element type')} are in {folder}"
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.counts import counted
 from sonnx_clip.evidence.collect import gather, read_inputs
 from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
@@ -50,10 +51,10 @@ class EvidenceSummary:
         t = self.totals
         shown = f"{t.by_two} proved by two provers, {t.by_one} by one"
         counts = (
-            f"{t.obligations - t.smoke} obligations: {shown}, {t.not_proved} not proved, "
-            f"{t.smoke_held} of {t.smoke} smoke tests held"
+            f"{counted(t.obligations - t.smoke, 'obligation')}: {shown}, {t.not_proved} not proved, "
+            f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held"
         )
-        parts = [counts, f"{t.findings} findings"]
+        parts = [counts, counted(t.findings, "finding")]
         if t.requirements_with_gap:
             parts.append(f"{t.requirements_with_gap} without obligation")
         if t.violated_by_sonnx:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from rich import box
 from rich.table import Table
 
+from sonnx_clip.counts import counted
 from sonnx_clip.spec import unparse
 
 if TYPE_CHECKING:
@@ -129,8 +130,8 @@ def summary(proofs: Proofs) -> str:
     single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
     by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
     return (
-        f"{len(statuses)} obligations: {statuses.count('proved')} proved by two provers, {by_one},"
+        f"{counted(len(statuses), 'obligation')}: {statuses.count('proved')} proved by two provers, {by_one},"
         f" {statuses.count('not proved')} not proved; {refuted} of them are refutations of the source;"
-        f" no prover found false: {held} of {len(smokes)} smoke tests held"
-        f" ({proofs.asked} tasks sent to provers, {proofs.wall:.1f} s)"
+        f" no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
+        f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
     )

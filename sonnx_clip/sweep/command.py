@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from sonnx_clip import __version__
+from sonnx_clip.counts import counted
 from sonnx_clip.files import write_whole
 from sonnx_clip.spec import load_spec, show, show_bits
 from sonnx_clip.sweep.record import judge_digest
@@ -109,7 +110,8 @@ def closing(done: Sequence[Done], seconds: float) -> str:
     agree = compared - sum(swept.wrong for swept in results)
     checked = sum(swept.compared for swept in tables)
     right = checked - sum(swept.wrong for swept in tables)
-    kinds = f"{len({d.etype for d in done})} types, {', '.join(dict.fromkeys(d.subject for d in done))}"
+    types, subjects = {d.etype for d in done}, dict.fromkeys(d.subject for d in done)
+    kinds = f"{counted(len(types), 'type')}, {', '.join(subjects)}"
     nothing = "; a sweep that compared nothing proves nothing" if not compared else ""
     judge = f"; the table agrees with the oracle on {right:,} of {checked:,}" if checked else ""
     return f"{agree:,} of {compared:,} results agree ({kinds}; {seconds:.0f} s){judge}{nothing}"

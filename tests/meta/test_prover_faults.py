@@ -128,7 +128,7 @@ def test_a_prover_that_says_yes_to_everything(
         fake(prover, SAYS_YES, tmp_path / "bin", real_bench.monkeypatch)
     ended = real_bench.prove("--only", GOAL, "--only", "int8.smoke_meaning")
     assert "Z3: valid: unsat" in _reported(ended, "int8.smoke_meaning")
-    assert "0 of 1 smoke tests held" in ended.out
+    assert "0 of 1 smoke test held" in ended.out
 
 
 @pytest.mark.parametrize("fault", ["kill -SEGV $$", "", SAYS_YES.replace("unsat", "Valid")])

@@ -112,7 +112,7 @@ def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
     last = ended.out.splitlines()[-1]
     assert last.startswith(
         "8 obligations: 8 proved by two provers, 0 by one, 0 not proved; 2 of them are refutations of the "
-        "source; no prover found false: 1 of 1 smoke tests held ("
+        "source; no prover found false: 1 of 1 smoke test held ("
     )
 
 

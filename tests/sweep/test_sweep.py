@@ -106,7 +106,7 @@ def test_two_processes_sweep_8_bits(tmp_path, short):
     words = ["sweep", "--dtype", "int8", "--implementation", "numpy", "--jobs", "2", "--build", str(tmp_path)]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    assert "4,194,304 of 4,194,304 results agree (1 types, numpy" in done.output
+    assert "4,194,304 of 4,194,304 results agree (1 type, numpy" in done.output
     assert "sweep.json stays as it is" in " ".join(done.output.split())
     assert not (tmp_path / "sweep.json").exists()
 

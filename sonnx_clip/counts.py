@@ -1,0 +1,8 @@
+"""Counts as people say them, for what the commands print."""
+
+from __future__ import annotations
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and what it counts, in the plural but for one: ``1 type``, ``3131 obligations``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
