@@ -24,7 +24,7 @@ import sonnx_clip
 from sonnx_clip.counts import counted
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
-from sonnx_clip.files import make_folder, write_together
+from sonnx_clip.files import write_together
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec import load_spec
 
@@ -81,17 +81,8 @@ def write_vectors(folder: Path, form: VectorFormat, types: Sequence[str] = ()) -
         "latitude": {one.id: {"reason": one.reason, "always": one.always} for one in spec.latitude},
     }
     files[MANIFEST] = (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode()
-    _write(folder, files)
-    return f"{total:,} vectors of {counted(len(etypes), 'element type')} are in {folder}"
-
-
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    make_folder(folder)
-    for name in files:
-        file = folder / name
-        if file.is_symlink() or (file.exists() and not file.is_file()):
-            raise UserError("this is no regular file, it is not written over", str(file), "write elsewhere")
     write_together({folder / name: content for name, content in files.items()})
+    return f"{total:,} vectors of {counted(len(etypes), 'element type')} are in {folder}"
 
 
 def _text(relative: str) -> str:

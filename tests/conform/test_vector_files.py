@@ -139,7 +139,7 @@ def test_only_regular_files_are_written_over(kind: str, tmp_path: Path) -> None:
         os.mkfifo(file)
     else:
         file.mkdir()
-    with pytest.raises(UserError, match="no regular file"):
+    with pytest.raises(UserError, match="only a regular file is replaced"):
         write_vectors(tmp_path / "out", "json", ["int8"])
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["int8.json"]
 
