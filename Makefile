@@ -13,6 +13,8 @@ BIN := .venv/bin
 PYTEST_ARGS ?= -n auto --dist worksteal
 COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 PROVE_ARGS ?=
+# make prove CHECK_ARGS=--again judges the runtimes again, though nothing has changed
+CHECK_ARGS ?=
 SWEEP_ARGS ?=
 
 FOUNDATION_ARGS ?=
@@ -34,23 +36,30 @@ help: ## list the targets
 # --- What is asked for most ------------------------------------------------------------------
 
 .PHONY: prove
-prove: setup-python setup-provers setup-c ## generate, prove, judge the runtimes, write build/evidence/
-	$(BIN)/sonnx-clip generate
+prove: say-prove setup-python setup-provers setup-c ## generate, prove, judge the runtimes, write build/evidence/
 	@status=0; \
-	$(BIN)/sonnx-clip prove $(PROVE_ARGS) || status=$$?; \
+	echo "== generate and prove"; \
+	$(BIN)/sonnx-clip prove --generate $(PROVE_ARGS) || status=$$?; \
 	[ $$status -le 1 ] || exit $$status; \
 	$(BIN)/python -m sonnx_clip.oracle.built || echo "sonnx_clip.clip stays with the kernels of NumPy"; \
 	for runtime in $(OURS); do \
-	    $(BIN)/sonnx-clip check --runtime $$runtime --brief -o build/verdicts/$$runtime.json || status=$$?; \
+	    echo "== check $$runtime"; \
+	    $(BIN)/sonnx-clip check --runtime $$runtime $(CHECK_ARGS) --brief -o build/verdicts/$$runtime.json || status=$$?; \
 	    [ $$status -le 1 ] || exit $$status; \
 	done; \
 	for runtime in $(RUNTIMES); do \
-	    $(BIN)/sonnx-clip check --runtime $$runtime --brief -o build/verdicts/$$runtime.json || [ $$? -eq 1 ] || exit 2; \
+	    echo "== check $$runtime"; \
+	    $(BIN)/sonnx-clip check --runtime $$runtime $(CHECK_ARGS) --brief -o build/verdicts/$$runtime.json || [ $$? -eq 1 ] || exit 2; \
 	done; \
-	$(BIN)/sonnx-clip compare-dialects --brief || status=$$?; \
+	echo "== compare-dialects"; \
+	$(BIN)/sonnx-clip compare-dialects $(CHECK_ARGS) --brief || status=$$?; \
 	[ $$status -le 1 ] || exit $$status; \
+	echo "== evidence"; \
 	$(BIN)/sonnx-clip evidence || status=$$?; \
 	exit $$status
+
+say-prove:
+	@echo "== set up, generate, prove, check $(words $(OURS) $(RUNTIMES)) runtimes, compare dialects, write the evidence"
 
 .PHONY: shell
 shell: setup-python ## a shell in which `sonnx-clip` is on PATH
@@ -135,7 +144,7 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: setup-python setup-provers setup-coq setup-browser setup-bench setup-c setup-cross setup-frama-c
+.PHONY: say-prove setup-python setup-provers setup-coq setup-browser setup-bench setup-c setup-cross setup-frama-c
 setup-python:
 	@tools/setup.sh python
 

@@ -12,6 +12,9 @@ OnlyTypes: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Only this element type; may be repeated.")
 ]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")]
+Again: TypeAlias = Annotated[
+    bool, typer.Option("--again", help="Repeat also what was found before under the same conditions.")
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 BUILD = Path("build")

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.options import BUILD, Format, Json, OnlyTypes, Policy, TextOrJson, VectorFormat, wants_json
+from sonnx_clip.options import (
+    BUILD,
+    Again,
+    Format,
+    Jobs,
+    Json,
+    OnlyTypes,
+    Policy,
+    TextOrJson,
+    VectorFormat,
+    wants_json,
+)
 
 
 def check(
@@ -23,6 +34,9 @@ def check(
         Path | None,
         typer.Option(metavar="FILE", help="Write a shell script that repeats each kind of deviation."),
     ] = None,
+    jobs: Jobs = None,
+    again: Again = False,
+    build: Annotated[Path, typer.Option(help="Where verdicts are kept.")] = BUILD,
 ) -> None:
     """Compare a runtime with the proved cases: a verdict for each class and element type."""
     from sonnx_clip.conform.command import check_runtime
@@ -35,6 +49,9 @@ def check(
         output=output,
         brief=brief,
         repro=repro,
+        jobs=jobs,
+        build=build,
+        again=again,
     )
     raise typer.Exit(status)
 
@@ -62,6 +79,8 @@ def compare_dialects(
     format: Format = TextOrJson.TEXT,
     json: Json = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
+    jobs: Jobs = None,
+    again: Again = False,
     build: Annotated[Path, typer.Option(help="Where the records go.")] = BUILD,
 ) -> None:
     """Compare runtimes with every version of Clip that ONNX has had, and explain each difference."""
@@ -74,5 +93,7 @@ def compare_dialects(
         as_json=wants_json(format, json=json),
         build=build,
         brief=brief,
+        jobs=jobs,
+        again=again,
     )
     raise typer.Exit(status)

@@ -11,15 +11,20 @@ what was compared.
 from __future__ import annotations
 
 import platform
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
 import sonnx_clip
 from sonnx_clip.conform.calls import OVERWRITTEN, Request, entry_indices
+from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
 from sonnx_clip.conform.explanation import explain_deviation
+from sonnx_clip.conform.kept import file_name, keep, now, take
 from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.reproduce import reproducing_line
@@ -34,6 +39,7 @@ from sonnx_clip.spec.show import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.dtypes import Array
@@ -53,6 +59,9 @@ def run_campaign(
     *,
     policy: Policy = "default",
     timeout: float = TIMEOUT,
+    jobs: int = 1,
+    kept: Path | None = None,
+    again: bool = False,
     on_type: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Judge a runtime.
@@ -62,7 +71,10 @@ def run_campaign(
         types: ids of element types; all that NumPy has, if empty.
         policy: ``strict`` turns off the latitude that is not granted always.
         timeout: seconds that a request may take before the runtime counts as hung.
-        on_type: called with each element type before it is judged.
+        jobs: how many element types are judged at once.
+        kept: the folder in which verdicts are kept; if None, none is taken from there and none is kept.
+        again: judge also what was judged before under the same conditions.
+        on_type: called with each element type before it is judged, from the thread that judges it.
 
     Raises:
         UserError: the runtime or an element type is not known, or a package is missing.
@@ -70,28 +82,126 @@ def run_campaign(
     module_of(runtime)
     digest = code_digest(runtime)
     began = time.monotonic()
-    version = runtime
-    found = []
-    for etype in _machine_types(types):
+    wanted = machine_types(types)
+    keeper = _Keeper(runtime, kept, policy, timeout)
+    old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
+    running = _Running()
+
+    def judged(etype: ElementType) -> tuple[str, TypeReport]:
+        if (known := old[etype.id]) is not None:
+            return known.version, known.report
         on_type(etype.id)
-        version, report = _judge(runtime, etype, policy, timeout)
-        found.append(report)
+        version, report = _judge(runtime, etype, policy, timeout, running)
+        if not running.stopped:
+            keeper.keep(etype, version, report)
+        return version, report
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            found = list(pool.map(judged, wanted))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            running.stop()
+            raise
     return Report(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
         spec_sha256=load_oracle().SPEC_DIGEST,
         runtime=runtime,
-        runtime_version=version,
+        runtime_version=found[-1][0],
         code_sha256=digest,
         python=platform.python_version(),
         numpy=np.__version__,
         machine=platform.machine(),
         policy=policy,
         seconds=round(time.monotonic() - began, 1),
-        types=tuple(found),
+        types=tuple(report for _, report in found),
+        kept={id_: known.made for id_, known in old.items() if known is not None},
     )
 
 
-def _machine_types(ids: Sequence[str]) -> list[ElementType]:
+class _Known(BaseModel):
+    """The verdicts in one element type, as they are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    made: str
+    version: str
+    report: TypeReport
+
+
+class _Keeper:
+    """Takes and keeps the verdicts on one runtime, under the conditions that hold when it is made."""
+
+    def __init__(self, runtime: str, folder: Path | None, policy: Policy, timeout: float) -> None:
+        self._runtime, self._folder = runtime, folder
+        self._options = {"policy": policy, "timeout": timeout}
+        self._conditions = None if folder is None else self._now()
+
+    def _now(self) -> dict[str, str] | None:
+        return conditions(self._runtime, [__name__], self._options)
+
+    def _file(self, etype: ElementType) -> Path | None:
+        name = file_name("check", self._runtime, etype.id, str(self._options["policy"]))
+        return None if self._folder is None or self._conditions is None else self._folder / name
+
+    def take(self, etype: ElementType) -> _Known | None:
+        """The verdicts that were made before under the same conditions, if they are whole."""
+        file = self._file(etype)
+        found = None if file is None else take(file, self._of(etype))
+        if found is None:
+            return None
+        try:
+            known = _Known.model_validate_json(found.text)
+        except ValueError:
+            return None
+        return known if known.report.type == etype.id and known.made == found.made else None
+
+    def keep(self, etype: ElementType, version: str, report: TypeReport) -> None:
+        """Keep verdicts, unless the conditions have changed meanwhile, or the run was not whole.
+
+        That a runtime died may be the machine's fault; a class that was not reached is the checker's.
+        """
+        file = self._file(etype)
+        whole = report.verdict not in ("crashed", "unreached")
+        if file is not None and whole and self._now() == self._conditions:
+            known = _Known(made=now(), version=version, report=report)
+            keep(file, self._of(etype), known.model_dump_json(), known.made)
+
+    def _of(self, etype: ElementType) -> dict[str, str]:
+        assert self._conditions is not None
+        return {**self._conditions, "type": etype.id}
+
+
+class _Running:
+    """The workers that are at work, so that an interrupted run ends them."""
+
+    def __init__(self) -> None:
+        self._workers: set[Worker] = set()
+        self._lock = threading.Lock()
+        self.stopped = False
+
+    def add(self, worker: Worker) -> None:
+        """A worker has started; it ends at once if the run has stopped meanwhile."""
+        with self._lock:
+            self._workers.add(worker)
+            if self.stopped:
+                worker.kill()
+
+    def remove(self, worker: Worker) -> None:
+        """A worker has ended."""
+        with self._lock:
+            self._workers.discard(worker)
+
+    def stop(self) -> None:
+        """End every worker."""
+        with self._lock:
+            self.stopped = True
+            for worker in self._workers:
+                worker.kill()
+
+
+def machine_types(ids: Sequence[str] = ()) -> list[ElementType]:
+    """The element types with these ids; all that NumPy has, if empty. UserError if one is not known."""
     spec = load_spec()
     if spec.digest != load_oracle().SPEC_DIGEST:
         raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
@@ -103,7 +213,9 @@ def _machine_types(ids: Sequence[str]) -> list[ElementType]:
     return wanted
 
 
-def _judge(runtime: str, etype: ElementType, policy: Policy, timeout: float) -> tuple[str, TypeReport]:
+def _judge(
+    runtime: str, etype: ElementType, policy: Policy, timeout: float, running: _Running
+) -> tuple[str, TypeReport]:
     """The runtime's version, and its verdicts in one element type."""
     try:
         worker = Worker(runtime, etype.id, timeout)
@@ -111,6 +223,7 @@ def _judge(runtime: str, etype: ElementType, policy: Policy, timeout: float) -> 
         return error.version, _without_comparison(etype, "unsupported", str(error))
     except RuntimeDiedError as error:
         return runtime, _without_comparison(etype, "crashed", f"{error} while it was opened")
+    running.add(worker)
     try:
         describe = _Describer(etype, worker)
         tally = Tally(etype, policy, describe)
@@ -123,6 +236,7 @@ def _judge(runtime: str, etype: ElementType, policy: Policy, timeout: float) -> 
             return worker.version, tally.report((words, line))
         return worker.version, tally.report()
     finally:
+        running.remove(worker)
         worker.close()
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from sonnx_clip.conform.behaviour import behaviour
-from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.campaign import machine_types, run_campaign
+from sonnx_clip.conform.kept import FOLDER
 from sonnx_clip.conform.text import print_report, reproducers, summary
 from sonnx_clip.files import make_folder, write_whole
 
@@ -28,6 +30,9 @@ def check_runtime(
     output: Path | None,
     brief: bool = False,
     repro: Path | None = None,
+    jobs: int | None = None,
+    build: Path | None = None,
+    again: bool = False,
 ) -> int:
     """Run the checker, print the report, perhaps write it; 1 if the run has failed, else 0.
 
@@ -39,6 +44,9 @@ def check_runtime(
         output: where the report is written as JSON.
         brief: print the summary alone.
         repro: where a shell script is written that repeats each kind of deviation.
+        jobs: how many element types are judged at once; all cores by default.
+        build: the build folder, in which verdicts are kept; if None, none is.
+        again: judge also what was judged before under the same conditions.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
@@ -48,12 +56,18 @@ def check_runtime(
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     progress = Console(stderr=True)
-    with progress.status("") as status:
+    begun: list[str] = []
+    with progress.status(f"{runtime}: looking for kept verdicts") as status:
 
         def tell(etype: str) -> None:
-            status.update(f"{runtime}: {etype}")
+            begun.append(etype)
+            status.update(f"{runtime}: {etype} ({len(begun)} of {number} element types)")
 
-        report = run_campaign(runtime, types, policy=policy, on_type=tell)
+        number = len(set(types)) or len(machine_types())
+        report = run_campaign(
+            runtime, types, policy=policy, on_type=tell, jobs=jobs or os.cpu_count() or 1,
+            kept=None if build is None else build / FOLDER, again=again,
+        )  # fmt: skip
     text = report.model_dump_json(indent=1) + "\n"
     if output is not None:
         write_whole(output, text)

@@ -93,7 +93,8 @@ class TypeReport(_Stored):
 class Report(_Stored):
     """A run: one runtime, several element types.
 
-    `code_sha256` is of the code that was judged, where it is our own.
+    `code_sha256` is of the code that was judged, where it is our own. `kept` says of which element types the
+    verdicts were taken over from an earlier run under the same conditions, and when that was.
     """
 
     format: Literal[1] = 1
@@ -108,6 +109,7 @@ class Report(_Stored):
     policy: Literal["default", "strict"]
     seconds: float
     types: tuple[TypeReport, ...]
+    kept: dict[str, str] = {}
 
     @property
     def compared(self) -> int:

@@ -77,10 +77,19 @@ def summary(report: Report) -> str:
     verdicts = [found.verdict for found in report.types]
     counts = ", ".join(f"{verdicts.count(v)} {v}" for v in _SIGNS if v in verdicts)
     nothing = "; nothing was compared" if report.compared == 0 else ""
+    seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
     return (
         f"{report.runtime_version} ({report.policy} policy): {counts} of {counted(len(verdicts), 'type')}; "
-        f"{report.compared:,} results compared in {report.seconds:g} s{nothing}"
+        f"{report.compared:,} results compared{seconds}{nothing}{_kept(report)}"
     )
+
+
+def _kept(report: Report) -> str:
+    if not report.kept:
+        return ""
+    first, last = min(report.kept.values()), max(report.kept.values())
+    when = first if first == last else f"{first} to {last}"
+    return f"; {len(report.kept)} of {len(report.types)} verdicts kept from {when} (--again repeats them)"
 
 
 def _table(report: Report) -> Table:

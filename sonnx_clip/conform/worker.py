@@ -93,8 +93,12 @@ class Child:
         code = self._process.exitcode or 0
         return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
 
+    def kill(self) -> None:
+        """End the process; from another thread, too: whoever waits for an answer gets a RuntimeDiedError."""
+        self._process.kill()
+
     def close(self) -> None:
-        """End the process."""
+        """End the process, and leave nothing of it."""
         self._connection.close()
         self._process.kill()
         self._process.join(5)

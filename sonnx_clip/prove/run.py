@@ -5,11 +5,12 @@ from __future__ import annotations
 import resource
 import tempfile
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
@@ -25,6 +26,7 @@ PROOF = Limits(seconds=60)
 SMOKE = Limits(seconds=1)
 
 Printed = tuple[tuple[Task, ...], str]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Session:
         self.prover_cpu = 0.0
         self.running = Running()
         self.asking: dict[Future[Answer], list[tuple[_Questions, Obligation, str]]] = {}
+        # Each puts itself here when it is done: to wait for any of thousands is to look at all of them.
+        self.done: SimpleQueue[Future[Any]] = SimpleQueue()
         self.open_questions: dict[tuple[str, str, Limits], Future[Answer]] = {}
 
     def prove(self, obligations: Sequence[Obligation], complete_files: frozenset[str]) -> Proofs:
@@ -138,20 +142,23 @@ class Session:
                     self._from_ledger(q, o, self._task_of(q, o))
             else:
                 smoke = [o for o in q.obligations if o.kind == "smoke"]
-                printing[pool.submit(print_tasks, self.why3, q.prover, q.file, smoke)] = q
+                printing[self._submit(pool, print_tasks, self.why3, q.prover, q.file, smoke)] = q
         while printing or self.asking:
-            pending: list[Future[Any]] = [*printing, *self.asking]
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                if future in printing:
-                    q = printing.pop(future)
-                    for o, task in self._printed(q, *future.result()):
-                        self._ask(pool, folder, q, o, task)
-                else:
-                    first, *others = self.asking.pop(future)
-                    self._answered(*first, future.result())
-                    for other in others:
-                        self._reply(*other, future.result(), from_ledger=False)
+            future = self.done.get()
+            if future in printing:
+                q = printing.pop(future)
+                for o, task in self._printed(q, *future.result()):
+                    self._ask(pool, folder, q, o, task)
+            else:
+                first, *others = self.asking.pop(future)
+                self._answered(*first, future.result())
+                for other in others:
+                    self._reply(*other, future.result(), from_ledger=False)
+
+    def _submit(self, pool: ThreadPoolExecutor, run: Callable[..., _T], *arguments: object) -> Future[_T]:
+        future = pool.submit(run, *arguments)
+        future.add_done_callback(self.done.put)
+        return future
 
     def _ask(self, pool: ThreadPoolExecutor, folder: Path, q: _Questions, o: Obligation, task: Task) -> None:
         """Ask, once: two obligations of a type can have one task, and the answer stands for both."""
@@ -159,7 +166,7 @@ class Session:
         question = (digest, q.prover.name, limits)
         asked = self.open_questions.get(question)
         if asked is None:
-            asked = pool.submit(ask, q.prover, task.text, digest, limits, folder, self.running)
+            asked = self._submit(pool, ask, q.prover, task.text, digest, limits, folder, self.running)
             self.open_questions[question], self.asking[asked] = asked, []
         if asked in self.asking:
             self.asking[asked].append((q, o, digest))

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from sonnx_clip.paths import repo_root
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["check", *arguments], catch_exceptions=False)
+    """Run `check` where no verdict has been kept."""
+    with tempfile.TemporaryDirectory() as build:
+        return CliRunner().invoke(app, ["check", "--build", build, *arguments], catch_exceptions=False)
 
 
 def verdicts(report, type_id):
@@ -161,6 +164,7 @@ def test_json_is_the_report_and_the_file_is_the_same(tmp_path):
             "--policy",
             "strict",
             "--json",
+            "--again",
             "-o",
             str(target),
         ],

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from functools import partial
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from sonnx_clip.conform.dialects.record import FOLDER, RUNTIMES
-from sonnx_clip.conform.dialects.run import compare_dialects
+from sonnx_clip.conform.dialects.run import kept_or_compared
 from sonnx_clip.conform.dialects.text import NOT_DIRECTML, print_record, summary
+from sonnx_clip.conform.kept import FOLDER as KEPT
 from sonnx_clip.files import make_folder, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from rich.status import Status
+    from sonnx_clip.conform.dialects.record import Record
 
 
 def compare(
     runtimes: Sequence[str], opsets: Sequence[int], types: Sequence[str], *,
     as_json: bool, build: Path, brief: bool = False,
+    jobs: int | None = None, again: bool = False,
 ) -> int:  # fmt: skip
     """Compare runtimes with ONNX's dialects, print what was found, and write a record of each.
+
+    Args:
+        runtimes: `RUNTIMES`, if empty.
+        opsets: operator sets; all, if empty.
+        types: ids of element types; all, if empty.
+        as_json: print the records as JSON, and the summaries on standard error.
+        build: the build folder, where the records go and are kept.
+        brief: print the summaries alone.
+        jobs: how many runtimes are compared at once; all cores by default.
+        again: compare also what was compared before under the same conditions.
 
     Returns:
         1 if a disagreement is unexplained, a runtime died, or nothing was compared in one of them; else 0.
@@ -35,12 +49,11 @@ def compare(
     """
     make_folder(build / FOLDER)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
+    asked = list(dict.fromkeys(runtimes)) or list(RUNTIMES)
     status, texts = 0, []
-    for runtime in dict.fromkeys(runtimes) or RUNTIMES:
-        with Console(stderr=True).status("") as shown:
-            record = compare_dialects(runtime, opsets, types, on_opset=partial(_tell, shown, runtime))
+    for record in _records(asked, opsets, types, build / KEPT, jobs or os.cpu_count() or 1, again=again):
         text = record.model_dump_json(indent=1)
-        write_whole(build / FOLDER / f"{runtime.replace(':', '-')}.json", text + "\n")
+        write_whole(build / FOLDER / f"{record.runtime.replace(':', '-')}.json", text + "\n")
         texts.append(text)
         status = max(status, int(record.failed))
         if as_json:
@@ -56,5 +69,27 @@ def compare(
     return status
 
 
-def _tell(shown: Status, runtime: str, opset: int) -> None:
-    shown.update(f"{runtime}: opset {opset}")
+def _records(
+    runtimes: Sequence[str], opsets: Sequence[int], types: Sequence[str], kept: Path, jobs: int, *,
+    again: bool,
+) -> Iterator[Record]:  # fmt: skip
+    """The record of each runtime in their order; they are compared side by side."""
+    stop = threading.Event()
+    with Console(stderr=True).status("looking for kept records") as shown, ThreadPoolExecutor(jobs) as pool:
+        at: dict[str, int] = {}
+
+        def record(runtime: str) -> Record:
+            def tell(opset: int) -> None:
+                at[runtime] = opset
+                shown.update(", ".join(f"{name}: opset {number}" for name, number in sorted(at.items())))
+
+            return kept_or_compared(
+                runtime, opsets, types, kept=kept, again=again, on_opset=tell, stopped=stop.is_set
+            )
+
+        try:
+            yield from pool.map(record, runtimes)
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

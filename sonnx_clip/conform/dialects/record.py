@@ -131,7 +131,10 @@ class Cell(_Stored):
 
 
 class Record(_Stored):
-    """A run of one runtime. `complete` says that every operator set and element type was asked about."""
+    """A run of one runtime. `complete` says that every operator set and element type was asked about.
+
+    `kept` is when it was made, if it was taken over from an earlier run under the same conditions.
+    """
 
     format: Literal[1] = 1
     tool: str
@@ -147,6 +150,7 @@ class Record(_Stored):
     seconds: float
     cells: tuple[Cell, ...]
     groups: tuple[Group, ...]
+    kept: str | None = None
 
     @property
     def compared(self) -> int:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import platform
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 
 import sonnx_clip
+from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.dialects.asked import questions
 from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
 from sonnx_clip.conform.dialects.groups import Groups
 from sonnx_clip.conform.dialects.judge import judge
+from sonnx_clip.conform.dialects.obligations import OBLIGATIONS
 from sonnx_clip.conform.dialects.process import ModelRunner
 from sonnx_clip.conform.dialects.record import Cell, Record, oracle_digest
+from sonnx_clip.conform.kept import file_name, keep, now, take
 from sonnx_clip.conform.runtimes import module_of
 from sonnx_clip.conform.worker import RuntimeDiedError
 from sonnx_clip.errors import UserError
@@ -25,6 +29,7 @@ from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from sonnx_clip.conform.dialects.asked import Asked
     from sonnx_clip.oracle.dialect import Dialect
@@ -40,6 +45,7 @@ def compare_dialects(
     *,
     timeout: float = TIMEOUT,
     on_opset: Callable[[int], None] = lambda _: None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Record:
     """Compare a runtime with ONNX's dialects.
 
@@ -50,8 +56,10 @@ def compare_dialects(
         types: ids of element types; if empty, every one that the dialects take.
         timeout: seconds that the calls of one form may take before the runtime counts as hung.
         on_opset: is told each operator set before it is compared.
+        stopped: whether to give up; asked before each form.
 
     Raises:
+        Stopped: it gave up.
         UserError: the runtime, an operator set or an element type is not known, or a package is missing.
     """
     spec, began = load_spec(), time.monotonic()
@@ -68,7 +76,11 @@ def compare_dialects(
     caller, groups = _Caller(runtime, timeout), Groups()
     try:
         every = _every_question(spec, wanted, types, on_opset)
-        cells = [_compared(spec, caller, asked, groups) for asked in every]
+        cells = []
+        for asked in every:
+            if stopped():
+                raise Stopped
+            cells.append(_compared(spec, caller, asked, groups))
     finally:
         caller.close()
     return Record(
@@ -86,6 +98,39 @@ def compare_dialects(
         cells=tuple(cells),
         groups=groups.all(),
     )
+
+
+class Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """The comparison was given up."""
+
+
+def kept_or_compared(
+    runtime: str, opsets: Sequence[int], types: Sequence[str], *,
+    kept: Path, again: bool, on_opset: Callable[[int], None], stopped: Callable[[], bool],
+) -> Record:  # fmt: skip
+    """The record of an earlier run under the same conditions, if it is whole; else as `compare_dialects`.
+
+    Args:
+        runtime: as for `compare_dialects`.
+        opsets: likewise.
+        types: likewise.
+        kept: the folder in which records are kept.
+        again: compare in any case.
+        on_opset: as for `compare_dialects`.
+        stopped: likewise.
+    """
+    options = {"opsets": sorted(set(opsets)), "types": sorted(set(types)), "timeout": TIMEOUT}
+    before = conditions(runtime, [__name__], options, [OBLIGATIONS])
+    file = kept / file_name("dialects", runtime)
+    found = None if again or before is None else take(file, before)
+    if found is not None:
+        with suppress(ValueError):
+            return Record.model_validate_json(found.text).model_copy(update={"kept": found.made})
+    record = compare_dialects(runtime, opsets, types, on_opset=on_opset, stopped=stopped)
+    died = any(cell.crashed for cell in record.cells)  # that may be the machine's fault
+    if before is not None and not died and conditions(runtime, [__name__], options, [OBLIGATIONS]) == before:
+        keep(file, before, record.model_dump_json(), now())
+    return record
 
 
 def _require_taken(spec: Spec, type_id: str) -> None:

@@ -124,8 +124,9 @@ def summary(record: Record) -> str:
     explained = sum(group.count for group in record.groups if group.kind != "unexplained")
     unexplained = sum(group.count for group in record.groups if group.kind == "unexplained")
     nothing = "; nothing was compared" if record.compared == 0 else ""
+    kept = f"; kept from {record.kept} (--again repeats it)" if record.kept else ""
     return (
         f"{record.runtime_version}, opsets {opsets}: {counts} of {len(record.cells):,} forms;"
         f" {record.compared:,} answers compared, {explained:,} disagreements explained,"
-        f" {unexplained:,} unexplained, in {record.seconds:g} s{nothing}"
+        f" {unexplained:,} unexplained, in {record.seconds:g} s{nothing}{kept}"
     )

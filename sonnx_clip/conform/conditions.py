@@ -1,0 +1,157 @@
+"""The conditions under which a verdict was made: a kept verdict stands only while none of them has changed.
+
+`sonnx-clip check` and `compare-dialects` ask it, for the runtimes that the project knows. Code of one's own
+(``module:function``) may depend on anything: its verdicts are never kept.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.imports_of import files_behind
+from sonnx_clip.conform.runtimes import RUNTIMES, code_digest
+from sonnx_clip.digest import digest_of_parts
+from sonnx_clip.errors import UserError
+from sonnx_clip.oracle import ORACLE_FILE
+from sonnx_clip.paths import repo_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_CHECKER = ("numpy", "ml_dtypes")
+_DISTRIBUTIONS = {
+    "sonnx": (),
+    "sonnx-c": (),
+    "numpy": (),
+    "onnxruntime": ("onnxruntime", "onnx", "protobuf"),
+    "onnx-reference": ("onnx", "protobuf"),
+}
+# Variables that NumPy, the runtimes, their thread pools, the loader, Python or the compiler look at.
+_VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
+              "ORT_", "LD_", "PYTHON", "SONNX", "XDG_CACHE_HOME")  # fmt: skip
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+def conditions(
+    runtime: str, modules: Iterable[str], options: Mapping[str, object], files: Iterable[str] = ()
+) -> dict[str, str] | None:
+    """What a verdict on a runtime depends on, part by part; None if it cannot be known, so nothing is kept.
+
+    Args:
+        runtime: a name of `RUNTIMES`, else None is returned.
+        modules: the modules that make the verdict; all that they import takes part.
+        options: what the caller was given: types, policy, time limit.
+        files: what else they read, by its paths in the repository, beside the specification and the oracle.
+    """
+    if runtime not in RUNTIMES:
+        return None
+    installed = {name: _distribution(name) for name in (*_CHECKER, *_DISTRIBUTIONS[runtime])}
+    if any(found is None for found in installed.values()):
+        return None
+    code = _files_behind((*modules, RUNTIMES[runtime]))
+    return {
+        "runtime": runtime,
+        "its code": code_digest(runtime) or "",
+        "its library": _library(runtime),
+        "packages": "; ".join(f"{name} {found}" for name, found in installed.items()),
+        "checker": digest_of_parts(part for file in code for part in (file.name, file.read_bytes())),
+        "spec": digest_of_parts(_bytes(path) for path in ("spec/clip.yaml", ORACLE_FILE, *files)),
+        "processor": processor(),
+        "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
+        "Python": f"{sys.version} {sys.implementation.name}",
+        "environment": digest_of_parts(_environment()),
+        "options": "; ".join(f"{name}={value}" for name, value in options.items()),
+    }
+
+
+def key_of(found: Mapping[str, str]) -> str:
+    """The digest of conditions."""
+    return digest_of_parts(part for item in found.items() for part in item)
+
+
+def processor(cpuinfo: Path = _CPUINFO) -> str:
+    """The models of the processors with their instructions, as digest behind the first model's name."""
+    try:
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    kept = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ")
+    said = sorted({line for line in lines if line.startswith(kept)})
+    model = next((line.partition(":")[2].strip() for line in said if line.startswith("model name")), "")
+    return f"{platform.machine()} {model} {digest_of_parts(said)}"
+
+
+@cache
+def _files_behind(modules: tuple[str, ...]) -> tuple[Path, ...]:
+    """As `files_behind`; where one gets another import meanwhile, its text is another too."""
+    return files_behind(modules)
+
+
+def _environment() -> Iterator[str]:
+    for name, value in sorted(os.environ.items()):
+        if name.startswith(_VARIABLES):
+            yield f"{name}={value}"
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return repo_file(path).read_bytes()
+    except OSError:  # whoever needs it says so
+        return b""
+
+
+def _library(runtime: str) -> str:
+    """The library of C kernels that a runtime calls; its name holds a digest of its bytes."""
+    if runtime == "sonnx":  # takes it where it has been built
+        from sonnx_clip.oracle.built import installed
+
+        try:
+            found = installed()
+        except (UserError, OSError) as error:
+            return str(error)
+        return "none" if found is None else found.name
+    if runtime == "sonnx-c":  # builds it
+        from sonnx_clip.oracle.c_build import built_file, find_compiler, source_files
+
+        return built_file(find_compiler(), source_files()).name
+    return ""
+
+
+def _distribution(name: str) -> str | None:
+    """Version and digest of what a distribution says to consist of, with size and time of each file there.
+
+    So a file that was edited where it is installed counts as well. None if it is not there, or does not say.
+    """
+    found = _files_of(name)
+    if found is None:
+        return None
+    version, record, files = found
+    parts = [record]
+    for file in files:
+        try:
+            there = os.stat(file)  # noqa: PTH116 - of thousands of files
+        except OSError:
+            parts.append("missing")
+        else:
+            parts.append(f"{there.st_size} {there.st_mtime_ns}")
+    return f"{version} {digest_of_parts(parts)}"
+
+
+@cache
+def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """Version, record and files of a distribution, as they are when it is first asked for."""
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+    record = found.read_text("RECORD")
+    if record is None or found.files is None:
+        return None
+    files = [str(file.locate()) for file in found.files if file.suffix != ".pyc"]
+    return found.version, record, tuple(files)
