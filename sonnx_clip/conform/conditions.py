@@ -48,6 +48,9 @@ def conditions(
         modules: the modules that make the verdict; all that they import takes part.
         options: what the caller was given: types, policy, time limit.
         files: what else they read, by its paths in the repository, beside the specification and the oracle.
+
+    Raises:
+        UserError: there is no C compiler, for a runtime that needs one.
     """
     if runtime not in RUNTIMES:
         return None

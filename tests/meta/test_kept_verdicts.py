@@ -160,7 +160,12 @@ def _another_environment(_installed: Path, _sources: Path, patch: pytest.MonkeyP
     patch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
 
 
+def _another_library(_installed: Path, _sources: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(conditions, "_library", lambda _runtime: "built anew")
+
+
 CHANGES = (
+    _another_library,
     _another_version, _another_build, _edited_where_it_is_installed, _gone, _another_checker,
     _another_specification, _another_processor, _another_system, _another_python, _another_environment,
 )  # fmt: skip
