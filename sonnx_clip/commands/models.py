@@ -21,12 +21,13 @@ def lint(
     ] = False,
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
-    from sonnx_clip.graph import lint_models, to_json, to_sarif, to_text
+    from sonnx_clip.graph import json_parts, lint_models, to_sarif, to_text
 
     chosen = format_of(format, json=json)
     run = lint_models(models, accept_inferred=accept_inferred)
     if chosen is LintFormat.JSON:
-        print(to_json(run.reports, run.errors))
+        sys.stdout.writelines(json_parts(run.reports, run.errors))
+        print()
     elif chosen is LintFormat.SARIF:
         print(to_sarif(run.reports, run.errors))
     elif run.reports:

@@ -16,7 +16,7 @@ if find_spec("onnx") is None:
     )
 
 from sonnx_clip.graph.lint import LintRun, lint_model, lint_models
-from sonnx_clip.graph.report import to_json, to_text
+from sonnx_clip.graph.report import json_parts, to_json, to_text
 from sonnx_clip.graph.sarif import to_sarif
 from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Problem, Verdict
 
@@ -27,6 +27,7 @@ __all__ = [
     "NodeReport",
     "Problem",
     "Verdict",
+    "json_parts",
     "lint_model",
     "lint_models",
     "to_json",

@@ -13,12 +13,15 @@ from sonnx_clip.graph.declared import Dims, TensorInfo, quoted, show_dims, shown
 from sonnx_clip.graph.scope import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from pathlib import Path
 
+    from sonnx_clip.graph.scope import Scope
     from sonnx_clip.graph.walk import ClipNode
 
 BOUNDS_ARE_INPUTS_SINCE = 11
 INPUTS = ("X", "L", "M")
+ARGUMENTS = (*INPUTS, "Y")
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,16 @@ def _with_shape_of(x: Argument, y: Argument) -> Argument:
         return y
     derived = y.derived or TensorInfo("shape of X (C1)")
     return replace(y, derived=replace(derived, dims=dims))
+
+
+def known_of(scope: Scope, name: str) -> Hashable:
+    """Equal for names of which the same is known.
+
+    What is known is compared by identity: in one scope the same type of the same origin is one object.
+    """
+    found = resolve(scope, name)
+    unset = name if found.unset else None
+    return (found.defined, unset, id(found.inferred), id(found.derived), *map(id, found.declared))
 
 
 def _argument(node: ClipNode, path: Path, role: str, name: str | None) -> Argument:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 from typing import TYPE_CHECKING
 
 from onnx import TensorProto
@@ -18,6 +19,7 @@ LIMIT = {"L": "lowest", "M": "highest"}
 _FORM = {"FLOAT": "<f", "DOUBLE": "<d", "FLOAT16": "<e"}
 
 
+@cache
 def profile_type(onnx_name: str | None) -> ElementType | None:
     """The element type of the profile with this ONNX name, None where it has none."""
     return next((t for t in load_spec().element_types if t.onnx is not None and t.onnx == onnx_name), None)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 def circular(nodes: Sequence[NodeProto]) -> int | None:
     """The position of a node that needs its own result, through others or itself; None where none does."""
+    if _in_order(nodes):
+        return None
     maker = {name: index for index, node in enumerate(nodes) for name in node.output if name}
     needs = [_needs(node, maker) for node in nodes]
-    if all(earlier < index for index, wanted in enumerate(needs) for earlier in wanted):
-        return None  # in the order that ONNX asks for
     users: dict[int, list[int]] = {}
     for index, wanted in enumerate(needs):
         for earlier in wanted:
@@ -30,6 +30,18 @@ def circular(nodes: Sequence[NodeProto]) -> int | None:
             if open_needs[user] == 0:
                 ready.append(user)
     return next((index for index, count in enumerate(open_needs) if count), None)
+
+
+def _in_order(nodes: Sequence[NodeProto]) -> bool:
+    """Every node stands behind those whose results it reads, which is the order that ONNX asks for."""
+    made: set[str] = set()
+    read_before: set[str] = set()
+    for node in nodes:
+        names = _read(node) if node.attribute else node.input
+        read_before.update(name for name in names if name not in made)
+        made.update(node.output)
+    read_before.discard("")
+    return made.isdisjoint(read_before)
 
 
 def _needs(node: NodeProto, maker: dict[str, int]) -> set[int]:

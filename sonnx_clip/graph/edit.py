@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
@@ -11,7 +12,7 @@ from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.walk import all_nodes, inner_path, is_clip, subgraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, MutableSequence, Sequence
 
     from onnx import GraphProto, ModelProto
 
@@ -58,6 +59,20 @@ def free_name(wanted: str, taken: set[str]) -> str:
     return name
 
 
+def insert_all(nodes: MutableSequence[NodeProto], inserts: Sequence[tuple[int, list[NodeProto]]]) -> None:
+    """Put nodes before those at these positions, in order; at once, since each insertion moves the rest."""
+    if not inserts:
+        return
+    result: list[NodeProto] = []
+    done = 0
+    for index, more in inserts:
+        result += [*nodes[done:index], *more]
+        done = index
+    result += nodes[done:]
+    del nodes[:]
+    nodes.extend(result)
+
+
 @dataclass
 class Editor:
     """A model under change: nodes to be put before others are collected, then put in at once."""
@@ -65,6 +80,11 @@ class Editor:
     model: ModelProto
     names: set[str]
     before: dict[int, list[NodeProto]] = field(default_factory=dict)
+
+    @cached_property
+    def clips(self) -> list[NodeProto]:
+        """The Clip nodes outside local functions, in the order of `clips`."""
+        return clips(self.model)
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing in the model has."""
@@ -100,7 +120,5 @@ class Editor:
                 count += 1
             for _, inner in subgraphs(node):
                 count = self._order(inner, places, count)
-        for index, nodes in reversed(inserts):
-            for node in reversed(nodes):
-                graph.node.insert(index, node)
+        insert_all(graph.node, inserts)
         return count

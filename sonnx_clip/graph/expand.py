@@ -11,13 +11,23 @@ from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.functions import as_model, bound_body, holds_clip, key, leading_to_clip, passed
 from sonnx_clip.graph.scope import Passed, function_scope, graph_scope
 from sonnx_clip.graph.strip import without_callers_values, without_claims
-from sonnx_clip.graph.walk import ClipNode, Site, all_nodes, clip_node, function_title, is_clip, opsets, sites
+from sonnx_clip.graph.walk import (
+    ClipNode,
+    Site,
+    all_nodes,
+    clip_node,
+    function_title,
+    is_clip,
+    opsets,
+    sites,
+    subgraphs,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from onnx import FunctionProto, ModelProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
     from sonnx_clip.graph.functions import Key
 
@@ -25,6 +35,8 @@ if TYPE_CHECKING:
 
 # Calls that differ in what they pass can multiply without end.
 MAX_CALLS = 256
+# onnx's shape inference looks into every call of every call.
+MAX_EXPANDED = 20_000
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,7 @@ class Expansion:
     judged: set[Key] = field(default_factory=set)
     alike: dict[Alike, int] = field(default_factory=dict)
     calls: int = 0
+    multiplied: bool = False
     failed: bool = False
 
 
@@ -64,9 +77,16 @@ def expand(model: ModelProto, path: Path) -> Expansion:
     if not functions and not any(is_clip(node) for node in all_nodes(model.graph.node)):
         return found
     deadline = time.monotonic() + inference.SECONDS
+    if model.functions:
+        count = _expanded(model.functions, model.graph.node)
+        found.multiplied = count > MAX_EXPANDED
+        if found.multiplied:
+            found.notes.append(
+                f"calls of functions multiply to {count} nodes, so nothing is inferred across calls"
+            )
     level = [Body(model, f"graph {quoted(model.graph.name)}", None, Passed(), ())]
     while level:
-        scopes = list(_sites(level, found, deadline))
+        scopes = list(_sites(level, found, deadline, clips_alone=not functions))
         level = [
             inner
             for body, found_sites in zip(level, scopes, strict=True)
@@ -84,33 +104,78 @@ def expand(model: ModelProto, path: Path) -> Expansion:
     return found
 
 
-def _sites(bodies: Sequence[Body], found: Expansion, deadline: float) -> Iterator[list[Site]]:
+def _sites(
+    bodies: Sequence[Body], found: Expansion, deadline: float, *, clips_alone: bool = False
+) -> Iterator[list[Site]]:
     """The nodes of each body, in scopes that know what inference finds."""
-    models: tuple[ModelProto, ...] = ()
-    if bodies and not found.failed:
-        asked = [m for body in bodies for m in _both(body.model)]
-        result = inference.infer(asked, seconds=max(0.1, deadline - time.monotonic()))
-        models = result.models
-        if result.failure:
-            found.failed = True
-            found.undecided.append(f"nothing was inferred: {shown(result.failure)}")
-    for number, body in enumerate(bodies):
-        known, sure = (models[2 * number].graph, models[2 * number + 1].graph) if models else (None, None)
+    pairs = _inferred(bodies, found, deadline)
+    for body, (known, sure) in zip(bodies, pairs, strict=True):
         if body.function is None:
             scope = graph_scope(body.model.graph, known, body.title, None, sure)
         else:
             scope = function_scope(body.function, body.title, body.passed, known, sure)
         nodes = [graph.node if graph is not None else () for graph in (known, sure)]
-        yield list(sites(scope, *nodes))
+        yield list(sites(scope, *nodes, clips_alone=clips_alone))
 
 
-def _both(model: ModelProto) -> tuple[ModelProto, ModelProto]:
-    return without_callers_values(model), without_claims(model)
+def _inferred(
+    bodies: Sequence[Body], found: Expansion, deadline: float
+) -> list[tuple[GraphProto | None, GraphProto | None]]:
+    """Each body after shape inference, with and without belief in what it declares of computed values."""
+    sure = _ask([without_claims(body.model) for body in bodies], found, deadline)
+    if not sure:
+        return [(None, None)] * len(bodies)
+    more = [
+        number for number, body in enumerate(bodies) if not _declares_nothing_new(body.model, sure[number])
+    ]
+    known = _ask([without_callers_values(bodies[number].model) for number in more], found, deadline)
+    if more and not known:
+        return [(None, None)] * len(bodies)
+    believed = dict(zip(more, known, strict=True))
+    return [(believed.get(number, graph), graph) for number, graph in enumerate(sure)]
+
+
+def _ask(models: Sequence[ModelProto], found: Expansion, deadline: float) -> list[GraphProto]:
+    if not models or found.failed:
+        return []
+    if found.multiplied:
+        for model in models:
+            del model.functions[:]
+    result = inference.infer(models, seconds=max(0.1, deadline - time.monotonic()))
+    if result.failure:
+        found.failed = True
+        found.undecided.append(f"nothing was inferred: {shown(result.failure)}")
+    return [model.graph for model in result.models]
+
+
+def _declares_nothing_new(model: ModelProto, sure: GraphProto) -> bool:
+    """All that the model declares of computed values is what inference finds without it."""
+    if any(True for node in model.graph.node if node.attribute for _ in subgraphs(node)):
+        return False
+    types = {value.name: value.type.SerializeToString() for value in (*sure.value_info, *sure.output)}
+    claims = (*model.graph.value_info, *model.graph.output)
+    return all(types.get(value.name) == value.type.SerializeToString() for value in claims)
+
+
+def _expanded(functions: Iterable[FunctionProto], nodes: Iterable[NodeProto]) -> int:
+    """How many nodes there are where every call of a function is replaced by its body."""
+    calls = {key(f): [key(node) for node in all_nodes(f.node)] for f in functions}
+    known: dict[Key, int] = {}
+
+    def size(name: Key, depth: int) -> int:
+        if name not in calls or depth > len(calls):  # a circle is refused elsewhere
+            return 1
+        if name not in known:
+            known[name] = sum(size(inner, depth + 1) for inner in calls[name])
+        return known[name]
+
+    return sum(size(key(node), 0) for node in all_nodes(nodes))
 
 
 def _clips(body: Body, found_sites: Sequence[Site], path: Path, found: Expansion) -> None:
     imports = opsets(body.model.opset_import, path, body.title if body.function else "the model")
-    nodes = (clip_node(site, imports, path) for site in found_sites)
+    clips = [site for site in found_sites if site.proto.op_type == "Clip"]
+    nodes = (clip_node(site, imports, path) for site in clips)
     found.nodes += [node for node in nodes if node is not None]
 
 
@@ -125,6 +190,8 @@ def _look(
     _clips(body, found_sites, path, found)
     if body.function is not None:
         found.judged.add(key(body.function))
+    if not functions:
+        return []
     return [
         inner
         for site in found_sites

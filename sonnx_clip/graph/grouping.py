@@ -22,8 +22,8 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[li
     return list(groups.values())
 
 
-def some(texts: Sequence[str]) -> list[str]:
-    """The first few texts, each once, and how many more there are."""
+def some(texts: Sequence[str], count: int | None = None) -> list[str]:
+    """The first few texts, each once, and how many more there are (of `count`, if not all are given)."""
     each = list(dict.fromkeys(texts))
-    more = [f"{MORE}{len(each) - NAMED} more"] if len(each) > NAMED else []
-    return [*each[:NAMED], *more]
+    more = (len(each) if count is None else count) - NAMED
+    return [*each[:NAMED], *([f"{MORE}{more} more"] if more > 0 else [])]

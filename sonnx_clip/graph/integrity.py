@@ -118,6 +118,8 @@ def _check_graph(graph: GraphProto, title: str, path: Path) -> None:
 
 
 def _check_names(names: Sequence[str], title: str, path: Path) -> None:
+    if len(set(names)) == len(names):
+        return
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise _refused(f"the name {quoted(twice)} is given to two tensors", path, title)
@@ -130,6 +132,8 @@ def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path) -> None:
         place = f"node {index} {quoted(name)} of {title}"
         raise _refused("the node needs its own result: the nodes form a circle", path, place)
     for index, node in enumerate(nodes):
+        if not node.attribute and node.op_type != "Constant":
+            continue
         if node.op_type == "Constant" and is_default_domain(node.domain):
             _check_constant(
                 node, f"node {index} {quoted(node.name or ' '.join(node.output))} of {title}", path

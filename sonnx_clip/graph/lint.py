@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.graph.arguments import arguments, operator_version
+from sonnx_clip.graph.arguments import ARGUMENTS, INPUTS, arguments, known_of, operator_version
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.load import parse_model, read_without_weights
 from sonnx_clip.graph.restrictions import Rules, judge
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.strip import drop_bulky_data
-from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
+from sonnx_clip.graph.verdict import Findings, ModelReport, NodeReport, Verdict
 from sonnx_clip.graph.walk import ClipNode, opsets, other_clips
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
     from pathlib import Path
 
     from sonnx_clip.graph.expand import Expansion
+    from sonnx_clip.graph.scope import Scope
 
 
 @dataclass(frozen=True)
@@ -85,29 +86,66 @@ def report_of(
     """The judgement of Clip nodes that `expand` found."""
     imports = opsets(model.opset_import, path, "the model")
     types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
-    rules = Rules(accept_inferred, types)
+    judged = _Judge(path, Rules(accept_inferred, types))
     return ModelReport(
         path=path,
         ir_version=model.ir_version,
         opsets=tuple(imports.items()),
         accept_inferred=accept_inferred,
-        nodes=tuple(_node_report(node, path, rules) for node in found.nodes),
+        nodes=tuple(map(judged.report, found.nodes)),
         notes=(*_notes(model, found.nodes), *found.notes),
         undecided=tuple(found.undecided),
     )
 
 
-def _node_report(node: ClipNode, path: Path, rules: Rules) -> NodeReport:
-    tensors = arguments(node, path)
-    return NodeReport(
-        name=node.proto.name or None,
-        graph=node.scope.path,
-        index=node.index,
-        output=node.proto.output[0],
-        operator=f"Clip-{operator_version(node)}",
-        tensors=tuple((tensor.role, tensor.name) for tensor in tensors),
-        judgements=judge(node, tensors, rules),
-    )
+@dataclass
+class _Judge:
+    """Judges nodes; those that differ in names alone once."""
+
+    path: Path
+    rules: Rules
+    known: dict[Hashable, Findings] = field(default_factory=dict)
+    names: dict[tuple[int, str], Hashable] = field(default_factory=dict)
+
+    def report(self, node: ClipNode) -> NodeReport:
+        """The report of one node."""
+        proto, scope = node.proto, node.scope
+        inputs, outputs = list(proto.input), list(proto.output)
+        here = id(scope)
+        key = (
+            node.opset,
+            scope.in_function,
+            len(outputs),
+            *(attribute.SerializeToString() for attribute in proto.attribute),
+            *(self._known(here, scope, name) if name else None for name in (*inputs, *outputs)),
+        )
+        findings = self.known.get(key)
+        if findings is None:
+            findings = self.known[key] = self._findings(node)
+        names = [name or None for name in inputs] + [None] * (len(INPUTS) - len(inputs))
+        tensors = tuple(zip(ARGUMENTS, (*names, outputs[0]), strict=True))
+        if scope.in_function:  # where a call may leave inputs out
+            tensors = tuple((one.role, one.name) for one in arguments(node, self.path))
+        return NodeReport(
+            name=proto.name or None,
+            graph=scope.path,
+            index=node.index,
+            output=outputs[0],
+            operator=f"Clip-{operator_version(node)}",
+            tensors=tensors,
+            findings=findings,
+        )
+
+    def _known(self, here: int, scope: Scope, name: str) -> Hashable:
+        found = self.names.get((here, name))
+        if found is None:
+            found = self.names[here, name] = known_of(scope, name)
+        return found
+
+    def _findings(self, node: ClipNode) -> Findings:
+        tensors = arguments(node, self.path)
+        unnamed = [replace(one, name=None if one.name is None else one.role) for one in tensors]
+        return Findings(judge(node, unnamed, self.rules))
 
 
 def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> tuple[str, ...]:

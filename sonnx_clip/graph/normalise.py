@@ -262,7 +262,7 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
     steps = []
     assert found.etype is not None
     assert found.etype.onnx is not None
-    node = clips(editor.model)[place]
+    node = editor.clips[place]
     theorems = [f"{found.etype.id}.prose_agrees", f"{found.etype.id}.prose_is_complete_repaired"]
     for bound in found.bounds:
         name = NAME[bound.role]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from sonnx_clip.graph.arguments import type_problem
 from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type, scalar_tensor
 from sonnx_clip.graph.declared import quoted
-from sonnx_clip.graph.edit import clips
 from sonnx_clip.graph.steps import Step, did, left_alone
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, 
             f"not, and runtimes differ ({theorem}_refuted). If no infinity reaches the node: --assume finite"
         )
         return left_alone(_TAG[role], f"{name} is not set", why, (f"{theorem}_refuted",))
-    node = clips(editor.model)[place]
+    node = editor.clips[place]
     tensor = scalar_tensor(editor.fresh(f"{node.output[0]}_{name}"), etype.onnx, limit_bits(etype, role))
     editor.constant_before(place, tensor)
     editor.set_input(node, role, tensor.name)

@@ -11,7 +11,7 @@ from onnx import ModelProto, NodeProto
 from sonnx_clip.graph import infer as inference
 from sonnx_clip.graph import operator_checks, operator_rewrites
 from sonnx_clip.graph.declared import quoted
-from sonnx_clip.graph.edit import all_names, free_name, main_path
+from sonnx_clip.graph.edit import all_names, free_name, insert_all, main_path
 from sonnx_clip.graph.operator_checks import CHECKS, Surroundings
 from sonnx_clip.graph.operator_rewrites import REWRITES, NotRewritableError, take_out
 from sonnx_clip.graph.operator_steps import OperatorStep, steps_between
@@ -163,9 +163,7 @@ class _Work:
                 title = f"node {index}{' ' + quoted(node.name) if node.name else ''} of {path}"
                 made = self._node(node, path, title, stored)
                 inserts += [(index, made)] if made else []
-        for index, made in reversed(inserts):
-            for one in reversed(made):
-                nodes.insert(index, one)
+        insert_all(nodes, inserts)
 
     def _node(
         self, node: NodeProto, path: str, title: str, stored: Mapping[str, TensorProto]

@@ -8,7 +8,7 @@ from onnx import AttributeProto, TensorProto, helper
 
 from sonnx_clip.graph.constants import profile_type
 from sonnx_clip.graph.declared import Dims, quoted, show_dims
-from sonnx_clip.graph.edit import POSITION, clips, graphs
+from sonnx_clip.graph.edit import POSITION, graphs
 from sonnx_clip.graph.normalise_inputs import NAME, known_dims, one_type
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.steps import Step, did, left_alone
@@ -69,7 +69,7 @@ def _one(editor: Editor, place: int, x: Argument, bound: Argument, in_place: set
 
 
 def _reshape(editor: Editor, place: int, role: str, name: str) -> str:
-    node = clips(editor.model)[place]
+    node = editor.clips[place]
     shape = editor.fresh(f"{name}_no_axes")
     scalar = editor.fresh(f"{name}_scalar")
     editor.constant_before(place, helper.make_tensor(shape, TensorProto.INT64, [0], []))

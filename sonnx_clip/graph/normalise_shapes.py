@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.scope import Scope
     from sonnx_clip.graph.walk import ClipNode
 
+_ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
+
 
 def set_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]], path: Path) -> tuple[str, ...]:
     """Give inputs of the main graph the sizes that the user chooses; returns what was changed.
@@ -81,7 +83,7 @@ def declare_inferred(
         model: changed in place.
         nodes: the Clip nodes outside functions, each with its X, L, M and Y.
     """
-    by_path = dict(graphs(model.graph, main_path(model)))
+    by_path = {path: _Places(graph) for path, graph in graphs(model.graph, main_path(model))}
     return [
         [
             step
@@ -92,22 +94,34 @@ def declare_inferred(
     ]
 
 
-def _declare(by_path: dict[str, GraphProto], node: ClipNode, tensor: Argument, name: str) -> Step | None:
+class _Places:
+    """Where a graph declares its tensors, by their names."""
+
+    def __init__(self, graph: GraphProto) -> None:
+        self.graph = graph
+        self.inputs = {value.name for value in graph.input}
+        self.declared: dict[str, list[ValueInfoProto]] = {}
+        for value in (*graph.output, *graph.value_info):
+            self.declared.setdefault(value.name, []).append(value)
+
+    def add(self, value: ValueInfoProto) -> None:
+        """Declare a tensor that has no declaration yet."""
+        self.graph.value_info.append(value)
+        self.declared[value.name] = [self.graph.value_info[-1]]
+
+
+def _declare(by_path: dict[str, _Places], node: ClipNode, tensor: Argument, name: str) -> Step | None:
     if tensor.contradiction or tensor.not_tensor or any(info.sparse for info in tensor.declared):
         return None
     element_type, dims = one_type(tensor), _explicit(tensor)
     new_type = element_type is not None and not tensor.element_types
     new_dims = dims is not None and (tensor.dims is None or bool(symbols(tensor.dims)))
-    if (
-        element_type is None
-        or not (new_type or new_dims)
-        or element_type not in set(TensorProto.DataType.keys())
-    ):
+    if element_type is None or not (new_type or new_dims) or element_type not in _ELEMENT_TYPES:
         return None
-    graph = by_path.get(_defining(node.scope, name))
-    if graph is None or any(value.name == name for value in graph.input):
+    places = by_path.get(_defining(node.scope, name))
+    if places is None or name in places.inputs:
         return None
-    if not _write(graph, name, element_type, dims if new_dims else None):
+    if not _write(places, name, element_type, dims if new_dims else None):
         return None
     shape = f" {show_dims(dims)}" if new_dims and dims is not None else ""
     etype = profile_type(element_type)
@@ -132,10 +146,9 @@ def _defining(scope: Scope, name: str) -> str:
     return current.path if current else ""
 
 
-def _write(graph: GraphProto, name: str, element_type: str, dims: Dims | None) -> bool:
+def _write(places: _Places, name: str, element_type: str, dims: Dims | None) -> bool:
     """Declare a tensor; False where that was done before, for another node that has it too."""
-    places = [*graph.output, *graph.value_info]
-    declared = [value for value in places if value.name == name]
+    declared = places.declared.get(name, [])
     target = declared[0] if declared else ValueInfoProto(name=name)
     before = target.SerializeToString(deterministic=True)
     for value in declared or [target]:
@@ -147,5 +160,5 @@ def _write(graph: GraphProto, name: str, element_type: str, dims: Dims | None) -
                 dim = tensor.shape.dim[axis] if axis < len(tensor.shape.dim) else tensor.shape.dim.add()
                 dim.dim_value = int(number)
     if not declared:
-        graph.value_info.append(target)
+        places.add(target)
     return bool(target.SerializeToString(deterministic=True) != before)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import quoted, shown
-from sonnx_clip.graph.grouping import grouped, some
-from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Verdict
+from sonnx_clip.graph.grouping import NAMED, grouped, some
+from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
 from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.errors import UserError
@@ -27,7 +29,7 @@ def to_text(report: ModelReport, spec: Spec | None = None) -> str:
     path = shown(str(report.path))
     opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
     lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
-    for group in grouped(report.nodes, _key):
+    for group in grouped(report.nodes, lambda node: (node.operator, node.findings.alike)):
         lines += _group_lines(group, spec)
     lines += [f"  unknown: {text}" for text in report.undecided]
     lines += [f"  note: {note}" for note in report.notes]
@@ -48,26 +50,21 @@ def _summary(report: ModelReport) -> str:
     return f"{len(report.nodes)} Clip node(s), of which {', '.join(parts)}{inferred}"
 
 
-def _key(node: NodeReport) -> tuple[object, ...]:
-    """What nodes must have in common to be told together: the findings, but for names and remedies."""
-    problems = [
-        (judgement.id, problem.argument, problem.verdict, problem.message)
-        for judgement in node.judgements
-        for problem in judgement.problems
-    ]
-    met = [judgement.id for judgement in node.judgements if judgement.verdict is Verdict.MEETS]
-    return (node.operator, *met, *problems)
-
-
 def _group_lines(group: Sequence[NodeReport], spec: Spec) -> list[str]:
-    lines = [f"  {title}" for title in some([_title(node) for node in group])]
-    met = [judgement.id for judgement in group[0].judgements if judgement.verdict is Verdict.MEETS]
+    lines = [f"  {title}" for title in some([_title(node) for node in _first(group)], len(group))]
+    judgements = group[0].findings.judgements
+    met = [judgement.id for judgement in judgements if judgement.verdict is Verdict.MEETS]
     if met:
         lines.append(f"    meets {', '.join(met)}")
-    for column in zip(*(node.judgements for node in group), strict=True):
-        if column[0].verdict is not Verdict.MEETS:
-            lines += _judgement_lines(column, spec)
+    for place, judgement in enumerate(judgements):
+        if judgement.verdict is not Verdict.MEETS:
+            lines += _judgement_lines(group, place, spec)
     return lines
+
+
+def _first(group: Sequence[NodeReport]) -> Sequence[NodeReport]:
+    """As many as are named, and one more."""
+    return group[: NAMED + 1]
 
 
 def _title(node: NodeReport) -> str:
@@ -75,17 +72,19 @@ def _title(node: NodeReport) -> str:
     return f"{node.operator} {name}, node {node.index} of {node.graph}"
 
 
-def _judgement_lines(column: Sequence[Judgement], spec: Spec) -> list[str]:
+def _judgement_lines(group: Sequence[NodeReport], place: int, spec: Spec) -> list[str]:
     """The same finding at several nodes."""
-    lines = [f"    {column[0].verdict} {column[0].id}: {statement(column[0].id, spec)}"]
-    for problems in zip(*(judgement.problems for judgement in column), strict=True):
-        first = problems[0]
-        names = ", ".join(
-            some([quoted(problem.tensor) for problem in problems if problem.tensor is not None])
-        )
+    judgement = group[0].findings.judgements[place]
+    lines = [f"    {judgement.verdict} {judgement.id}: {statement(judgement.id, spec)}"]
+    findings = list({id(node.findings): node.findings for node in group}.values())
+    for number, first in enumerate(judgement.problems):
+        column = ARGUMENTS.index(first.argument)
+        each = dict.fromkeys(node.tensors[column][1] for node in group) if first.tensor is not None else {}
+        tensors = [name for name in each if name is not None]
+        names = ", ".join(some([quoted(name) for name in tensors[: NAMED + 1]], len(tensors)))
         unknown = "unknown, " if first.verdict is Verdict.UNKNOWN else ""
         lines.append(f"      {first.argument}{' ' + names if names else ''}: {unknown}{first.message}")
-        remedies = list(dict.fromkeys(problem.remedy for problem in problems))
+        remedies = list(dict.fromkeys(found.judgements[place].problems[number].remedy for found in findings))
         more = f" (others alike; --format json has each of the {len(remedies)})" if len(remedies) > 1 else ""
         lines.append(f"        remedy: {remedies[0]}{more}")
     return lines
@@ -105,36 +104,82 @@ def to_json(
     reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = (), spec: Spec | None = None
 ) -> str:
     """Several models as one JSON document; models that could not be read stand under ``errors``."""
+    return "".join(json_parts(reports, errors, spec))
+
+
+def json_parts(
+    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = (), spec: Spec | None = None
+) -> Iterator[str]:
+    """The same in parts, since a large model has a large document."""
     spec = spec or load_spec()
     document = {
         "format": FORMAT,
-        "models": [_model_object(report, spec) for report in reports],
+        "models": [_model_object(report) for report in reports],
         "errors": [{"model": str(path), "message": str(error)} for path, error in errors],
     }
-    return json.dumps(document, indent=2)
+    nodes = (_node_parts(report.nodes, spec) for report in reports)
+    for text, slot in _template(document):
+        yield text
+        if slot is not None:
+            yield from next(nodes)
 
 
-def _model_object(report: ModelReport, spec: Spec) -> dict[str, Any]:
+def _model_object(report: ModelReport) -> dict[str, Any]:
     return {
         "model": str(report.path),
         "verdict": str(report.verdict or NO_CLIP),
         "ir_version": report.ir_version,
         "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
         "accept_inferred": report.accept_inferred,
-        "nodes": [_node_object(node, spec) for node in report.nodes],
+        "nodes": _slot("nodes"),
         "notes": list(report.notes),
         "undecided": list(report.undecided),
     }
 
 
-def _node_object(node: NodeReport, spec: Spec) -> dict[str, Any]:
+def _slot(name: str) -> str:
+    """Stands for a value that is put in later; no text of a report holds this character."""
+    return f"\0{name}\0"
+
+
+_SLOT = re.compile(r'"\\u0000(\w+)\\u0000"')
+
+
+def _template(value: object, indent: int = 0) -> list[tuple[str, str | None]]:
+    """JSON text in parts, each with the name of the slot behind it; None behind the last."""
+    text = json.dumps(value, indent=2).replace("\n", "\n" + " " * indent)
+    parts: list[str | None] = [*_SLOT.split(text), None]
+    return [(text or "", slot) for text, slot in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def _node_parts(nodes: Sequence[NodeReport], spec: Spec) -> Iterator[str]:
+    if not nodes:
+        yield "[]"
+        return
+    templates: dict[tuple[object, ...], list[tuple[str, str | None]]] = {}
+    for number, node in enumerate(nodes):
+        tensors = {role: name for role, name in node.tensors if name is not None}
+        key = (id(node.findings), node.operator, *tensors)
+        if key not in templates:
+            templates[key] = _template(_node_object(node, tensors, spec), 8)
+        own = {"name": node.name, "graph": node.graph, "path": node.path, "index": node.index}
+        values: dict[str, object] = {**own, "output": node.output, **tensors}
+        yield ",\n        " if number else "[\n        "
+        for text, slot in templates[key]:
+            yield text if slot is None else text + json.dumps(values[slot])
+    yield "\n      ]"
+
+
+def _node_object(node: NodeReport, tensors: Mapping[str, str], spec: Spec) -> dict[str, Any]:
+    """A node with slots for what is its own."""
     return {
-        "name": node.name,
-        "graph": node.graph,
-        "index": node.index,
-        "output": node.output,
+        "name": _slot("name"),
+        "graph": _slot("graph"),
+        "path": _slot("path"),
+        "index": _slot("index"),
+        "output": _slot("output"),
         "operator": node.operator,
-        "tensors": dict(node.tensors),
+        "tensors": {role: _slot(role) if role in tensors else None for role, _ in node.tensors},
         "verdict": str(node.verdict),
         "restrictions": [
             {
@@ -144,7 +189,7 @@ def _node_object(node: NodeReport, spec: Spec) -> dict[str, Any]:
                 "problems": [
                     {
                         "argument": problem.argument,
-                        "tensor": problem.tensor,
+                        "tensor": None if problem.tensor is None else _slot(problem.argument),
                         "verdict": str(problem.verdict),
                         "message": problem.message,
                         "remedy": problem.remedy,
@@ -152,6 +197,6 @@ def _node_object(node: NodeReport, spec: Spec) -> dict[str, Any]:
                     for problem in judgement.problems
                 ],
             }
-            for judgement in node.judgements
+            for judgement in node.findings.judgements
         ],
     }

@@ -98,15 +98,17 @@ def graph_scope(
         *_constants(graph.node),
     ]
     stored = [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]
+    known = _inferred(inferred) if inferred is not None else {}
+    sure = known if derived is inferred else _inferred(derived) if derived is not None else {}
     return Scope(
         path=path,
         nodes=graph.node,
         defined=frozenset([value.name for value in graph.input] + stored) | _outputs(graph.node),
         declared=_grouped(values),
-        inferred=_inferred(inferred) if inferred is not None else {},
+        inferred=known,
         outer=outer,
         in_function=outer.in_function if outer else False,
-        derived=_inferred(derived) if derived is not None else {},
+        derived=sure,
     )
 
 
@@ -162,14 +164,25 @@ def function_scope(
 
 
 def _values(values: Iterable[ValueInfoProto], origin: str) -> list[tuple[str, TensorInfo]]:
-    found = ((value.name, from_type(value.type, origin)) for value in values)
-    return [(name, info) for name, info in found if info is not None]
+    # A model has few types and many values: each type is read once.
+    seen: dict[bytes, TensorInfo | None] = {}
+    found: list[tuple[str, TensorInfo]] = []
+    for value in values:
+        declared = value.type
+        key = declared.SerializeToString()
+        if key not in seen:
+            seen[key] = from_type(declared, origin)
+        info = seen[key]
+        if info is not None:
+            found.append((value.name, info))
+    return found
 
 
 def _constants(nodes: Iterable[NodeProto]) -> list[tuple[str, TensorInfo]]:
     constants = (n for n in nodes if n.op_type == "Constant" and is_default_domain(n.domain) and n.output)
     found = ((node.output[0], from_constant(node)) for node in constants)
-    return [(name, info) for name, info in found if info is not None]
+    seen: dict[TensorInfo, TensorInfo] = {}
+    return [(name, seen.setdefault(info, info)) for name, info in found if info is not None]
 
 
 def _outputs(nodes: Iterable[NodeProto]) -> frozenset[str]:

@@ -69,7 +69,14 @@ def _known(node: NodeProto, functions: set[Key]) -> bool:
 
 
 def _strip(graph: GraphProto, functions: set[Key]) -> None:
-    foreign = {name for node in graph.node if not _known(node, functions) for name in node.output}
+    kinds: dict[tuple[str, str, str], bool] = {}
+    foreign: set[str] = set()
+    for node in graph.node:
+        kind = (node.domain, node.op_type, node.overload)
+        if kind not in kinds:
+            kinds[kind] = _known(node, functions)
+        if not kinds[kind]:
+            foreign.update(node.output)
     kept = [value for value in graph.value_info if value.name in foreign]
     graph.ClearField("value_info")
     graph.value_info.extend(kept)

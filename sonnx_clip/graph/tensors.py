@@ -41,7 +41,8 @@ def _in_graph(graph: GraphProto) -> Iterator[TensorProto]:
 
 def _in_nodes(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:
     for node in nodes:
-        yield from _in_attributes(node.attribute)
+        if node.attribute:
+            yield from _in_attributes(node.attribute)
 
 
 def _in_attributes(attributes: Iterable[AttributeProto]) -> Iterator[TensorProto]:

@@ -10,24 +10,56 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from google.protobuf.message import Message
+    from onnx import ModelProto, NodeProto
 
 # Prose that nothing here reads, and in which old exporters left other encodings.
 _PROSE = frozenset({"doc_string", "metadata_props", "producer_name", "producer_version"})
 
 
-def bad_text(message: Message) -> str | None:
+def bad_text(model: ModelProto) -> str | None:
+    """The field path of the first string of a model that is not valid UTF-8; see `_bad_field`."""
+    nodes = model.graph.node
+    if not all(map(_plain, nodes)):
+        return _bad_field(model)
+    for field, value in model.ListFields():  # all of the model but its nodes, which are by far the most
+        if field.name != "graph":
+            found = _bad_value(field.name, field.type, value)
+            if found is not None:
+                return found
+    for field, value in model.graph.ListFields():
+        if field.name != "node":
+            found = _bad_value(field.name, field.type, value)
+            if found is not None:
+                return f"graph.{found}"
+    return None
+
+
+def _plain(node: NodeProto) -> bool:
+    """Every string of the node is text; it may also be said of one that is that it is not known to be."""
+    try:
+        "".join((*node.input, *node.output, node.op_type, node.name, node.domain, node.overload))
+    except TypeError:
+        return False
+    return not node.attribute or _bad_field(node) is None
+
+
+def _bad_field(message: Message) -> str | None:
     """The field path of the first string that is not valid UTF-8, for example ``graph.node[3].input[0]``."""
     for field, value in message.ListFields():
-        if field.name in _PROSE or field.type not in (
-            FieldDescriptor.TYPE_STRING,
-            FieldDescriptor.TYPE_MESSAGE,
-        ):
-            continue
-        single = isinstance(value, str | bytes) or hasattr(value, "ListFields")
-        for number, item in enumerate([value] if single else cast("Iterable[object]", value)):
-            found = _bad_item(item)
-            if found is not None:
-                return f"{field.name}{'' if single else f'[{number}]'}{found}"
+        found = _bad_value(field.name, field.type, value)
+        if found is not None:
+            return found
+    return None
+
+
+def _bad_value(name: str, kind: int, value: object) -> str | None:
+    if name in _PROSE or kind not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
+        return None
+    single = isinstance(value, str | bytes) or hasattr(value, "ListFields")
+    for number, item in enumerate([value] if single else cast("Iterable[object]", value)):
+        found = _bad_item(item)
+        if found is not None:
+            return f"{name}{'' if single else f'[{number}]'}{found}"
     return None
 
 
@@ -36,5 +68,5 @@ def _bad_item(item: object) -> str | None:
         return None
     if isinstance(item, bytes):
         return ""
-    found = bad_text(item)
+    found = _bad_field(cast("Message", item))
     return None if found is None else f".{found}"

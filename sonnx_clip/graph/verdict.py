@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sonnx_clip.graph.declared import shown
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable, Sequence
     from pathlib import Path
 
 
@@ -60,6 +63,44 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class Findings:
+    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument."""
+
+    judgements: tuple[Judgement, ...]
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The worst of the judgements."""
+        return worst(judgement.verdict for judgement in self.judgements)
+
+    @cached_property
+    def alike(self) -> Hashable:
+        """Equal for findings that people are told together: they differ in remedies alone."""
+        problems = [
+            (judgement.id, problem.argument, problem.verdict, problem.message)
+            for judgement in self.judgements
+            for problem in judgement.problems
+        ]
+        return (*(judgement.id for judgement in self.judgements if not judgement.problems), *problems)
+
+    def named(self, tensors: Sequence[tuple[str, str | None]]) -> tuple[Judgement, ...]:
+        """The judgements of one node, by the names of its tensors."""
+        names = dict(tensors)
+        return tuple(
+            Judgement(
+                judgement.id,
+                tuple(
+                    problem if problem.tensor is None else replace(problem, tensor=names[problem.argument])
+                    for problem in judgement.problems
+                ),
+            )
+            if judgement.problems
+            else judgement
+            for judgement in self.judgements
+        )
+
+
+@dataclass(frozen=True)
 class NodeReport:
     """One Clip node.
 
@@ -70,7 +111,7 @@ class NodeReport:
         output: the name of its output, which is unique within the graph.
         operator: the version of the operator that the imported opset means, for example ``Clip-11``.
         tensors: for each of X, L, M and Y its name in the model, None where it is not set.
-        judgements: one per restriction, in the order of the page.
+        findings: the judgements, without the names of the tensors.
     """
 
     name: str | None
@@ -79,12 +120,22 @@ class NodeReport:
     output: str
     operator: str
     tensors: tuple[tuple[str, str | None], ...]
-    judgements: tuple[Judgement, ...]
+    findings: Findings
+
+    @property
+    def path(self) -> str:
+        """Where viewers of ONNX models show the node: its graph, and its name or else that of its output."""
+        return f"{self.graph} > {shown(self.name or self.output)}"
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """One per restriction, in the order of the page."""
+        return self.findings.named(self.tensors)
 
     @property
     def verdict(self) -> Verdict:
         """The worst of its judgements."""
-        return worst(judgement.verdict for judgement in self.judgements)
+        return self.findings.verdict
 
 
 @dataclass(frozen=True)

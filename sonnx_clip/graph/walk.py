@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto
@@ -84,6 +83,8 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
     """The nodes and, after each, those of its subgraphs at any depth."""
     for node in nodes:
         yield node
+        if not node.attribute:
+            continue
         for _, graph in subgraphs(node):
             yield from all_nodes(graph.node)
 
@@ -100,23 +101,36 @@ def function_title(function: FunctionProto) -> str:
 
 
 def sites(
-    scope: Scope, inferred: Sequence[NodeProto] = (), derived: Sequence[NodeProto] = ()
+    scope: Scope,
+    inferred: Sequence[NodeProto] = (),
+    derived: Sequence[NodeProto] = (),
+    *,
+    clips_alone: bool = False,
 ) -> Iterator[Site]:
     """Every node of a scope and of the subgraphs within it, each with the scope that it stands in.
 
-    `inferred` and `derived` are the same nodes after shape inference (see `Scope`).
+    Args:
+        scope: of the graph or function.
+        inferred: the same nodes after shape inference (see `Scope`).
+        derived: the same without declarations that are believed.
+        clips_alone: nodes of other names than Clip are passed over.
     """
     # Protobuf refuses messages nested deeper than 100, so this recursion ends after some 30 graphs.
     count = len(scope.nodes)
     twins = [nodes if len(nodes) == count else () for nodes in (inferred, derived)]
-    for index, (node, *same) in enumerate(zip_longest(scope.nodes, *twins)):
-        yield Site(node, scope, index)
+    for index, node in enumerate(scope.nodes):
+        if not clips_alone or node.op_type == "Clip":
+            yield Site(node, scope, index)
+        if not node.attribute:
+            continue
+        same = [nodes[index] if nodes else None for nodes in twins]
         graphs = [dict(subgraphs(twin)) if twin is not None else {} for twin in same]
         for attribute, graph in subgraphs(node):
             title = inner_path(scope.path, node, index, attribute)
             first, second = (found.get(attribute) for found in graphs)
             inner = graph_scope(graph, first, title, scope, second)
-            yield from sites(inner, first.node if first else (), second.node if second else ())
+            known, sure = (found.node if found else () for found in (first, second))
+            yield from sites(inner, known, sure, clips_alone=clips_alone)
 
 
 def is_clip(node: NodeProto) -> bool:
