@@ -1,7 +1,8 @@
-"""How lint does on a large model: its time against reading and inferring shapes, its memory against the file.
+"""How lint and normalise do on large models: time against shape inference, memory against the file.
 
-``python -m bench.lint`` makes a model of 200 MB, asks three processes (nothing but the imports; onnx.load and
-shape inference; lint), and prints ratios. Exit status 1 where a limit is not kept.
+``python -m bench.lint`` makes a model of 200 MB and chains of Clip nodes, runs processes (nothing but the
+imports; onnx.load and shape inference; lint; normalise), and prints ratios. Exit status 1 where a limit is not
+kept; the figures of the chains are printed beside their goals.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -34,6 +36,10 @@ print(json.dumps([seconds, peak]))
 """
 _IMPORTS = "from pathlib import Path\nimport onnx\nfrom sonnx_clip.graph import lint_model, to_text"
 _LOAD = "model = onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1]))"
+_NORMALISE = (
+    "from sonnx_clip.graph.normalise import Wish, normalise\n"
+    "normalise(Path(sys.argv[1]), None, Wish(self_check={}))"
+)
 _LINT = "print(to_text(lint_model(Path(sys.argv[1]))), file=sys.stderr)"
 
 
@@ -71,6 +77,37 @@ def large_model(size: int, layers: int = 16) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
+def clip_chain(count: int, opset: int) -> onnx.ModelProto:
+    """Clip nodes one behind the other; their bounds are attributes before operator set 11, then inputs."""
+    names = ["X", *(f"t{number}" for number in range(count - 1)), "Y"]
+    pairs = list(pairwise(names))
+    if opset < 11:
+        nodes = [helper.make_node("Clip", [x], [y], name=f"c{y}", min=-1.0, max=6.0) for x, y in pairs]
+    else:
+        nodes = [helper.make_node("Clip", [x, "L", "M"], [y], name=f"c{y}") for x, y in pairs]
+    bounds = {"L": -1.0, "M": 6.0} if opset >= 11 else {}
+    stored = [helper.make_tensor(name, TensorProto.FLOAT, [], [number]) for name, number in bounds.items()]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "XY"]
+    graph = helper.make_graph(nodes, "chain", ends[:1], ends[1:], stored)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def chains(folder: Path, times: int) -> None:
+    """Print what chains of Clip cost."""
+    file = folder / "chain.onnx"
+    file.write_bytes(clip_chain(100_000, 13).SerializeToString())
+    load, lint = (measure(work, file, times) for work in (_LOAD, _LINT))
+    ratios = (lint.seconds / load.seconds, lint.peak / load.peak)
+    print(f"lint, 100,000 Clip nodes: {ratios[0]:.1f} x onnx.load and shape inference (goal 2),")
+    print(f"    memory {ratios[1]:.2f} x (goal 3)")
+    for count in (300, 2_500, 10_000):
+        file.write_bytes(clip_chain(count, 9).SerializeToString())
+        cost = [measure(_NORMALISE.format(check), file, times).seconds for check in (False, True)]
+        print(
+            f"normalise, a chain of {count}: {cost[0]:.1f} s; with the self-check {cost[1]:.1f} s (goal 10)"
+        )
+
+
 def measure(work: str, file: Path, times: int) -> Cost:
     """Run one kind of work in processes of their own: the median time, the greatest memory."""
     program = _MEASURE.format(imports=_IMPORTS, work=work)
@@ -94,6 +131,7 @@ def main() -> int:
         file.write_bytes(large_model(asked.megabytes * 1_000_000).SerializeToString())
         size = file.stat().st_size
         idle, load, lint = (measure(work, file, asked.times) for work in ("pass", _LOAD, _LINT))
+        chains(Path(folder), max(1, asked.times // 2))
     time_ratio, memory_ratio = lint.seconds / load.seconds, lint.peak / size
     print(f"a model of {size / 1e6:.0f} MB, {asked.times} runs each")
     print(f"time:   lint takes {time_ratio:.2f} x onnx.load and shape inference (limit {TIME_LIMIT})")

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 from onnx import ModelProto, defs
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.graph.arguments import ARGUMENTS, INPUTS, arguments, known_of, operator_version
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.arguments import (
+    ARGUMENTS,
+    BOUNDS_ARE_INPUTS_SINCE,
+    INPUTS,
+    arguments,
+    known_of,
+    operator_types,
+    operator_version,
+)
+from sonnx_clip.graph.declared import from_type, quoted, show_dims, shown, symbols
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.load import parse_model, read_without_weights
 from sonnx_clip.graph.restrictions import Rules, judge
@@ -87,13 +95,14 @@ def report_of(
     imports = opsets(model.opset_import, path, "the model")
     types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
     judged = _Judge(path, Rules(accept_inferred, types))
+    nodes = tuple(map(judged.report, found.nodes))
     return ModelReport(
         path=path,
         ir_version=model.ir_version,
         opsets=tuple(imports.items()),
         accept_inferred=accept_inferred,
-        nodes=tuple(map(judged.report, found.nodes)),
-        notes=(*_notes(model, found.nodes), *found.notes),
+        nodes=nodes,
+        notes=(*_notes(model, found.nodes), *_open_inputs(model, nodes), *found.notes),
         undecided=tuple(found.undecided),
     )
 
@@ -145,7 +154,45 @@ class _Judge:
     def _findings(self, node: ClipNode) -> Findings:
         tensors = arguments(node, self.path)
         unnamed = [replace(one, name=None if one.name is None else one.role) for one in tensors]
-        return Findings(judge(node, unnamed, self.rules))
+        sizes = [
+            (one.dims, one.derived.dims if one.derived else None) for one in tensors if one.name is not None
+        ]
+        is_open = any(all(dims is None or symbols(dims) for dims in both) for both in sizes)
+        return Findings(judge(node, unnamed, self.rules), is_open)
+
+
+def _open_inputs(model: ModelProto, nodes: Sequence[NodeReport]) -> list[str]:
+    """The inputs whose sizes a caller chooses, once for all nodes, and the command that settles them."""
+    count = sum(node.findings.open_sizes for node in nodes)
+    notes = []
+    for value in model.graph.input if count else ():
+        info = from_type(value.type, "graph input")
+        if info is not None and info.dims is not None and symbols(info.dims):
+            sizes = ",".join("…" if isinstance(dim, str) else str(dim) for dim in info.dims)
+            notes.append(
+                f"input {quoted(value.name)} has open sizes, {show_dims(info.dims)}; {count} Clip node(s) "
+                "have shapes that are not known in numbers. What follows from it is settled by: sonnx-clip "
+                f"normalise MODEL.onnx -o OUT.onnx --input-shape {shown(value.name)}={sizes}"
+            )
+    return notes
+
+
+# What the text of an older version that has inputs says otherwise than that on which the profile is based.
+_BASED_ON = 13
+_OTHERWISE = "does not say what min above max gives, which Clip-13 does (max)"
+
+
+def _version_notes(nodes: Sequence[ClipNode]) -> list[str]:
+    notes = []
+    for version in sorted({operator_version(node) for node in nodes}):
+        if BOUNDS_ARE_INPUTS_SINCE <= version < _BASED_ON:
+            types = ", ".join(sorted(operator_types(version)))
+            notes.append(
+                f"the profile is based on Clip-{_BASED_ON}; Clip-{version} takes {types} alone and "
+                f"{_OTHERWISE}. "
+                f"sonnx-clip normalise --opset {_BASED_ON} raises it where no result changes"
+            )
+    return notes
 
 
 def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> tuple[str, ...]:
@@ -166,4 +213,4 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> tuple[str, ...]:
         )
     if len(model.training_info) > 0:
         notes.append("the graphs of training_info are not run for inference and were not judged")
-    return tuple(notes)
+    return (*notes, *_version_notes(nodes))

@@ -109,7 +109,10 @@ def _constraint_problem(y: Argument) -> Problem | None:
 
 def _shape_remedy(tensor: Argument, inferred: Dims | None, explicit: Dims | None) -> str:
     if explicit is not None:
-        return f"declare the inferred shape {show_dims(explicit)} (value_info), or pass --accept-inferred"
+        return (
+            f"sonnx-clip normalise MODEL.onnx -o OUT.onnx declares the inferred shape {show_dims(explicit)}; "
+            "or pass --accept-inferred"
+        )
     if tensor.in_function:
         return (
             "declare a shape of numbers where the function is called or in the function's value_info, "
@@ -117,8 +120,8 @@ def _shape_remedy(tensor: Argument, inferred: Dims | None, explicit: Dims | None
         )
     if inferred is not None:
         return (
-            f"inference finds no more than {show_dims(inferred)}: give the symbolic dimensions of the "
-            "graph's inputs numbers, then declare what inference finds (value_info)"
+            f"inference finds no more than {show_dims(inferred)}: give the inputs of the graph sizes, "
+            "sonnx-clip normalise MODEL.onnx -o OUT.onnx --input-shape NAME=1,3,64,96"
         )
     return "declare a shape of numbers (value_info, or the type of the graph's input or output)"
 
@@ -162,7 +165,10 @@ def _type_problem(tensor: Argument, first: Argument | None, rules: Rules) -> Pro
 def _type_remedy(tensor: Argument) -> str:
     if tensor.inferred_type is not None:
         found = tensor.inferred_type
-        return f"declare the inferred element type {found} (value_info), or pass --accept-inferred"
+        return (
+            f"sonnx-clip normalise MODEL.onnx -o OUT.onnx declares the inferred element type {found}; "
+            "or pass --accept-inferred"
+        )
     if tensor.in_function:
         return "declare it in the function's value_info, or inline the function"
     return "declare it (value_info, or the type of the graph's input or output)"

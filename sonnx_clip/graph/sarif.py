@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from sonnx_clip import __version__
+from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.grouping import grouped
 from sonnx_clip.graph.report import statement
 from sonnx_clip.graph.verdict import Verdict
 from sonnx_clip.spec import Spec, load_spec
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.errors import UserError
-    from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Problem
+    from sonnx_clip.graph.verdict import ModelReport, NodeReport
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")
@@ -52,11 +54,11 @@ def to_sarif(
             }
         ],
         "results": [
-            _result(report, node, judgement, problem)
+            _result(report, nodes, place, number)
             for report in reports
-            for node in report.nodes
-            for judgement in node.judgements
-            for problem in judgement.problems
+            for nodes in grouped(report.nodes, lambda node: (node.operator, node.findings.alike))
+            for place, judgement in enumerate(nodes[0].findings.judgements)
+            for number in range(len(judgement.problems))
         ],
         "columnKind": "unicodeCodePoints",
     }
@@ -81,37 +83,41 @@ def _notification(path: Path, text: str, level: str) -> dict[str, Any]:
     return {"level": level, "message": {"text": text}, "locations": [place]}
 
 
-def _result(report: ModelReport, node: NodeReport, judgement: Judgement, problem: Problem) -> dict[str, Any]:
+def _result(report: ModelReport, nodes: Sequence[NodeReport], place: int, number: int) -> dict[str, Any]:
+    """One finding at all nodes that have it: the first is its location, the others are related ones."""
+    node = nodes[0]
+    judgement = node.judgements[place]
+    problem = judgement.problems[number]
     name = node.name or node.output
     tensor = "" if problem.tensor is None else f" {quoted(problem.tensor)}"
-    logical = [
-        {
-            "name": name,
-            "fullyQualifiedName": f"{node.graph} > node {node.index} {quoted(name)}",
-            "kind": "function",
-        }
+    more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
+    column = ARGUMENTS.index(problem.argument)
+    places = [
+        _location(report, one, one.tensors[column][1] if problem.tensor is not None else None)
+        for one in nodes
     ]
-    if problem.tensor is not None:
-        logical.append(
-            {
-                "name": problem.tensor,
-                "fullyQualifiedName": f"{node.graph} > {problem.tensor}",
-                "kind": "variable",
-            }
-        )
     return {
         "ruleId": judgement.id,
         "ruleIndex": RULES.index(judgement.id),
         "level": _LEVEL[problem.verdict],
         "kind": "fail" if problem.verdict is Verdict.VIOLATES else "review",
         "message": {
-            "text": f"{node.operator} {quoted(name)}, {problem.argument}{tensor}: {problem.message}. "
+            "text": f"{node.operator} {quoted(name)}{more}, {problem.argument}{tensor}: {problem.message}. "
             f"Remedy: {problem.remedy}"
         },
-        "locations": [
-            {"physicalLocation": {"artifactLocation": _artifact(report.path)}, "logicalLocations": logical}
-        ],
+        "locations": places[:1],
+        "relatedLocations": places[1:],
+        "occurrenceCount": len(nodes),
         "partialFingerprints": {
             "sonnxClip/v1": f"{judgement.id}/{problem.argument}/{node.graph}/{node.output}"
         },
     }
+
+
+def _location(report: ModelReport, node: NodeReport, tensor: str | None) -> dict[str, Any]:
+    name = node.name or node.output
+    title = f"{node.graph} > node {node.index} {quoted(name)}"
+    logical = [{"name": name, "fullyQualifiedName": title, "kind": "function"}]
+    if tensor is not None:
+        logical.append({"name": tensor, "fullyQualifiedName": f"{node.graph} > {tensor}", "kind": "variable"})
+    return {"physicalLocation": {"artifactLocation": _artifact(report.path)}, "logicalLocations": logical}

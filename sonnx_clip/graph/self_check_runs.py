@@ -83,16 +83,17 @@ def _compared(
 ) -> int:
     """Compare by one runtime; returns on how many inputs."""
     old = runtime.open(before, ())
+    given, expected = _ran(old, before, sizes)
+    again = _bits(old(given[0][1]))
+    if again != expected[0]:
+        raise _CannotRunError("the model gives other results each time, so nothing can be compared")
+    del old  # one at a time: each may hold the weights
     try:
         new = runtime.open(after, ())
     except _CannotRunError as error:
         if "NOT_IMPLEMENTED" in str(error) or runtime.name == _REFERENCE:
             raise _LostError(str(error)) from None
         raise _DifferenceError(f"which runs the model, refuses the result: {error}") from None
-    given, expected = _ran(old, before, sizes)
-    again = _bits(old(given[0][1]))
-    if again != expected[0]:
-        raise _CannotRunError("the model gives other results each time, so nothing can be compared")
     for (kind, feed), wanted in zip(given, expected, strict=True):
         try:
             found = _bits(new(feed))
@@ -229,6 +230,7 @@ def _session(
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = 1
+        options.enable_cpu_mem_arena = False
         options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(path.parent.resolve())

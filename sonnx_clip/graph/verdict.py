@@ -64,9 +64,13 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Findings:
-    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument."""
+    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument.
+
+    `open_sizes`: neither the model nor inference knows the shape of a tensor in numbers.
+    """
 
     judgements: tuple[Judgement, ...]
+    open_sizes: bool = False
 
     @cached_property
     def verdict(self) -> Verdict:

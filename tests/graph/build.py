@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, NodeProto, SparseTensorProto, ValueInfoProto
 
 FLOAT = TensorProto.FLOAT
+DECLARES = "sonnx-clip normalise MODEL.onnx -o OUT.onnx declares the inferred"
 Problems = list[tuple[str, str, str]]
 
 

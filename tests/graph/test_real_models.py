@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.graph import lint_model
-from tests.graph.build import problems, verdicts
+from tests.graph.build import DECLARES, problems, verdicts
 
 MODELS = Path(__file__).parent.parent / "models"
 NAMES = ["/r/Clip", "/h/Clip", "/Clip", "/Clip_1", "/Clip_2"]
@@ -21,7 +21,7 @@ def test_relu6_with_bounds_as_inputs(opset: int) -> None:
     assert {node.operator for node in report.nodes} == {"Clip-11" if opset == 11 else "Clip-13"}
     expected = [NO_TYPES, NO_TYPES, {"R2": "violates"} | NO_TYPES, {"R1": "violates"} | NO_TYPES, NO_TYPES]
     assert [verdicts(report, i) for i in range(5)] == expected
-    declare = "declare the inferred shape [1, 4, 6, 6] (value_info), or pass --accept-inferred"
+    declare = f"{DECLARES} shape [1, 4, 6, 6]; or pass --accept-inferred"
     assert problems(report, "R4") == [
         ("X", "known only by inference", declare),
         ("Y", "known only by inference", declare),

@@ -36,8 +36,12 @@ def test_text_of_one_node(tmp_path: Path) -> None:
     first = f"{tmp_path}/model.onnx (opset ai.onnx 13): 1 Clip node(s), of which 1 violate a restriction"
     set_it = "set input L (min) to a scalar of X's element type"
     numbers = (
-        "give the symbolic dimensions of the graph's inputs numbers, "
-        "then declare what inference finds (value_info)"
+        "give the inputs of the graph sizes, "
+        "sonnx-clip normalise MODEL.onnx -o OUT.onnx --input-shape NAME=1,3,64,96"
+    )
+    open_input = (
+        "input 'X' has open sizes, [N, 3]; 1 Clip node(s) have shapes that are not known in numbers. What "
+        "follows from it is settled by: sonnx-clip normalise MODEL.onnx -o OUT.onnx --input-shape X=…,3"
     )
     assert lines == [
         first,
@@ -49,6 +53,7 @@ def test_text_of_one_node(tmp_path: Path) -> None:
         "    violates R4: Shape of tensors shall be explicit",
         "      X 'X': symbolic dimension N (axis 0) in the declared shape [N, 3]",
         f"        remedy: inference finds no more than [N, 3]: {numbers}",
+        f"  note: {open_input}",
     ]
 
 

@@ -9,6 +9,7 @@ from onnx import TensorProto, helper
 
 from sonnx_clip.graph.verdict import Verdict
 from tests.graph.build import (
+    DECLARES,
     FLOAT,
     bounds,
     clip,
@@ -126,12 +127,12 @@ def test_r4_known_only_by_inference_counts_when_accepted(tmp_path: Path) -> None
         (
             "X",
             "known only by inference",
-            "declare the inferred shape [2, 3] (value_info), or pass --accept-inferred",
+            f"{DECLARES} shape [2, 3]; or pass --accept-inferred",
         )
     ]
     assert problems(report, "R5")[0][1:] == (
         "no declared element type",
-        "declare the inferred element type FLOAT (value_info), or pass --accept-inferred",
+        f"{DECLARES} element type FLOAT; or pass --accept-inferred",
     )
     assert verdicts(lint(tmp_path, model(main), accept_inferred=True)) == {}
     declared = graph(*main.node, inputs=[value("A", [2, 3])], infos=[value("X", [2, 3])])
@@ -144,7 +145,7 @@ def test_r4_inference_may_replace_a_declared_symbol_when_accepted(tmp_path: Path
         (
             "Y",
             "symbolic dimension N (axis 0) in the declared shape [N, 3]",
-            "declare the inferred shape [2, 3] (value_info), or pass --accept-inferred",
+            f"{DECLARES} shape [2, 3]; or pass --accept-inferred",
         )
     ]
     assert verdicts(lint(tmp_path, model(main), accept_inferred=True)) == {}
