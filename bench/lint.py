@@ -1,8 +1,8 @@
 """How lint and normalise do on large models: time against shape inference, memory against the file.
 
 ``python -m bench.lint`` makes a model of 200 MB and chains of Clip nodes, runs processes (nothing but the
-imports; onnx.load and shape inference; lint; normalise), and prints ratios. Exit status 1 where a limit is not
-kept; the figures of the chains are printed beside their goals.
+imports; onnx.load and shape inference; lint; normalise), and prints ratios. Exit status 1 where a limit is
+not kept; the figures of the chains are printed beside their goals.
 """
 
 from __future__ import annotations

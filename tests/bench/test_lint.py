@@ -38,9 +38,13 @@ def test_the_status_says_whether_the_limits_are_kept(
     status: int,
 ) -> None:
     costs = {"pass": Cost(0.0, 10), lint._LOAD: Cost(2.0, 900), lint._LINT: Cost(1.0, 300)}
+    costs |= {lint._NORMALISE.format(check): Cost(3.0, 300) for check in (False, True)}
     monkeypatch.setattr(lint, "measure", lambda work, *_: costs[work])
     monkeypatch.setattr(lint, "TIME_LIMIT", time_limit)
     monkeypatch.setattr(lint, "MEMORY_LIMIT", memory_limit)
     monkeypatch.setattr(sys, "argv", ["lint", "--megabytes", "1"])
     assert lint.main() == status
-    assert "lint takes 0.50 x onnx.load" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "lint takes 0.50 x onnx.load" in out
+    assert "lint, 100,000 Clip nodes: 0.5 x onnx.load and shape inference (goal 2)" in out
+    assert "normalise, a chain of 10000: 3.0 s; with the self-check 3.0 s (goal 10)" in out
