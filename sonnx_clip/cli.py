@@ -41,6 +41,7 @@ def _options(
 
 
 _COMMANDS = (
+    (proofs.all_, "--runtime onnxruntime --again"),
     (proofs.generate, "--check"),
     (proofs.prove, "--family float --jobs 2"),
     (proofs.frama_c, "--dtype int32"),
@@ -61,12 +62,16 @@ _COMMANDS = (
 """Each command, and the arguments of the example that its help ends with."""
 
 for _command, _example in _COMMANDS:
-    _name = _command.__name__.replace("_", "-")
+    _name = _command.__name__.rstrip("_").replace("_", "-")
     app.command(_name, epilog=f"Example: sonnx-clip {_name} {_example}")(_command)
 
 
+def end_as_interrupted() -> None:
+    """Leave on SIGTERM as on an interrupt, so that no process stays behind."""
+    signal.signal(signal.SIGTERM, _end)
+
+
 def _end(number: int, _frame: object) -> None:
-    """Leave as by an interrupt, so that no prover stays behind."""
     sys.exit(128 + number)
 
 
@@ -75,7 +80,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names in files need not fit the terminal's encoding
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, _end)
+    end_as_interrupted()
     try:
         app()
     except UserError as error:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.options import BUILD, FamilyName, Format, Jobs, Json, OnlyTypes, TextOrJson, wants_json
+from sonnx_clip.options import BUILD, Again, FamilyName, Format, Jobs, Json, OnlyTypes, TextOrJson, wants_json
 
 
 def generate(
@@ -40,7 +40,6 @@ def prove(
     jobs: Jobs = None,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
-    generate: Annotated[bool, typer.Option("--generate", help="Write generated/ anew first.")] = False,
     build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
 ) -> None:
     """Prove the obligations, each by two provers; an unchanged one is not proved again."""
@@ -54,9 +53,28 @@ def prove(
         jobs=jobs,
         as_json=wants_json(format, json=json),
         build=build,
-        generate=generate,
     )
     raise typer.Exit(status)
+
+
+def all_(
+    runtime: Annotated[
+        list[str] | None,
+        typer.Option(help="Judged beside our own; by default numpy, onnxruntime, onnx-reference."),
+    ] = None,
+    jobs: Jobs = None,
+    again: Again = False,
+    build: Annotated[Path, typer.Option(help="Where ledger, verdicts and evidence go.")] = BUILD,
+) -> None:
+    """Do what `make prove` does: generate, prove, judge the runtimes, write the evidence."""
+    import os
+
+    from rich.console import Console
+
+    from sonnx_clip.stages import OTHERS, run_all, stages
+
+    every = stages(runtime or OTHERS, jobs or os.cpu_count() or 1, build, again=again)
+    raise typer.Exit(run_all(every, Console()))
 
 
 def frama_c(

@@ -14,6 +14,7 @@ import platform
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,11 +39,12 @@ from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.show import show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.progress import Show
     from sonnx_clip.spec.types import ElementType
 
 _LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
@@ -62,7 +64,7 @@ def run_campaign(
     jobs: int = 1,
     kept: Path | None = None,
     again: bool = False,
-    on_type: Callable[[str], None] = lambda _: None,
+    on_progress: Show = lambda _, __: None,
 ) -> Report:
     """Judge a runtime.
 
@@ -74,7 +76,7 @@ def run_campaign(
         jobs: how many element types are judged at once.
         kept: the folder in which verdicts are kept; if None, none is taken from there and none is kept.
         again: judge also what was judged before under the same conditions.
-        on_type: called with each element type before it is judged, from the thread that judges it.
+        on_progress: called with the number of types that are judged, and the last of them.
 
     Raises:
         UserError: the runtime or an element type is not known, or a package is missing.
@@ -86,14 +88,16 @@ def run_campaign(
     keeper = _Keeper(runtime, kept, policy, timeout)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     running = _Running()
+    numbers = count(1)  # the next number is one step of the interpreter, whichever thread takes it
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
         if (known := old[etype.id]) is not None:
+            on_progress(next(numbers), etype.id)
             return known.version, known.report
-        on_type(etype.id)
         version, report = _judge(runtime, etype, policy, timeout, running)
         if not running.stopped:
             keeper.keep(etype, version, report)
+            on_progress(next(numbers), etype.id)
         return version, report
 
     with ThreadPoolExecutor(jobs) as pool:

@@ -13,6 +13,7 @@ from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.kept import FOLDER
 from sonnx_clip.conform.text import print_report, reproducers, summary
 from sonnx_clip.files import make_folder, write_whole
+from sonnx_clip.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,17 +56,10 @@ def check_runtime(
         if file is not None:  # better known before the run than after it
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
-    progress = Console(stderr=True)
-    begun: list[str] = []
-    with progress.status(f"{runtime}: looking for kept verdicts") as status:
-
-        def tell(etype: str) -> None:
-            begun.append(etype)
-            status.update(f"{runtime}: {etype} ({len(begun)} of {number} element types)")
-
-        number = len(set(types)) or len(machine_types())
+    number = len(set(types)) or len(machine_types())
+    with progress(runtime, number, "element types", Console(stderr=True)) as show:
         report = run_campaign(
-            runtime, types, policy=policy, on_type=tell, jobs=jobs or os.cpu_count() or 1,
+            runtime, types, policy=policy, on_progress=show, jobs=jobs or os.cpu_count() or 1,
             kept=None if build is None else build / FOLDER, again=again,
         )  # fmt: skip
     text = report.model_dump_json(indent=1) + "\n"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sonnx_clip
 from sonnx_clip.conform.report import FAILING, Report
+from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.digest import digest_of_file
 from sonnx_clip.evidence.coq import Record as CoqRecord
 from sonnx_clip.evidence.coq import coq_evidence, read_foundation, with_coq
@@ -17,7 +18,7 @@ from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
 from sonnx_clip.evidence.proofs import Proofs, read_proofs
 from sonnx_clip.evidence.replays import read_replays
-from sonnx_clip.evidence.runtimes import OURS, not_judged, runtimes_of
+from sonnx_clip.evidence.runtimes import not_judged, runtimes_of
 from sonnx_clip.evidence.source_findings import with_source_findings
 from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.report import Report
     from sonnx_clip.spec import Spec
 
-OURS = ("sonnx", "sonnx-c")
-"""The project's own Clip: by NumPy, and by the verified C kernels."""
-
 FORMS = ("C1", "C3")
 """The constraints on a result that the checker judges call by call."""
 

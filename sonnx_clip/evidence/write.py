@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.counts import counted
 from sonnx_clip.evidence.collect import gather, read_inputs
 from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
-from sonnx_clip.evidence.runtimes import OURS
 from sonnx_clip.files import write_together
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.generate import all_obligations

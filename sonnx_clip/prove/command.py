@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file, repo_root
+from sonnx_clip.progress import progress
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.coverage import uncovered
 from sonnx_clip.prove.ledger import Ledger
@@ -22,7 +21,7 @@ from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.render.c import render_c
-from sonnx_clip.render.generate import Generated, differences, render_all, render_theories, write
+from sonnx_clip.render.generate import Generated, differences, render_theories
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.names import nearest
 
@@ -46,7 +45,6 @@ def prove(
     jobs: int | None,
     as_json: bool,
     build: Path,
-    generate: bool = False,
 ) -> int:
     """Prove what is asked for; print a table, or JSON; returns the exit status.
 
@@ -58,19 +56,20 @@ def prove(
         jobs: how many processes run at once; all cores by default.
         as_json: print the document instead of the table.
         build: where the ledger, the configuration and the document go.
-        generate: bring generated/ in line with the specification first, instead of comparing it.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
     spec = load_spec()
-    theories = _rendered(spec, generate=generate)
+    theories = render_theories(spec)
+    if stale := differences(theories, repo_root(), ("generated/why3",)):
+        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
     why3 = configure(build)
     taken = trusted(theories.obligations)
     complete = selected == theories.obligations and len(found) == len(NAMES)
-    if complete and not generate:
+    if complete:
         _require_extracted(spec, theories)
     console = Console(stderr=as_json)
     if not console.is_terminal:
@@ -97,25 +96,6 @@ def prove(
     _print_surprises(console, news)
     _print_gaps(console, gaps)
     return 0 if proofs.all_shown and not news and not gaps else 1
-
-
-def _rendered(spec: Spec, *, generate: bool) -> Generated:
-    """What is rendered, as it lies in generated/; on the way a line for each thing that takes seconds."""
-    beside = Console(stderr=True)
-    with beside.status("rendering the specification"):
-        if generate and not beside.is_terminal:
-            beside.print("rendering the specification", highlight=False)
-        if not generate:
-            theories = render_theories(spec)
-            if stale := differences(theories, repo_root(), ("generated/why3",)):
-                raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
-            return theories
-        everything = render_all(spec)
-        written = write(everything, repo_root())
-    for path in written:
-        print(f"written: {path}", file=sys.stderr)
-    print(f"{len(everything.files)} generated files are fresh", file=sys.stderr)
-    return everything
 
 
 def _require_extracted(spec: Spec, theories: Generated) -> None:
@@ -170,30 +150,9 @@ def _run(
     asked_for = set(selected)
     partly = {o.file for o in every if o not in asked_for}
     complete_files = frozenset(o.file for o in selected if o.file not in partly)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    beside = console if console.is_terminal else Console(stderr=True)  # a pipe gets the table alone
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("proving", total=len(selected) * len(provers))
-        plain = _PlainProgress(beside, len(selected) * len(provers))
-
-        def on_progress(count: int) -> None:
-            bar.update(task, completed=count)
-            plain(count)
-
-        session = Session(why3, provers, ledger, jobs or os.cpu_count() or 1, on_progress)
+    with progress("proving", len(selected) * len(provers), "answers", console) as show:
+        session = Session(why3, provers, ledger, jobs or os.cpu_count() or 1, lambda count: show(count, ""))
         return session.prove(selected, complete_files)
-
-
-class _PlainProgress:
-    """A line at each fifth of the work, where there is no terminal."""
-
-    def __init__(self, console: Console, total: int) -> None:
-        self.console, self.total, self.next = console, total, 1
-
-    def __call__(self, count: int) -> None:
-        if not self.console.is_terminal and count * 5 >= self.next * self.total:
-            self.console.print(f"proving: {count} of {self.total} answers", highlight=False)
-            self.next = count * 5 // self.total + 1
 
 
 def _print_failures(

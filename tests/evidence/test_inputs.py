@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
+from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import write_evidence
-from sonnx_clip.evidence.runtimes import OURS
 from sonnx_clip.paths import repo_file
 from tests.evidence import made
 

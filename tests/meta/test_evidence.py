@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
+from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import write_evidence
-from sonnx_clip.evidence.runtimes import OURS
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 from tests.evidence import made

@@ -6,15 +6,18 @@ import os
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from sonnx_clip.conform.dialects.forms import newest_opset
 from sonnx_clip.conform.dialects.record import FOLDER, RUNTIMES
 from sonnx_clip.conform.dialects.run import kept_or_compared
 from sonnx_clip.conform.dialects.text import NOT_DIRECTML, print_record, summary
 from sonnx_clip.conform.kept import FOLDER as KEPT
 from sonnx_clip.files import make_folder, write_whole
+from sonnx_clip.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,17 +77,17 @@ def _records(
     again: bool,
 ) -> Iterator[Record]:  # fmt: skip
     """The record of each runtime in their order; they are compared side by side."""
-    stop = threading.Event()
-    with Console(stderr=True).status("looking for kept records") as shown, ThreadPoolExecutor(jobs) as pool:
-        at: dict[str, int] = {}
+    stop, begun = threading.Event(), count()
+    total = (len(set(opsets)) or newest_opset()) * len(runtimes)
+    bar = progress("compare-dialects", total, "operator sets", Console(stderr=True))
+    with bar as show, ThreadPoolExecutor(jobs) as pool:
 
         def record(runtime: str) -> Record:
-            def tell(opset: int) -> None:
-                at[runtime] = opset
-                shown.update(", ".join(f"{name}: opset {number}" for name, number in sorted(at.items())))
+            def at(opset: int) -> None:
+                show(next(begun), f"{runtime}, opset {opset}")
 
             return kept_or_compared(
-                runtime, opsets, types, kept=kept, again=again, on_opset=tell, stopped=stop.is_set
+                runtime, opsets, types, kept=kept, again=again, on_opset=at, stopped=stop.is_set
             )
 
         try:

@@ -35,6 +35,8 @@ RUNTIMES = {
     "onnx-reference": "sonnx_clip.conform.runtimes.onnx_reference",
 }
 
+OURS = ("sonnx", "sonnx-c")
+"""The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""
 
 # What a verdict on our own implementations speaks of, by runtime: files of the repository.
 _CODE = {
