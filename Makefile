@@ -5,6 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 MAKEFLAGS += --no-print-directory
+# Each command is a process of its own: without __pycache__ it would compile our sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 
@@ -34,7 +36,7 @@ help: ## list the targets
 # --- What is asked for most ------------------------------------------------------------------
 
 .PHONY: prove
-prove: say-prove setup-python setup-provers setup-c ## generate, prove, judge the runtimes, write build/evidence/
+prove: say-prove setup ## generate, prove, judge the runtimes, write build/evidence/
 	@$(BIN)/sonnx-clip all $(RUNTIMES:%=--runtime %) $(PROVE_ARGS)
 
 say-prove:
@@ -46,7 +48,7 @@ shell: setup-python ## a shell in which `sonnx-clip` is on PATH
 	@exec env -u MAKEFLAGS -u MAKELEVEL PATH="$(CURDIR)/$(BIN):$$PATH" bash
 
 .PHONY: test
-test: setup-python setup-provers setup-c ## the test suite, with coverage
+test: setup ## the test suite, with coverage
 	$(PYTEST) $(COV_ARGS) -m "not exhaustive and not browser"
 
 .PHONY: lint
@@ -123,7 +125,10 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: say-prove setup-python setup-provers setup-coq setup-browser setup-bench setup-c setup-cross setup-frama-c
+.PHONY: say-prove setup setup-python setup-provers setup-coq setup-browser setup-bench setup-c setup-cross setup-frama-c
+setup:
+	@tools/setup.sh python provers c
+
 setup-python:
 	@tools/setup.sh python
 

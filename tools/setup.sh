@@ -9,6 +9,7 @@
 #   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
 #   tools/setup.sh cross     compilers and emulators of other machines, for the C kernels
 #   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
+#   tools/setup.sh python provers c    several of them side by side
 #
 # Exit status: 0 all is there, 2 something is missing and cannot be installed here.
 # PYTHON=/path/to/python chooses the interpreter. SETUP_SYSTEM=no never installs Debian packages.
@@ -47,6 +48,8 @@ install_debian() {
     shift
     find_root || fail "$why, and this account may not install it. Install, then repeat: $*" \
         "on Debian or Ubuntu: sudo apt-get install --no-install-recommends $*"
+    exec 8<tools/setup.sh # only one may call apt at a time
+    if command -v flock >/dev/null; then flock 8; fi
     say "$why: installing Debian's $*"
     log=$(mktemp)
     # One unreachable source need not matter to these packages: the installation decides.
@@ -58,6 +61,7 @@ install_debian() {
         fail "apt-get could not install $* (its last words are above). Install, then repeat: $*"
     fi
     rm -f "$log"
+    exec 8<&-
     hash -r
 }
 
@@ -244,6 +248,20 @@ setup_bench() {
     fi
 }
 
+# Several are set up side by side: pip waits for one index, apt for another. The first failure is the status.
+setup_several() {
+    local what process running=() status=0
+    for what in "$@"; do
+        "tools/${BASH_SOURCE[0]##*/}" "$what" &
+        running+=($!)
+    done
+    for process in "${running[@]}"; do
+        wait "$process" || status=$((status ? status : $?))
+    done
+    exit "$status"
+}
+
+[[ $# -le 1 ]] || setup_several "$@"
 case ${1:-} in
     python) setup_python ;;
     provers) setup_provers ;;
@@ -253,5 +271,5 @@ case ${1:-} in
     c) setup_c ;;
     cross) setup_cross ;;
     bench) setup_bench ;;
-    *) fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench" ;;
+    *) fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench …" ;;
 esac

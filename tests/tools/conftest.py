@@ -81,11 +81,11 @@ class Machine:
         """Put a sudo on the PATH, which asks for no password unless FAKE_SUDO says otherwise."""
         self.add("sudo", SUDO)
 
-    def setup(self, what: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    def setup(self, *what: str, **settings: str) -> subprocess.CompletedProcess[str]:
         """Run tools/setup.sh there."""
         places = {"PATH": self.bin, "BIN": self.bin, "LOG": self.log, "TMPDIR": self.bin.parent}
         here = {name: str(place) for name, place in places.items()} | settings
-        command = [str(self.home / "tools/setup.sh"), what]
+        command = [str(self.home / "tools/setup.sh"), *what]
         return subprocess.run(command, env=here, capture_output=True, text=True, check=False, timeout=30)
 
     def calls(self) -> list[str]:
