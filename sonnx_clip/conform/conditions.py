@@ -34,7 +34,7 @@ _DISTRIBUTIONS = {
 }
 # Variables that NumPy, the runtimes, their thread pools, the loader, Python or the compiler look at.
 _VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
-              "ORT_", "LD_", "PYTHON", "SONNX", "XDG_CACHE_HOME")  # fmt: skip
+              "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
 _CPUINFO = Path("/proc/cpuinfo")
 
 
