@@ -95,6 +95,13 @@ kernels: setup-python setup-c ## build the C kernels for sonnx_clip.clip, for th
 portability: setup-python ## both README commands in a fresh Debian 13 (needs root and the network)
 	$(BIN)/python tools/portability.py $(PORTABILITY_ARGS)
 
+.PHONY: bench-self
+bench-self: setup ## what make prove and the commands cost; 1 if one misses its target twice
+	status=0; \
+	$(BIN)/python -m bench.prove || status=$$?; \
+	$(BIN)/python -m bench.commands $(BENCH_ARGS) || status=$$?; \
+	exit $$status
+
 .PHONY: replay
 replay: setup-provers ## prove everything with `why3 prove` alone, without our Python
 	sh generated/replay.sh
