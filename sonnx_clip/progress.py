@@ -1,7 +1,8 @@
 """How far a long stage is: a bar on a terminal, lines elsewhere, numbers for a command that started this one.
 
 `sonnx-clip all` starts the stages as processes of their own and draws one bar for each: it names a descriptor
-in the environment variable SONNX_CLIP_PROGRESS, to which a stage writes ``done total label`` in lines.
+in the environment variable SONNX_CLIP_PROGRESS, to which a stage writes lines: ``done total label`` for how
+far it is, and ``= name`` when it comes to what another stage waits for.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 VARIABLE = "SONNX_CLIP_PROGRESS"
+
+GENERATED = "generated"
+"""The milestone of `sonnx-clip prove --generate`: generated/ is what the specification says."""
 
 Show: TypeAlias = "Callable[[int, str], None]"
 """Called with how much is done, and what is at work."""
@@ -41,6 +45,12 @@ def progress(label: str, total: int, unit: str, console: Console) -> Iterator[Sh
             yield show
     else:
         yield _in_lines(label, total, unit)
+
+
+def milestone(name: str) -> None:
+    """Say to the command that started this one what has been reached."""
+    if os.environ.get(VARIABLE):
+        os.write(int(os.environ[VARIABLE]), f"= {name}\n".encode())
 
 
 def _to_descriptor(descriptor: int, total: int) -> Show:

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from sonnx_clip.conform.runtimes import OURS, RUNTIMES
-from sonnx_clip.progress import VARIABLE
+from sonnx_clip.progress import GENERATED, VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class Stage:
     Args:
         name: what people see.
         arguments: what the interpreter is given.
-        after: the names of the stages that must have ended before.
+        after: the stages that must have ended before, or the milestones that one must have come to.
         decides: status 1 of it is that of the whole.
         needed: a status above 1 ends the whole.
     """
@@ -73,10 +73,9 @@ def stages(others: Sequence[str], jobs: int, build: Path, *, again: bool) -> tup
     where = ("--build", str(build))
     judging = (*where, "--brief", "--jobs", str(jobs), *(["--again"] if again else []))
     found = [
-        Stage("generate", (*_COMMAND, "generate")),
-        Stage("prove", (*_COMMAND, "prove", *where, "--jobs", str(jobs)), ("generate",)),
+        Stage("prove", (*_COMMAND, "prove", "--generate", *where, "--jobs", str(jobs))),
         # Without a library `sonnx_clip.clip` stays with the kernels of NumPy.
-        Stage("C for clip", ("-m", "sonnx_clip.oracle.built"), ("generate",), decides=False, needed=False),
+        Stage("C for clip", ("-m", "sonnx_clip.oracle.built"), (GENERATED,), decides=False, needed=False),
     ]
     before = "C for clip"
     for runtime in dict.fromkeys((*OURS, *others)):
@@ -109,6 +108,7 @@ class _Run:
         self._waiting = list(every)
         self._running: dict[str, _Running] = {}
         self._ended: dict[str, int] = {}
+        self._reached: set[str] = set()  # stages that have ended, and milestones
         self._printed: dict[str, str] = {}
         self._selector = selectors.DefaultSelector()
         columns = (
@@ -124,6 +124,8 @@ class _Run:
             try:
                 while self._waiting or self._running:
                     self._start()
+                    if not self._running:
+                        return self._stuck()
                     self._read(_TICK)
                     if (status := self._collect()) is not None:
                         return status
@@ -132,7 +134,7 @@ class _Run:
         return int(any(self._ended[stage.name] for stage in self._every if stage.decides))
 
     def _start(self) -> None:
-        for stage in [s for s in self._waiting if all(name in self._ended for name in s.after)]:
+        for stage in [s for s in self._waiting if self._reached.issuperset(s.after)]:
             self._waiting.remove(stage)
             reader, writer = os.pipe()
             printed = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
@@ -147,6 +149,13 @@ class _Run:
             self._tasks[stage.name] = self._bars.add_task(stage.name, total=None, at_work="")
             self._say(f"{stage.name}: started")
 
+    def _stuck(self) -> int:
+        """Nothing runs and something still waits: whoever should have reached it has ended without."""
+        missing = {name for stage in self._waiting for name in stage.after} - self._reached
+        names = ", ".join(stage.name for stage in self._waiting)
+        print(f"error: {names} did not run: {', '.join(sorted(missing))} was not reached", file=sys.stderr)
+        return 2
+
     def _environment(self, writer: int) -> Mapping[str, str]:
         wide = {"COLUMNS": str(self._console.width)}
         return {VARIABLE: str(writer), **(wide if self._console.is_terminal else {})}
@@ -156,18 +165,25 @@ class _Run:
         if not self._console.is_terminal:
             print(line, file=sys.stderr, flush=True)
 
-    def _read(self, seconds: float) -> None:
+    def _read(self, seconds: float) -> bool:
+        """Take what the stages have written about their progress; whether there was something."""
         if not self._selector.get_map():
             time.sleep(seconds)
-        for key, _ in self._selector.select(seconds):
+        heard = self._selector.select(seconds)
+        for key, _ in heard:
             running: _Running = key.data
             data = os.read(running.reader, 1 << 16)
             if not data:
                 self._selector.unregister(running.reader)
                 continue
             *lines, running.unread = (running.unread + data).split(b"\n")
-            if lines:
-                self._progress(running.stage.name, lines[-1].decode(errors="replace"))
+            self._heard(running.stage.name, [line.decode(errors="replace") for line in lines])
+        return bool(heard)
+
+    def _heard(self, name: str, lines: Sequence[str]) -> None:
+        self._reached |= {line[2:] for line in lines if line.startswith("= ")}
+        if far := [line for line in lines if not line.startswith("= ")]:
+            self._progress(name, far[-1])
 
     def _progress(self, name: str, line: str) -> None:
         first, second, at_work = line.split(" ", 2)
@@ -180,19 +196,21 @@ class _Run:
 
     def _collect(self) -> int | None:
         """Note which stages have ended and print what is due; the status if one of them ends the whole."""
-        for name, running in list(self._running.items()):
-            status = running.process.poll()
-            if status is None:
-                continue
+        ended = [(name, r) for name, r in self._running.items() if r.process.poll() is not None]
+        while ended and self._read(0):  # what they wrote last
+            pass
+        for name, running in ended:
+            status = running.process.returncode
             del self._running[name]
             self._close(running)
             self._bars.remove_task(self._tasks[name])
             self._ended[name] = status
+            self._reached.add(name)
             running.printed.seek(0)
             self._printed[name] = running.printed.read().decode(errors="replace")
             running.printed.close()
             self._say(f"{name}: ended after {time.monotonic() - running.began:.1f} s")
-            if running.stage.needed and not (status == 0 or (status == 1 and name != "generate")):
+            if running.stage.needed and status not in (0, 1):
                 self._print([stage.name for stage in self._every if stage.name in self._ended])
                 return status if status > 0 else 128 - status
         names = [stage.name for stage in self._every]
@@ -234,6 +252,6 @@ def run_all(every: Iterable[Stage], console: Console, program: Sequence[str] = P
 
     Returns:
         0 if every stage that decides ended with 0; 1 if one of them ended with 1; the status of the first
-        stage that ended with another, or of the first, `generate`, if that is not 0: then the others stop.
+        stage that is needed and ended with another: then the others stop.
     """
     return _Run(tuple(every), program, console)()

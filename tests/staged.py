@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--after", action="append", default=[])
     parser.add_argument("--wait-for")
     parser.add_argument("--status", type=int, default=0)
+    parser.add_argument("--milestone")
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--forever", action="store_true")
     asked = parser.parse_args()
@@ -34,6 +35,8 @@ def main() -> int:
         (asked.folder / f"{asked.name}.began").write_text("")
         print(f"{asked.name} speaks", flush=True)
         descriptor = int(os.environ[VARIABLE])
+        if asked.milestone:
+            os.write(descriptor, f"= {asked.milestone}\n".encode())
         for done in range(asked.count):
             os.write(descriptor, f"{done + 1} {asked.count} at work\n".encode())
         while asked.forever:

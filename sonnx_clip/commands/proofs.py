@@ -40,6 +40,7 @@ def prove(
     jobs: Jobs = None,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
+    generate: Annotated[bool, typer.Option("--generate", help="Write generated/ anew first.")] = False,
     build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
 ) -> None:
     """Prove the obligations, each by two provers; an unchanged one is not proved again."""
@@ -53,6 +54,7 @@ def prove(
         jobs=jobs,
         as_json=wants_json(format, json=json),
         build=build,
+        generate=generate,
     )
     raise typer.Exit(status)
 

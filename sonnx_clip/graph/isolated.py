@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -80,6 +81,7 @@ def _child(
     memory: int,
     seconds: float,
 ) -> None:
+    faulthandler.disable()  # how this process dies is what the parent reports
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted too, and kills this process
     _limit(memory, seconds)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file, repo_root
-from sonnx_clip.progress import progress
+from sonnx_clip.paths import checkout, repo_file, repo_root
+from sonnx_clip.progress import GENERATED, milestone, progress
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.coverage import uncovered
 from sonnx_clip.prove.ledger import Ledger
@@ -21,7 +22,7 @@ from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.render.c import render_c
-from sonnx_clip.render.generate import Generated, differences, render_theories
+from sonnx_clip.render.generate import Generated, differences, render_all, render_theories, write
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.names import nearest
 
@@ -45,6 +46,7 @@ def prove(
     jobs: int | None,
     as_json: bool,
     build: Path,
+    generate: bool = False,
 ) -> int:
     """Prove what is asked for; print a table, or JSON; returns the exit status.
 
@@ -56,20 +58,19 @@ def prove(
         jobs: how many processes run at once; all cores by default.
         as_json: print the document instead of the table.
         build: where the ledger, the configuration and the document go.
+        generate: bring generated/ in line with the specification first, instead of comparing it.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
     spec = load_spec()
-    theories = render_theories(spec)
-    if stale := differences(theories, repo_root(), ("generated/why3",)):
-        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
+    theories = _rendered(spec, generate=generate)
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
     why3 = configure(build)
     taken = trusted(theories.obligations)
     complete = selected == theories.obligations and len(found) == len(NAMES)
-    if complete:
+    if complete and not generate:
         _require_extracted(spec, theories)
     console = Console(stderr=as_json)
     if not console.is_terminal:
@@ -96,6 +97,22 @@ def prove(
     _print_surprises(console, news)
     _print_gaps(console, gaps)
     return 0 if proofs.all_shown and not news and not gaps else 1
+
+
+def _rendered(spec: Spec, *, generate: bool) -> Generated:
+    """What is rendered, as it lies in generated/; UserError if it lies there otherwise and may not."""
+    if generate:
+        everything = render_all(spec)
+        written = write(everything, checkout())
+        for path in written:
+            print(f"written: {path}", file=sys.stderr)
+        print(f"{len(everything.files)} generated files are fresh", file=sys.stderr)
+        milestone(GENERATED)
+        return everything
+    theories = render_theories(spec)
+    if stale := differences(theories, repo_root(), ("generated/why3",)):
+        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
+    return theories
 
 
 def _require_extracted(spec: Spec, theories: Generated) -> None:
