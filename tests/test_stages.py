@@ -106,7 +106,8 @@ def test_a_log_has_a_line_for_each_beginning_end_and_fifth(folder, capfd):
 
 
 DRIVER = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
 from rich.console import Console
 from sonnx_clip.cli import end_as_interrupted
 from sonnx_clip.stages import Stage, run_all

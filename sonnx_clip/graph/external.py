@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,8 @@ def _outside(location: str, folder: Path) -> str | None:
     try:
         base = folder.resolve()
         inside = (base / location).resolve().is_relative_to(base)
+        with suppress(FileNotFoundError, NotADirectoryError):  # said elsewhere
+            (base / location).stat()  # a circle of links, which `resolve` passes over from Python 3.13 on
     except (OSError, ValueError, RuntimeError) as error:
         return f"is no usable path ({shown(str(error))})"
     return None if inside else "leads out of the model's folder through a link"

@@ -80,7 +80,7 @@ def test_nothing_is_loaded_from_anywhere(page, written):
 
 
 def test_nothing_tells_where_it_was_made(written):
-    assert str(repo_file("")) not in written.html
+    assert f"{repo_file('')}/" not in written.html
 
 
 def test_every_source_word_stands_on_the_page(page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -125,9 +126,14 @@ def test_the_record_is_written_as_a_whole(own_spec: Path) -> None:
     (own_spec / PATH).unlink()
     record = measuring.write_record(load_spec())
     assert (own_spec / PATH).read_text(encoding="utf-8") == record_text(record)
-    assert [line for line in before.splitlines() if '"finding"' in line] == [
-        line for line in record_text(record).splitlines() if '"finding"' in line
-    ]
+    assert lines_of(before) == lines_of(record_text(record))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a record without the versions of the runtimes: other versions give the same answers."""
+    lines = [line for line in text.splitlines() if '"finding"' in line]
+    assert lines
+    return [re.sub(r'"version":"[^"]*"', "", line) for line in lines]
 
 
 def test_without_a_runtime_nothing_is_written(own_spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ def test_silent_coq_proves_nothing(root):
 
 def test_unknown_answer_is_refused(root):
     fake.install(root / "bin", coqc=fake.COQC.replace("Closed under the global context", "All fine"))
-    with pytest.raises(UserError, match="words that are not known"):
+    with pytest.raises(UserError, match="an answer that is not known here"):
         run(root)
 
 

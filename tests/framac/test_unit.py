@@ -87,6 +87,6 @@ def test_the_code_of_the_contracts_is_an_include_and_declarations():
     contract, _ = texts(next(etype for etype in TYPES if etype.id == "float16"))
     lines = code_of(contract)
     assert lines[0] == '#include "sonnx_clip.h"'
-    assert len(lines) == 7
+    assert len(lines) == 9
     assert all(line.endswith(");") for line in lines[1:])
     assert axioms(contract) == ("mask", "wrap")

@@ -267,7 +267,7 @@ def test_a_runtime_that_supports_nothing_is_a_failure():
 
 
 def test_classes_that_overlap_or_leave_a_gap_stop_the_run(monkeypatch):
-    etype = campaign._machine_types(["int8"])[0]
+    etype = campaign.machine_types(["int8"])[0]
     values = np.arange(4, dtype=np.uint8)
     monkeypatch.delitem(load_oracle().CLASSES["int"], "low_tie")
     with pytest.raises(AssertionError, match="do not part"):

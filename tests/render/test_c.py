@@ -99,12 +99,18 @@ def test_a_missing_why3_is_one_message(tmp_path: Path, monkeypatch: pytest.Monke
         extract(*_of_int8())
 
 
+REFUSED = r"Unsupported: \[C.translate_decl\]"  # by Why3 1.7 and later itself
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
         ("type source", "Unsupported: type"),
-        ("val write", "the C calls write, which nothing defines"),
-        ("val less_equal", "the C calls less_equal, which nothing defines"),
+        ("val write", rf"the C calls write, which nothing defines|{REFUSED}"),
+        (
+            "val less_equal",
+            rf"the C calls less_equal, which nothing defines|{REFUSED}",
+        ),
     ],
 )
 def test_a_driver_that_lacks_a_line_is_a_failure(line: str, words: str) -> None:
