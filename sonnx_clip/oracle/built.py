@@ -30,12 +30,12 @@ from sonnx_clip.oracle.c import function_of
 from sonnx_clip.oracle.c_build import (
     KEY_DIGITS,
     built_file,
-    cache_folder,
     find_compiler,
     library_name,
     source_files,
 )
 from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.user_cache import cache_folder, is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,6 @@ CPUINFO = Path("/proc/cpuinfo")
 _FOLDER = "for-clip"
 _HEAD = 1 << 16  # of cpuinfo: it repeats itself for every core
 _FEATURES = ("flags", "Features", "isa")
-_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 # Long enough for the widest vectors and a rest, whatever they are.
 _LENGTH = 1031
 
@@ -158,7 +157,7 @@ def _is_private(path: Path) -> bool:
     except OSError:
         return False
     plain = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
-    return plain and found.st_uid == os.getuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+    return plain and is_private(found)
 
 
 def _functions(library: Path) -> Mapping[np.dtype[Any], Any]:

@@ -20,6 +20,7 @@ from sonnx_clip.digest import digest_of_file, digest_of_parts
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import make_folder
 from sonnx_clip.paths import repo_file
+from sonnx_clip.user_cache import cache_folder
 
 SOURCES = "generated/c"
 COMPILERS = ("cc", "gcc", "clang")
@@ -102,19 +103,6 @@ def source_files() -> tuple[Path, ...]:
     if not files:
         raise UserError("the C kernels have not been generated", str(folder), "run `sonnx-clip generate`")
     return files
-
-
-def cache_folder() -> Path:
-    """``$XDG_CACHE_HOME/sonnx-clip``, by default ``~/.cache/sonnx-clip``; UserError if there is no home."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    # A relative path is to be ignored: XDG Base Directory Specification.
-    if Path(named).is_absolute():
-        return Path(named, "sonnx-clip")
-    try:
-        return Path.home() / ".cache" / "sonnx-clip"
-    except RuntimeError as error:
-        todo = "name a folder in the environment variable XDG_CACHE_HOME"
-        raise UserError("there is no home folder to keep the C kernels in", todo=todo) from error
 
 
 def built_library(compiler: Compiler) -> ctypes.CDLL:

@@ -15,23 +15,30 @@ import os
 import pickle
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import VERSION as PYDANTIC
 
 from sonnx_clip.digest import digest_of, digest_of_parts
+from sonnx_clip.errors import UserError
 from sonnx_clip.paths import build_folder, repo_file
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.reading_classes import reading_classes
+from sonnx_clip.user_cache import cache_folder, is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _HERE = Path(__file__).resolve().parent
-_CODE = ("digest.py", "errors.py", "paths.py")  # what the code of this folder uses of the package
+_CODE = (
+    "digest.py",
+    "errors.py",
+    "paths.py",
+    "user_cache.py",
+)  # what the code of this folder uses of the package
 _PARTS = "sonnx_clip.spec."
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def kept(path: Path, read: Callable[[Path], Spec]) -> Spec:
@@ -57,11 +64,8 @@ def folders() -> Iterator[Path]:
     build = build_folder()
     if build is not None:
         yield build / "cache"
-    caches = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        yield (Path(caches) if Path(caches).is_absolute() else Path.home() / ".cache") / "sonnx-clip"
-    except RuntimeError:  # no home
-        return
+    with suppress(UserError):  # no home
+        yield cache_folder()
 
 
 def file_name(path: Path) -> str:
@@ -99,7 +103,6 @@ def key_of(path: Path, pages: Iterable[str]) -> str:
 
 def _keep(path: Path, spec: Spec) -> None:
     """Write a specification where the next process finds it, if there is a place for it."""
-    from sonnx_clip.errors import UserError
     from sonnx_clip.files import write_whole_bytes
 
     pages = [page.file for page in spec.sources]
@@ -147,7 +150,7 @@ def _read_ours(file: Path) -> bytes | None:
 
 
 def _is_ours(found: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    return kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
+    return kind(found.st_mode) and is_private(found)
 
 
 class _Unpickler(pickle.Unpickler):

@@ -137,7 +137,7 @@ def test_a_library_that_is_not_as_it_was_kept_is_not_loaded(name, kept):
 
 
 def test_a_library_of_another_user_is_not_loaded(kept, monkeypatch):
-    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert installed() is None
 
 
