@@ -25,7 +25,7 @@ from sonnx_clip.conform.calls import OVERWRITTEN, Request, entry_indices
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
 from sonnx_clip.conform.explanation import explain_deviation
-from sonnx_clip.conform.kept import file_name, keep, now, take
+from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.reproduce import reproducing_line
@@ -85,15 +85,15 @@ def run_campaign(
     digest = code_digest(runtime)
     began = time.monotonic()
     wanted = machine_types(types)
-    keeper = _Keeper(runtime, kept, policy, timeout)
+    keeper = _Kept(runtime, kept, policy, timeout)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     running = _Running()
     numbers = count(1)  # the next number is one step of the interpreter, whichever thread takes it
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
-        if (known := old[etype.id]) is not None:
+        if (taken := old[etype.id]) is not None:
             on_progress(next(numbers), etype.id)
-            return known.version, known.report
+            return taken[0].version, taken[0].report
         version, report = _judge(runtime, etype, policy, timeout, running)
         if not running.stopped:
             keeper.keep(etype, version, report)
@@ -119,7 +119,7 @@ def run_campaign(
         policy=policy,
         seconds=round(time.monotonic() - began, 1),
         types=tuple(report for _, report in found),
-        kept={id_: known.made for id_, known in old.items() if known is not None},
+        kept={id_: taken[1] for id_, taken in old.items() if taken is not None},
     )
 
 
@@ -128,52 +128,40 @@ class _Known(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    made: str
     version: str
     report: TypeReport
 
 
-class _Keeper:
-    """Takes and keeps the verdicts on one runtime, under the conditions that hold when it is made."""
+class _Kept:
+    """The verdicts on one runtime that were made before, by element type."""
 
     def __init__(self, runtime: str, folder: Path | None, policy: Policy, timeout: float) -> None:
-        self._runtime, self._folder = runtime, folder
-        self._options = {"policy": policy, "timeout": timeout}
-        self._conditions = None if folder is None else self._now()
+        options = {"policy": policy, "timeout": timeout}
+        self._runtime, self._policy = runtime, policy
+        self._keeper = Keeper(folder, lambda: conditions(runtime, [__name__], options))
 
-    def _now(self) -> dict[str, str] | None:
-        return conditions(self._runtime, [__name__], self._options)
+    def _name(self, etype: ElementType) -> tuple[str, str, str, str]:
+        return "check", self._runtime, etype.id, self._policy
 
-    def _file(self, etype: ElementType) -> Path | None:
-        name = file_name("check", self._runtime, etype.id, str(self._options["policy"]))
-        return None if self._folder is None or self._conditions is None else self._folder / name
-
-    def take(self, etype: ElementType) -> _Known | None:
-        """The verdicts that were made before under the same conditions, if they are whole."""
-        file = self._file(etype)
-        found = None if file is None else take(file, self._of(etype))
+    def take(self, etype: ElementType) -> tuple[_Known, str] | None:
+        """The verdicts in an element type, and when they were made."""
+        found = self._keeper.take(*self._name(etype), type=etype.id)
         if found is None:
             return None
         try:
             known = _Known.model_validate_json(found.text)
         except ValueError:
             return None
-        return known if known.report.type == etype.id and known.made == found.made else None
+        return (known, found.made) if known.report.type == etype.id else None
 
     def keep(self, etype: ElementType, version: str, report: TypeReport) -> None:
-        """Keep verdicts, unless the conditions have changed meanwhile, or the run was not whole.
+        """Keep verdicts, unless the run was not whole.
 
         That a runtime died may be the machine's fault; a class that was not reached is the checker's.
         """
-        file = self._file(etype)
-        whole = report.verdict not in ("crashed", "unreached")
-        if file is not None and whole and self._now() == self._conditions:
-            known = _Known(made=now(), version=version, report=report)
-            keep(file, self._of(etype), known.model_dump_json(), known.made)
-
-    def _of(self, etype: ElementType) -> dict[str, str]:
-        assert self._conditions is not None
-        return {**self._conditions, "type": etype.id}
+        if report.verdict not in ("crashed", "unreached"):
+            text = _Known(version=version, report=report).model_dump_json()
+            self._keeper.keep(text, *self._name(etype), type=etype.id)
 
 
 class _Running:

@@ -18,7 +18,7 @@ from sonnx_clip.digest import digest_of_parts
 from sonnx_clip.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 FOLDER = "kept"
@@ -38,34 +38,56 @@ class KeptText:
     text: str
 
 
-def now() -> str:
-    """The time, as it is written of a verdict."""
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+class Keeper:
+    """Takes and keeps verdicts under the conditions that hold when it is made.
 
+    Args:
+        folder: where the verdicts are; None for nowhere.
+        conditions: what holds at the time of the call; None if it cannot be known, and then nothing is kept.
+    """
 
-def take(file: Path, found: Mapping[str, str]) -> KeptText | None:
-    """The verdict in a file, if it was made under these conditions and nobody has changed it; else None."""
-    try:
-        head, _, text = file.read_text(encoding="utf-8").partition("\n")
-        said = json.loads(head)
-        made = said["made"]
-        whole = said["digest"] == _digest(said["conditions"], made, text)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return KeptText(made, text) if whole and said["conditions"] == key_of(found) else None
+    def __init__(self, folder: Path | None, conditions: Callable[[], Mapping[str, str] | None]) -> None:
+        self._folder, self._conditions = folder, conditions
+        self._before = None if folder is None else conditions()
 
+    def take(self, *name: str, **more: str) -> KeptText | None:
+        """The verdict that was made before under the same conditions, and is as it was written; else None.
 
-def keep(file: Path, found: Mapping[str, str], text: str, made: str) -> None:
-    """Keep a verdict; UserError if the file cannot be written."""
-    key = key_of(found)
-    head = json.dumps({"conditions": key, "made": made, "digest": _digest(key, made, text)})
-    write_whole(file, f"{head}\n{text}")
+        Args:
+            name: under what it was kept.
+            more: further conditions, of this verdict alone.
+        """
+        if self._folder is None or self._before is None:
+            return None
+        try:
+            head, _, text = _file(self._folder, name).read_text(encoding="utf-8").partition("\n")
+            said = json.loads(head)
+            made = said["made"]
+            whole = said["digest"] == _digest(said["conditions"], made, text)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return (
+            KeptText(made, text) if whole and said["conditions"] == key_of({**self._before, **more}) else None
+        )
+
+    def keep(self, text: str, *name: str, **more: str) -> None:
+        """Keep a verdict, unless the conditions have changed meanwhile; UserError if it cannot be written.
+
+        Args:
+            text: the verdict.
+            name: as for `take`.
+            more: likewise.
+        """
+        if self._folder is None or self._before is None or self._conditions() != self._before:
+            return
+        key, made = key_of({**self._before, **more}), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        head = json.dumps({"conditions": key, "made": made, "digest": _digest(key, made, text)})
+        write_whole(_file(self._folder, name), f"{head}\n{text}")
 
 
 def _digest(key: str, made: str, text: str) -> str:
     return digest_of_parts([key, made, text])
 
 
-def file_name(*parts: str) -> str:
-    """A name for the file of a verdict."""
-    return "-".join(re.sub(r"[^A-Za-z0-9_.]", "_", part) for part in parts) + ".txt"
+def _file(folder: Path, name: Sequence[str]) -> Path:
+    return folder / ("-".join(re.sub(r"[^A-Za-z0-9_.]", "_", part) for part in name) + ".txt")

@@ -19,7 +19,7 @@ from sonnx_clip.conform.dialects.judge import judge
 from sonnx_clip.conform.dialects.obligations import OBLIGATIONS
 from sonnx_clip.conform.dialects.process import ModelRunner
 from sonnx_clip.conform.dialects.record import Cell, Record, oracle_digest
-from sonnx_clip.conform.kept import file_name, keep, now, take
+from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.runtimes import module_of
 from sonnx_clip.conform.worker import RuntimeDiedError
 from sonnx_clip.errors import UserError
@@ -120,16 +120,15 @@ def kept_or_compared(
         stopped: likewise.
     """
     options = {"opsets": sorted(set(opsets)), "types": sorted(set(types)), "timeout": TIMEOUT}
-    before = conditions(runtime, [__name__], options, [OBLIGATIONS])
-    file = kept / file_name("dialects", runtime)
-    found = None if again or before is None else take(file, before)
+    keeper = Keeper(kept, lambda: conditions(runtime, [__name__], options, [OBLIGATIONS]))
+    name = ("dialects", runtime)
+    found = None if again else keeper.take(*name)
     if found is not None:
         with suppress(ValueError):
             return Record.model_validate_json(found.text).model_copy(update={"kept": found.made})
     record = compare_dialects(runtime, opsets, types, on_opset=on_opset, stopped=stopped)
-    died = any(cell.crashed for cell in record.cells)  # that may be the machine's fault
-    if before is not None and not died and conditions(runtime, [__name__], options, [OBLIGATIONS]) == before:
-        keep(file, before, record.model_dump_json(), now())
+    if not any(cell.crashed for cell in record.cells):  # that may be the machine's fault
+        keeper.keep(record.model_dump_json(), *name)
     return record
 
 
