@@ -25,8 +25,17 @@ ASK = ("--dtype", "int8", "--prover", "z3")
 PATIENCE = 60  # seconds
 
 
+# Tests that run in the background may have been told to ignore interrupts, which a process inherits.
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from sonnx_clip.cli import main
+main()
+"""
+
+
 def _start(bench: Workbench, *arguments: str) -> subprocess.Popen[str]:
-    program = [sys.executable, "-c", "from sonnx_clip.cli import main; main()"]
+    program = [sys.executable, "-c", PROGRAM]
     return subprocess.Popen(
         [*program, "prove", "--build", str(bench.build), "--jobs", "1", *arguments],
         cwd=bench.root,
