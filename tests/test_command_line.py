@@ -99,3 +99,10 @@ def test_json_and_another_format_contradict(
     status, said = run(*arguments, "--json", "--format", other)
     assert status == 2
     assert said == f"error: --json and --format {other} contradict each other\n  leave one of them out\n"
+
+
+def test_all_refuses_an_unknown_runtime_before_any_stage(run: Callable[..., tuple[int, str]]) -> None:
+    status, printed = run("all", "--runtime", "tensorflow")
+    assert status == 2
+    assert "there is no runtime `tensorflow`" in printed
+    assert "started" not in printed

@@ -73,8 +73,11 @@ def all_(
 
     from rich.console import Console
 
+    from sonnx_clip.conform.runtimes import module_of
     from sonnx_clip.stages import OTHERS, run_all, stages
 
+    for name in runtime or ():
+        module_of(name)  # a name that there is not is refused before minutes of proofs
     every = stages(runtime or OTHERS, jobs or os.cpu_count() or 1, build, again=again)
     raise typer.Exit(run_all(every, Console()))
 
