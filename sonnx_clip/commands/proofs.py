@@ -15,6 +15,7 @@ def generate(
     from sonnx_clip.paths import checkout
 
     root = checkout()
+    from sonnx_clip.prove.pinned import GOLDEN, unpinned
     from sonnx_clip.render.generate import differences, render_all, write
     from sonnx_clip.spec import load_spec
 
@@ -24,7 +25,10 @@ def generate(
         print(line if check else f"written: {line}")
     fresh = f"{len(generated.files)} generated files are fresh"
     print("to accept the new output, run: sonnx-clip generate" if check and found else fresh)
-    raise typer.Exit(1 if check and found else 0)
+    changed = unpinned() if check else []
+    for line in changed:
+        print(f"{GOLDEN} does not say so: {line}")
+    raise typer.Exit(1 if check and (found or changed) else 0)
 
 
 def prove(

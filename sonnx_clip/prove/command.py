@@ -15,6 +15,8 @@ from sonnx_clip.progress import GENERATED, milestone, progress
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.coverage import uncovered
 from sonnx_clip.prove.ledger import Ledger
+from sonnx_clip.prove.pinned import GOLDEN as STATEMENTS
+from sonnx_clip.prove.pinned import unpinned
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.report import by_hand, document, write_json
 from sonnx_clip.prove.run import Proofs, Session
@@ -83,7 +85,7 @@ def prove(
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete:
         write_json(data, build / "proofs.json")
-    news, gaps = surprises(taken), uncovered(spec, theories.obligations)
+    news, gaps, changed = surprises(taken), uncovered(spec, theories.obligations), unpinned()
     if as_json:
         import json
 
@@ -96,7 +98,8 @@ def prove(
         console.print(summary(proofs), soft_wrap=True, highlight=False)
     _print_surprises(console, news)
     _print_gaps(console, gaps)
-    return 0 if proofs.all_shown and not news and not gaps else 1
+    _print_changed(console, changed)
+    return 0 if proofs.all_shown and not news and not gaps and not changed else 1
 
 
 def _rendered(spec: Spec, *, generate: bool) -> Generated:
@@ -211,3 +214,11 @@ def _print_gaps(console: Console, gaps: list[str]) -> None:
         console.print("\n[red]spec/clip.yaml states what nothing is to prove[/]:")
         for line in gaps:
             console.print(f"  {line}", markup=False, highlight=False)
+
+
+def _print_changed(console: Console, changed: list[str]) -> None:
+    if changed:
+        console.print(f"\n[red]the hand-written theories state something else than {STATEMENTS} says[/]:")
+        for line in changed:
+            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"  to accept it, a person compares each statement with its sentence in {STATEMENTS}")

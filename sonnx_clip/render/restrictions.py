@@ -8,7 +8,11 @@ from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
 from sonnx_clip.render.whyml import Printer
-from sonnx_clip.spec.entries import Change, Declaration, Tensor
+from sonnx_clip.spec.entries import Change, Declaration, Restriction, Tensor
+from sonnx_clip.spec.evaluate import DECLARED_WORDS
+from sonnx_clip.spec.tensors import DeclaredTensor
+from sonnx_clip.spec.tree import Call
+from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,6 +69,58 @@ def _profile_goals(spec: Spec) -> Iterable[Goal]:
             f"a node breaks {r.id} and nothing else",
             f"let n = {{ example with {changes} }} in not stated_{r.id} n.x n.l n.m n.y{others}",
         )
+    yield from _same_words(spec)
+
+
+# What a model may declare: one tensor of each kind that a restriction tells from the others.
+_DECLARED: tuple[DeclaredTensor | None, ...] = (
+    None,
+    *(
+        DeclaredTensor("float32", dims)
+        for dims in (None, (), (1,), (7,), (0,), (2, 3), ("N",), (2, "N"), ("N", 5))
+    ),
+    DeclaredTensor("float64", ()),
+    DeclaredTensor("float32", (), sparse=True),
+)
+
+
+def _same_words(spec: Spec) -> Iterable[Goal]:
+    """The words that restrictions are stated in mean the same to the provers and to the evaluator."""
+    of_word = {word: tuple(r.id for r in spec.restrictions if _speaks(r, word)) for word in DECLARED_WORDS}
+    shown = [_declaration_of(spec, tensor) for tensor in _DECLARED]
+    for word, holds in DECLARED_WORDS.items():
+        rows = list(zip(shown, _DECLARED, strict=True))
+        if word == "same_type":
+            short = [row for row in rows if row[1] is None or row[1].dims == ()]
+            told = [(f"{word} {a} {b}", holds(t, u)) for a, t in short for b, u in short]
+        else:
+            told = [(f"{word} {a}", holds(t)) for a, t in rows]
+        yield Goal(
+            f"{word}_is_stated",
+            "equivalence",
+            of_word[word],
+            f"{word} of the YAML is the hand-written one, on tensors of every kind",
+            " /\\ ".join(said if true else f"not {said}" for said, true in told),
+        )
+
+    yield Goal(
+        "scalar_means_the_empty_shape",
+        "equivalence",
+        of_word["is_scalar"],
+        "of the declared shapes the empty one alone is that of a scalar",
+        "forall t: description, s: dims. t.dims = Dims s -> (is_scalar (Present t) <-> s = NoMore)",
+    )
+
+
+def _speaks(restriction: Restriction, word: str) -> bool:
+    return any(isinstance(part, Call) and part.function == word for part in subtrees(restriction.holds))
+
+
+def _declaration_of(spec: Spec, tensor: DeclaredTensor | None) -> str:
+    if tensor is None:
+        return "Absent"
+    declared = Declaration.model_validate({"type": tensor.type, "dims": tensor.dims, "sparse": tensor.sparse})
+    return f"({_present(spec, declared)})"
 
 
 def _example(spec: Spec) -> str:
@@ -79,6 +135,10 @@ def _tensor(spec: Spec, name: Tensor, change: str | Change | None) -> str:
     declared: Declaration = getattr(spec.declared_example, name)
     if isinstance(change, Change):
         declared = declared.model_copy(update=change.model_dump(exclude_unset=True))
+    return _present(spec, declared)
+
+
+def _present(spec: Spec, declared: Declaration) -> str:
     tag = spec.element_type(declared.type).why3
     return f"Present {{ element = {tag}; sparse = {declared.sparse}; dims = {_dims(declared)} }}"
 

@@ -32,7 +32,7 @@ def _explicit(tensor: DeclaredTensor | None) -> bool:
 
 
 # An input that is not set is neither sparse nor without shape nor of another type: R1 and R2 speak of it.
-_DECLARED: dict[str, Callable[..., bool]] = {
+DECLARED_WORDS: dict[str, Callable[..., bool]] = {
     "is_set": lambda tensor: tensor is not None,
     "is_sparse": lambda tensor: tensor is not None and tensor.sparse,
     "has_explicit_shape": _explicit,
@@ -143,7 +143,7 @@ class Evaluator:
             case "type":
                 return _type_of(trees[0], etype)
             case _:
-                predicate = _DECLARED[name]
+                predicate = DECLARED_WORDS[name]
                 return lambda env: predicate(*(argument(env) for argument in arguments))
 
     def _use(self, name: str, arguments: list[Function]) -> Function:

@@ -1,0 +1,98 @@
+"""A hand-written statement that is weakened stays provable: the list of statements tells of it, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.prove.pinned import GOLDEN, pinned, statements, unpinned
+
+if TYPE_CHECKING:
+    from tests.prove.workbench import Workbench
+
+# Where something is put for something else, and the statements of which the list then tells.
+PLANTED = {
+    "an index is valid below 1000 alone": (
+        "why3/tensor.mlw", "0 <= k < d /\\ valid more rest\n        end",
+        "0 <= k < 1000 /\\ valid more rest\n        end",
+        ["! tensor.Shape.valid"]),
+    "a tensor of shape [7] is a scalar": (
+        "why3/profile.mlw", "Dims s -> s = NoMore end",
+        "Dims s -> s = NoMore \\/ s = And (Known 7) NoMore end",
+        ["! profile.Declared.is_scalar"]),
+    "a dimension of 5 is no number": (
+        "why3/profile.mlw", "| And (Known _) rest -> all_known rest",
+        "| And (Known k) rest -> k <> 5 && all_known rest",
+        ["! profile.Declared.all_known"]),
+    "elsewhere the source may change": (
+        "why3/kernel.mlw",
+        ("    ensures  { forall k: int. 0 <= k < n ->\n"
+         "               memory.cells[x.from + k] = (old memory.cells)[x.from + k] }\n"),
+        "", ["! kernel.Kernel.elsewhere"]),
+    "an overlap in part is excluded no more": (
+        "why3/memory.mlw", "x.from = y.into \\/ x.from + n <= y.into", "x.from = y.into \\/ x.from <= y.into",
+        ["! memory.Buffers.same_or_apart"]),
+    "a theorem is trivial": (
+        "why3/clip.mlw", "clip x l m = x \\/ clip x l m = l \\/ clip x l m = m", "clip x l m = clip x l m",
+        ["! clip.ClipTheorems.result_is_operand"]),
+    "a goal is gone": (
+        "why3/composition.mlw",
+        "  goal int16_ends [@shows:int16] : fixed (0x8000: t) (0x7fff: t) (0x0000: t)\n",
+        "",
+        ["- composition.Int16Ends.int16_ends:"]),
+    "a goal more": (
+        "why3/clip.mlw", "  goal smoke_clip", "  goal easy [@shows:C1] : true\n\n  goal smoke_clip",
+        ["+ clip.ClipTheorems.easy"]),
+    "axioms are assumed": (
+        "why3/tensor.mlw", "  use Shape\n\n  goal scalar",
+        "  use Shape\n  clone ordered.Ordered with axiom .\n\n  goal scalar",
+        ["! tensor.ShapeTheorems.(imports)"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_is_stated_otherwise_is_named(name: str, bench: Workbench) -> None:
+    file, old, new, lines = PLANTED[name]
+    bench.plant(file, old, new)
+    found = unpinned()
+    assert [line.split(" ", 2)[:2] for line in found] == [line.split() for line in lines], found
+
+
+def test_the_project_states_what_its_list_says(bench: Workbench) -> None:
+    assert unpinned() == []
+    assert len(statements()) > 150
+    assert all(
+        sentence.endswith((".", ".)")) or sentence.startswith("np.") for _, sentence in pinned().values()
+    )
+
+
+def test_comments_and_layout_are_no_statement(bench: Workbench) -> None:
+    bench.plant("why3/clip.mlw", "    if lt m l then m ", "    (* Otherwise: *)\n    if lt m l\n    then m ")
+    assert unpinned() == []
+
+
+def test_a_statement_without_a_sentence_is_named(bench: Workbench) -> None:
+    golden = bench.root / GOLDEN
+    text = golden.read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("clip.Clip.clip "))
+    golden.write_text(text.replace(line, " ".join(line.split()[:2])), encoding="utf-8")
+    assert unpinned() == ["? clip.Clip.clip: no sentence says what it stands for"]
+
+
+def test_a_list_that_is_gone_leaves_everything_unpinned(bench: Workbench) -> None:
+    (bench.root / GOLDEN).unlink()
+    assert len(unpinned()) == len(statements())
+
+
+def test_a_changed_statement_stops_prove_and_generate_check(bench: Workbench) -> None:
+    bench.plant(
+        "why3/clip.mlw",
+        "forall x l m: t. clip x l m = x \\/ clip x l m = l \\/ clip x l m = m",
+        "forall x l m: t. clip x l m = clip x l m",
+    )
+    ended = bench.prove("--only", "int8.low_inhabited")
+    assert ended.status == 1
+    assert "1 proved by two provers" in ended.out
+    assert "the hand-written theories state something else than why3/statements.txt says" in ended.out
+    assert "! clip.ClipTheorems.result_is_operand" in ended.out
