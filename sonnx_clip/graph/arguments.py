@@ -114,11 +114,12 @@ def _compatible(a: Dims, b: Dims) -> bool:
 
 def operator_version(node: ClipNode, opset: int | None = None) -> int:
     """The version of Clip that the imported operator set, or this one, means: 1, 6, 11, 12 or 13."""
-    return _clip_version(node.opset if opset is None else opset)
+    return clip_version(node.opset if opset is None else opset)
 
 
 @cache
-def _clip_version(opset: int) -> int:
+def clip_version(opset: int) -> int:
+    """The version of Clip that an operator set means."""
     known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
     return int(defs.get_schema("Clip", known, "").since_version)
 
@@ -181,9 +182,12 @@ def known_of(scope: Scope, name: str) -> Hashable:
 
     What is known is compared by identity: in one scope the same type of the same origin is one object.
     """
+    if scope.outer is None and name not in scope.unset:  # the usual case, without an object of its own
+        infos = (scope.inferred.get(name), scope.derived.get(name), *scope.declared.get(name, ()))
+        return (name in scope.defined, None, *map(id, infos))
     found = resolve(scope, name)
     unset = name if found.unset else None
-    return (found.defined, unset, id(found.inferred), id(found.derived), *map(id, found.declared))
+    return (found.defined, unset, *map(id, (found.inferred, found.derived, *found.declared)))
 
 
 def _argument(node: ClipNode, path: Path, role: str, name: str | None) -> Argument:

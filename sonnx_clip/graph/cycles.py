@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 from sonnx_clip.graph.walk import all_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from onnx import NodeProto
 
+    from sonnx_clip.graph.listing import Listing
 
-def circular(nodes: Sequence[NodeProto]) -> int | None:
+
+def circular(listing: Listing) -> int | None:
     """The position of a node that needs its own result, through others or itself; None where none does."""
-    if _in_order(nodes):
+    if _in_order(listing):
         return None
+    nodes = listing.nodes
     maker = {name: index for index, node in enumerate(nodes) for name in node.output if name}
     needs = [_needs(node, maker) for node in nodes]
     users: dict[int, list[int]] = {}
@@ -32,14 +35,20 @@ def circular(nodes: Sequence[NodeProto]) -> int | None:
     return next((index for index, count in enumerate(open_needs) if count), None)
 
 
-def _in_order(nodes: Sequence[NodeProto]) -> bool:
+def _in_order(listing: Listing) -> bool:
     """Every node stands behind those whose results it reads, which is the order that ONNX asks for."""
     made: set[str] = set()
     read_before: set[str] = set()
-    for node in nodes:
-        names = _read(node) if node.attribute else node.input
-        read_before.update(name for name in names if name not in made)
-        made.update(node.output)
+    reads = listing.inputs
+    if listing.carriers:
+        reads = reads.copy()
+        for index, node in listing.carriers.items():
+            reads[index] = list(_read(node))
+    for names, results in zip(reads, listing.outputs, strict=True):
+        for name in names:
+            if name not in made:
+                read_before.add(name)
+        made.update(results)
     read_before.discard("")
     return made.isdisjoint(read_before)
 

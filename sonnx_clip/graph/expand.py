@@ -6,10 +6,14 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from onnx import ModelProto
+
+from sonnx_clip.counts import counted
 from sonnx_clip.graph import infer as inference
 from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.functions import as_model, bound_body, holds_clip, key, leading_to_clip, passed
-from sonnx_clip.graph.scope import Passed, function_scope, graph_scope
+from sonnx_clip.graph.listing import Listings
+from sonnx_clip.graph.scope import Call, Passed, function_scope, graph_scope
 from sonnx_clip.graph.strip import without_callers_values, without_claims
 from sonnx_clip.graph.walk import (
     ClipNode,
@@ -17,17 +21,17 @@ from sonnx_clip.graph.walk import (
     all_nodes,
     clip_node,
     function_title,
+    inner_graphs,
     is_clip,
     opsets,
     sites,
-    subgraphs,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+    from onnx import FunctionProto, GraphProto, NodeProto
 
     from sonnx_clip.graph.functions import Key
 
@@ -48,6 +52,7 @@ class Body:
     function: FunctionProto | None
     passed: Passed
     stack: tuple[Key, ...]
+    call: Call | None = None
 
 
 @dataclass
@@ -59,20 +64,26 @@ class Expansion:
     notes: list[str] = field(default_factory=list)
     judged: set[Key] = field(default_factory=set)
     alike: dict[Alike, int] = field(default_factory=dict)
+    listings: Listings = field(default_factory=Listings)
     calls: int = 0
     multiplied: bool = False
     failed: bool = False
 
 
-def expand(model: ModelProto, path: Path) -> Expansion:
+def expand(model: ModelProto, path: Path, listings: Listings | None = None) -> Expansion:
     """Every Clip node in the order of calls; a function is looked at once for all calls that pass the same.
 
     A function that no call reaches is looked at alone, by its own declarations.
 
+    Args:
+        model: not changed.
+        path: its file.
+        listings: of its nodes, where somebody keeps them.
+
     Raises:
         UserError: an import of an operator set, or a call, is malformed.
     """
-    found = Expansion()
+    found = Expansion(listings=listings or Listings())
     functions = leading_to_clip(model.functions)
     if not functions and not any(is_clip(node) for node in all_nodes(model.graph.node)):
         return found
@@ -98,7 +109,8 @@ def expand(model: ModelProto, path: Path) -> Expansion:
     found.notes += [f"{why} {body.title}: judged by its own declarations" for body in bodies]
     more = sum(found.alike.values())
     if more:
-        found.notes.append(f"{more} call(s) pass the same as others of the same function: judged together")
+        passing = f"{counted(more, 'call')} {'passes' if more == 1 else 'pass'} the same"
+        found.notes.append(f"{passing} as others of the same function: judged together")
     for body, found_sites in zip(bodies, _sites(bodies, found, deadline), strict=True):
         _clips(body, found_sites, path, found)
     return found
@@ -111,36 +123,45 @@ def _sites(
     pairs = _inferred(bodies, found, deadline)
     for body, (known, sure) in zip(bodies, pairs, strict=True):
         if body.function is None:
-            scope = graph_scope(body.model.graph, known, body.title, None, sure)
+            scope = graph_scope(body.model.graph, known, body.title, None, sure, found.listings)
         else:
-            scope = function_scope(body.function, body.title, body.passed, known, sure)
+            scope = function_scope(body.function, body.title, body.passed, known, sure, body.call)
         nodes = [graph.node if graph is not None else () for graph in (known, sure)]
-        yield list(sites(scope, *nodes, clips_alone=clips_alone))
+        yield list(sites(scope, *nodes, listings=found.listings, clips_alone=clips_alone))
 
 
 def _inferred(
     bodies: Sequence[Body], found: Expansion, deadline: float
 ) -> list[tuple[GraphProto | None, GraphProto | None]]:
     """Each body after shape inference, with and without belief in what it declares of computed values."""
-    sure = _ask([without_claims(body.model) for body in bodies], found, deadline)
+    sure = _ask([without_claims(_alone(body, found), found.listings) for body in bodies], found, deadline)
     if not sure:
         return [(None, None)] * len(bodies)
     more = [
-        number for number, body in enumerate(bodies) if not _declares_nothing_new(body.model, sure[number])
+        number
+        for number, body in enumerate(bodies)
+        if not _declares_nothing_new(body.model, sure[number], found.listings)
     ]
-    known = _ask([without_callers_values(bodies[number].model) for number in more], found, deadline)
+    known = _ask([without_callers_values(_alone(bodies[number], found)) for number in more], found, deadline)
     if more and not known:
         return [(None, None)] * len(bodies)
     believed = dict(zip(more, known, strict=True))
     return [(believed.get(number, graph), graph) for number, graph in enumerate(sure)]
 
 
-def _ask(models: Sequence[ModelProto], found: Expansion, deadline: float) -> list[GraphProto]:
+def _alone(body: Body, found: Expansion) -> ModelProto:
+    """A body as inference gets it: without the functions that it calls where these multiply."""
+    if not found.multiplied:
+        return body.model
+    alone = ModelProto()
+    alone.CopyFrom(body.model)
+    del alone.functions[:]
+    return alone
+
+
+def _ask(models: Sequence[ModelProto | bytes], found: Expansion, deadline: float) -> list[GraphProto]:
     if not models or found.failed:
         return []
-    if found.multiplied:
-        for model in models:
-            del model.functions[:]
     result = inference.infer(models, seconds=max(0.1, deadline - time.monotonic()))
     if result.failure:
         found.failed = True
@@ -148,13 +169,15 @@ def _ask(models: Sequence[ModelProto], found: Expansion, deadline: float) -> lis
     return [model.graph for model in result.models]
 
 
-def _declares_nothing_new(model: ModelProto, sure: GraphProto) -> bool:
+def _declares_nothing_new(model: ModelProto, sure: GraphProto, listings: Listings) -> bool:
     """All that the model declares of computed values is what inference finds without it."""
-    if any(True for node in model.graph.node if node.attribute for _ in subgraphs(node)):
+    if any(True for _ in inner_graphs(model.graph.node, listings)):
         return False
-    types = {value.name: value.type.SerializeToString() for value in (*sure.value_info, *sure.output)}
+    types = {value.name: value.type for value in sure.output}
+    if len(model.graph.value_info) > 0:
+        types = {value.name: value.type for value in sure.value_info} | types
     claims = (*model.graph.value_info, *model.graph.output)
-    return all(types.get(value.name) == value.type.SerializeToString() for value in claims)
+    return all(value.name in types and types[value.name] == value.type for value in claims)
 
 
 def _expanded(functions: Iterable[FunctionProto], nodes: Iterable[NodeProto]) -> int:
@@ -174,9 +197,9 @@ def _expanded(functions: Iterable[FunctionProto], nodes: Iterable[NodeProto]) ->
 
 def _clips(body: Body, found_sites: Sequence[Site], path: Path, found: Expansion) -> None:
     imports = opsets(body.model.opset_import, path, body.title if body.function else "the model")
-    clips = [site for site in found_sites if site.proto.op_type == "Clip"]
-    nodes = (clip_node(site, imports, path) for site in clips)
-    found.nodes += [node for node in nodes if node is not None]
+    sites_of_clip = (site for site in found_sites if site.scope.listing.kinds[site.index][1] == "Clip")
+    clips = (clip_node(site, imports, path) for site in sites_of_clip)
+    found.nodes += [node for node in clips if node is not None]
 
 
 def _look(
@@ -220,7 +243,9 @@ def _called(body: Body, site: Site, function: FunctionProto, path: Path, found: 
         )
         return None
     title = f"{name} called by {site.place}"
-    return Body(as_model(bound, call, body.model), title, bound, call, (*body.stack, key(function)))
+    formal = dict(zip(function.input, site.proto.input, strict=False))
+    stack = (*body.stack, key(function))
+    return Body(as_model(bound, call, body.model), title, bound, call, stack, Call(site.scope, formal))
 
 
 def _say_once(found: Expansion, text: str) -> None:

@@ -10,22 +10,23 @@ from onnx import TensorProto
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.declared import quoted, shown
-from sonnx_clip.graph.tensors import all_tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from onnx import ModelProto
+    from collections.abc import Iterable, Mapping
 
 
-def check_external_data(model: ModelProto, path: Path) -> None:
+def check_external_data(tensors: Iterable[TensorProto], path: Path) -> None:
     """Refuse a model whose weights lie outside its own folder or their file. No data file is opened.
+
+    Args:
+        tensors: all that the model stores.
+        path: its file.
 
     Raises:
         UserError: a location is missing, absolute, climbs with ``..`` or leads out through a link; an offset
             or a length is no number of bytes, or ends behind the file, where there is one.
     """
-    for tensor in all_tensors(model):
+    for tensor in tensors:
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
             _check(tensor, path)
 

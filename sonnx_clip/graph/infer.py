@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
-from onnx import ModelProto, shape_inference
+from onnx import ModelProto, onnx_cpp2py_export
 
 from sonnx_clip.graph.isolated import run_isolated
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SECONDS = 60.0
+_LENIENT = (False, False, False)  # no check of types, no strict mode, no propagation of data
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Inference:
     failure: str | None
 
 
-def infer(models: Sequence[ModelProto], *, seconds: float = SECONDS) -> Inference:
-    """Shape inference of onnx on models, within one time limit for all of them."""
+def infer(models: Sequence[ModelProto | bytes], *, seconds: float = SECONDS) -> Inference:
+    """Shape inference of onnx on models or their protobuf, within one time limit for all of them."""
     done = run_isolated(infer_all, models, seconds=seconds)
     if done.failure is not None:
         return Inference((), f"shape inference failed: {done.failure}")
@@ -35,15 +36,16 @@ def infer(models: Sequence[ModelProto], *, seconds: float = SECONDS) -> Inferenc
     return Inference(found, None)
 
 
-def infer_all(models: Sequence[ModelProto]) -> bytes:
+def infer_all(models: Sequence[ModelProto | bytes]) -> bytes:
     """Each model with inferred shapes: eight bytes of length, the greatest first, and its protobuf.
 
     Without strictness: what cannot be inferred stays unknown.
     """
     parts: list[bytes] = []
     for model in models:
-        inferred = shape_inference.infer_shapes(model.SerializeToString(), strict_mode=False)
-        data = inferred.SerializeToString()
+        written = model if isinstance(model, bytes) else model.SerializeToString()
+        # The public function parses the answer and hands over an object, which would be written again.
+        data = onnx_cpp2py_export.shape_inference.infer_shapes(written, *_LENIENT)
         parts += [len(data).to_bytes(8, "big"), data]
     return b"".join(parts)
 

@@ -12,14 +12,16 @@ from sonnx_clip.graph.cycles import circular
 from sonnx_clip.graph.declared import element_type_name, quoted, show_dims, shown
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.skim import passed_over
-from sonnx_clip.graph.tensors import DATA_FIELDS, all_tensors
+from sonnx_clip.graph.tensors import DATA_FIELDS
 from sonnx_clip.graph.walk import function_title, subgraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from onnx import GraphProto, ModelProto, NodeProto
+
+    from sonnx_clip.graph.listing import Listings
 
 _BYTES = {
     **dict.fromkeys(("BOOL", "INT8", "UINT8"), 1),
@@ -40,25 +42,32 @@ _VALUE_TYPES = {
 }
 
 
-def check_integrity(model: ModelProto, path: Path) -> None:
+def check_integrity(
+    model: ModelProto, path: Path, tensors: Iterable[TensorProto], listings: Listings
+) -> None:
     """Refuse stored data that do not fit their dimensions, names given twice, Constants with two values.
+
+    Args:
+        model: as it was read.
+        path: its file.
+        tensors: all that it stores.
+        listings: of its nodes.
 
     Raises:
         UserError: naming the tensor, the node, or the graph with the name.
     """
-    for tensor in all_tensors(model):
+    for tensor in tensors:
         problem = _data_problem(tensor)
         if problem:
             raise _refused(problem, path, f"tensor {quoted(tensor.name)}")
-    _check_graph(model.graph, f"graph {quoted(model.graph.name)}", path)
+    _check_graph(model.graph, f"graph {quoted(model.graph.name)}", path, listings)
     identities = [(f.domain, f.name, f.overload) for f in model.functions]
     for function, identity in zip(model.functions, identities, strict=True):
         title = function_title(function)
         if identities.count(identity) > 1:
             raise _refused("the model has two functions of this name", path, title)
-        names = [*function.input, *(name for node in function.node for name in node.output if name)]
-        _check_names(names, title, path)
-        _check_nodes(function.node, title, path)
+        _check_names([*function.input, *listings.of(function.node).made], title, path)
+        _check_nodes(function.node, title, path, listings)
 
 
 def _refused(what: str, path: Path, place: str) -> UserError:
@@ -107,14 +116,16 @@ def _lengths(kind: str | None, field: str | None, wanted: int) -> tuple[int, ...
     return (wanted, -(-wanted // 2), -(-wanted // 4))
 
 
-def _check_graph(graph: GraphProto, title: str, path: Path) -> None:
+def _check_graph(graph: GraphProto, title: str, path: Path, listings: Listings) -> None:
     inputs = [value.name for value in graph.input]
     stored = [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]
-    computed = [name for node in graph.node for name in node.output if name]
+    computed = list(listings.of(graph.node).made)
     _check_names(inputs, title, path)
-    _check_names([*stored, *computed], title, path)
-    _check_names([*dict.fromkeys(inputs), *computed], title, path)
-    _check_nodes(graph.node, title, path)
+    _check_names(computed, title, path)
+    made = set(computed)
+    for names in (stored, inputs):
+        _check_names(names if made.isdisjoint(names) else [*names, *computed], title, path)
+    _check_nodes(graph.node, title, path, listings)
 
 
 def _check_names(names: Sequence[str], title: str, path: Path) -> None:
@@ -125,21 +136,23 @@ def _check_names(names: Sequence[str], title: str, path: Path) -> None:
         raise _refused(f"the name {quoted(twice)} is given to two tensors", path, title)
 
 
-def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path) -> None:
-    index = circular(nodes)
+def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path, listings: Listings) -> None:
+    listing = listings.of(nodes)
+    index = circular(listing)
     if index is not None:
         name = nodes[index].name or " ".join(nodes[index].output)
         place = f"node {index} {quoted(name)} of {title}"
         raise _refused("the node needs its own result: the nodes form a circle", path, place)
-    for index, node in enumerate(nodes):
-        if not node.attribute and node.op_type != "Constant":
-            continue
-        if node.op_type == "Constant" and is_default_domain(node.domain):
+    for index in listing.named("Constant"):
+        node = nodes[index]
+        if is_default_domain(node.domain):
             _check_constant(
                 node, f"node {index} {quoted(node.name or ' '.join(node.output))} of {title}", path
             )
+    for index, node in listing.carriers.items():
         for attribute, graph in subgraphs(node):
-            _check_graph(graph, f"{title} > {node.op_type} node {index}, {shown(attribute)}", path)
+            place = f"{title} > {node.op_type} node {index}, {shown(attribute)}"
+            _check_graph(graph, place, path, listings)
 
 
 def _check_constant(node: NodeProto, place: str, path: Path) -> None:

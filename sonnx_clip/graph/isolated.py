@@ -59,7 +59,7 @@ def run_isolated(
         if not receiver.poll(seconds):
             return Outcome(b"", f"no answer within {seconds:.3g} s")
         try:
-            answer = receiver.recv_bytes()
+            kind, answer = receiver.recv_bytes(), receiver.recv_bytes()
         except (EOFError, OSError):
             process.join(5)
             return Outcome(b"", f"its process ended with status {process.exitcode}")
@@ -68,9 +68,9 @@ def run_isolated(
             process.kill()
         process.join()
         receiver.close()
-    if answer[:1] == _DONE:
-        return Outcome(answer[1:])
-    return Outcome(b"", answer[1:].decode("utf-8", "replace"))
+    if kind == _DONE:
+        return Outcome(answer)
+    return Outcome(b"", answer.decode("utf-8", "replace"))
 
 
 def _child(
@@ -89,9 +89,10 @@ def _child(
     if folder is not None:
         os.chdir(folder)
     try:
-        answer = _DONE + work(*given)
+        kind, answer = _DONE, work(*given)
     except BaseException as error:  # noqa: BLE001  # whatever it is, the parent says it
-        answer = _RAISED + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+        kind, answer = _RAISED, f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+    sender.send_bytes(kind)
     sender.send_bytes(answer)
     sender.close()
     os._exit(0)  # nothing of the parent's is to be flushed or ended twice

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
+from sonnx_clip.counts import counted
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import (
-    ARGUMENTS,
     BOUNDS_ARE_INPUTS_SINCE,
     INPUTS,
     arguments,
+    clip_version,
     known_of,
     operator_types,
-    operator_version,
 )
-from sonnx_clip.graph.declared import from_type, quoted, show_dims, shown, symbols
+from sonnx_clip.graph.causes import causes_of
+from sonnx_clip.graph.collection import without_collection
+from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.expand import expand
+from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.load import parse_model, read_without_weights
 from sonnx_clip.graph.restrictions import Rules, judge
 from sonnx_clip.graph.scope import is_default_domain
@@ -29,7 +33,7 @@ from sonnx_clip.graph.walk import ClipNode, opsets, other_clips
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from sonnx_clip.graph.expand import Expansion
@@ -73,18 +77,22 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     Raises:
         UserError: the file is no complete ONNX model, or a Clip node is malformed.
     """
-    model = parse_model(read_without_weights(path), path)
-    drop_bulky_data(model)
-    return lint_proto(model, path, accept_inferred=accept_inferred)
+    with without_collection():
+        listings = Listings()
+        model = parse_model(read_without_weights(path), path, listings)
+        drop_bulky_data(model, listings)
+        return lint_proto(model, path, listings, accept_inferred=accept_inferred)
 
 
-def lint_proto(model: ModelProto, path: Path, *, accept_inferred: bool = False) -> ModelReport:
+def lint_proto(
+    model: ModelProto, path: Path, listings: Listings | None = None, *, accept_inferred: bool = False
+) -> ModelReport:
     """Judge a model that `parse_model` accepted; `path` is for the report.
 
     Raises:
         UserError: a Clip node is malformed.
     """
-    found = expand(model, path)
+    found = expand(model, path, listings)
     return report_of(model, found, path, accept_inferred=accept_inferred)
 
 
@@ -95,16 +103,47 @@ def report_of(
     imports = opsets(model.opset_import, path, "the model")
     types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
     judged = _Judge(path, Rules(accept_inferred, types))
-    nodes = tuple(map(judged.report, found.nodes))
+    nodes = tuple(judged.reports(found.nodes))
     return ModelReport(
         path=path,
         ir_version=model.ir_version,
         opsets=tuple(imports.items()),
         accept_inferred=accept_inferred,
         nodes=nodes,
-        notes=(*_notes(model, found.nodes), *_open_inputs(model, nodes), *found.notes),
+        notes=(*_notes(model, found.nodes, found.listings), *found.notes),
         undecided=tuple(found.undecided),
+        causes=causes_of(found.nodes, nodes) if judged.open and not found.failed else (),
     )
+
+
+_UNSET = (None,) * len(INPUTS)
+
+
+class _Names(dict[str, Hashable]):
+    """What is known of the names of a scope, each looked up once."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self._scope = scope
+        self._each: dict[Hashable, Hashable] = {}
+        inferred = scope.inferred
+        if scope.outer is None and scope.derived is inferred:
+            # Most names have what is inferred of them and no more, which then stands for all that is known.
+            self.update(zip(inferred, map(id, inferred.values()), strict=True))
+            for name in (*scope.declared, *scope.unset, *(inferred.keys() - scope.defined)):
+                self.pop(name, None)
+        self[""] = None
+
+    def __missing__(self, name: str) -> Hashable:
+        found = known_of(self._scope, name)
+        # Equal ones become one object, and so a key of nodes is quickly compared.
+        found = self[name] = self._each.setdefault(found, found)
+        return found
+
+
+@cache
+def _operator(opset: int) -> str:
+    return f"Clip-{clip_version(opset)}"
 
 
 @dataclass
@@ -114,67 +153,45 @@ class _Judge:
     path: Path
     rules: Rules
     known: dict[Hashable, Findings] = field(default_factory=dict)
-    names: dict[tuple[int, str], Hashable] = field(default_factory=dict)
 
-    def report(self, node: ClipNode) -> NodeReport:
-        """The report of one node."""
-        proto, scope = node.proto, node.scope
-        inputs, outputs = list(proto.input), list(proto.output)
-        here = id(scope)
-        key = (
-            node.opset,
-            scope.in_function,
-            len(outputs),
-            *(attribute.SerializeToString() for attribute in proto.attribute),
-            *(self._known(here, scope, name) if name else None for name in (*inputs, *outputs)),
-        )
-        findings = self.known.get(key)
-        if findings is None:
-            findings = self.known[key] = self._findings(node)
-        names = [name or None for name in inputs] + [None] * (len(INPUTS) - len(inputs))
-        tensors = tuple(zip(ARGUMENTS, (*names, outputs[0]), strict=True))
-        if scope.in_function:  # where a call may leave inputs out
-            tensors = tuple((one.role, one.name) for one in arguments(node, self.path))
-        return NodeReport(
-            name=proto.name or None,
-            graph=scope.path,
-            index=node.index,
-            output=outputs[0],
-            operator=f"Clip-{operator_version(node)}",
-            tensors=tensors,
-            findings=findings,
-        )
+    @property
+    def open(self) -> bool:
+        """A shape was found that follows from a root cause."""
+        return any(findings.open for findings in self.known.values())
 
-    def _known(self, here: int, scope: Scope, name: str) -> Hashable:
-        found = self.names.get((here, name))
-        if found is None:
-            found = self.names[here, name] = known_of(scope, name)
-        return found
+    def reports(self, nodes: Iterable[ClipNode]) -> Iterator[NodeReport]:
+        """The reports of nodes in turn; those of one scope stand together, so a scope is set up once."""
+        scope: Scope | None = None
+        for node in nodes:
+            proto, here, index, opset = node.proto, node.scope, node.index, node.opset
+            if here is not scope:
+                scope, known = here, _Names(here)
+                inputs, outputs, carriers = here.listing.inputs, here.listing.outputs, here.listing.carriers
+                path, in_function = here.path, here.in_function
+            read, made = inputs[index], outputs[index]
+            key = (
+                opset,
+                in_function,
+                len(made),
+                *map(known.__getitem__, read),
+                *map(known.__getitem__, made),
+                *([one.SerializeToString() for one in proto.attribute] if index in carriers else ()),
+            )
+            findings = self.known.get(key)
+            if findings is None:
+                findings = self.known[key] = self._findings(node)
+            if in_function:  # where a call may leave inputs out
+                named = tuple(one.name for one in arguments(node, self.path))
+            elif len(read) == len(INPUTS) and all(read):
+                named = (*read, made[0])
+            else:
+                named = (*(name or None for name in read), *_UNSET[len(read) :], made[0])
+            yield NodeReport(proto.name or None, path, index, made[0], _operator(opset), named, findings)
 
     def _findings(self, node: ClipNode) -> Findings:
         tensors = arguments(node, self.path)
         unnamed = [replace(one, name=None if one.name is None else one.role) for one in tensors]
-        sizes = [
-            (one.dims, one.derived.dims if one.derived else None) for one in tensors if one.name is not None
-        ]
-        is_open = any(all(dims is None or symbols(dims) for dims in both) for both in sizes)
-        return Findings(judge(node, unnamed, self.rules), is_open)
-
-
-def _open_inputs(model: ModelProto, nodes: Sequence[NodeReport]) -> list[str]:
-    """The inputs whose sizes a caller chooses, once for all nodes, and the command that settles them."""
-    count = sum(node.findings.open_sizes for node in nodes)
-    notes = []
-    for value in model.graph.input if count else ():
-        info = from_type(value.type, "graph input")
-        if info is not None and info.dims is not None and symbols(info.dims):
-            sizes = ",".join("…" if isinstance(dim, str) else str(dim) for dim in info.dims)
-            notes.append(
-                f"input {quoted(value.name)} has open sizes, {show_dims(info.dims)}; {count} Clip node(s) "
-                "have shapes that are not known in numbers. What follows from it is settled by: sonnx-clip "
-                f"normalise MODEL.onnx -o OUT.onnx --input-shape {shown(value.name)}={sizes}"
-            )
-    return notes
+        return Findings(judge(node, unnamed, self.rules))
 
 
 # What the text of an older version that has inputs says otherwise than that on which the profile is based.
@@ -182,9 +199,9 @@ _BASED_ON = 13
 _OTHERWISE = "does not say what min above max gives, which Clip-13 does (max)"
 
 
-def _version_notes(nodes: Sequence[ClipNode]) -> list[str]:
+def _version_notes(imported: Iterable[int]) -> list[str]:
     notes = []
-    for version in sorted({operator_version(node) for node in nodes}):
+    for version in sorted(set(map(clip_version, imported))):
         if BOUNDS_ARE_INPUTS_SINCE <= version < _BASED_ON:
             types = ", ".join(sorted(operator_types(version)))
             notes.append(
@@ -195,16 +212,19 @@ def _version_notes(nodes: Sequence[ClipNode]) -> list[str]:
     return notes
 
 
-def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> tuple[str, ...]:
+def _notes(model: ModelProto, nodes: Sequence[ClipNode], listings: Listings) -> tuple[str, ...]:
     """What was not judged, or is judged with less than full knowledge, is said."""
+    imported = sorted({node.opset for node in nodes})
     notes = [
-        f"{count} node(s) named Clip of the domain {quoted(domain)} are another operator and were not judged"
-        for domain, count in Counter(other_clips(model)).items()
+        f"{counted(count, 'node')} named Clip of the domain {quoted(domain)} "
+        f"{'is' if count == 1 else 'are'} another operator and {'was' if count == 1 else 'were'} not judged"
+        for domain, count in other_clips(model, listings).items()
     ]
     newest = defs.onnx_opset_version()
     notes += [
         f"opset {opset} is newer than the installed onnx knows; Clip is judged as of opset {newest}"
-        for opset in sorted({node.opset for node in nodes if node.opset > newest})
+        for opset in imported
+        if opset > newest
     ]
     if nodes and any(is_default_domain(f.domain) and f.name == "Clip" for f in model.functions):
         notes.append(
@@ -213,4 +233,4 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode]) -> tuple[str, ...]:
         )
     if len(model.training_info) > 0:
         notes.append("the graphs of training_info are not run for inference and were not judged")
-    return (*notes, *_version_notes(nodes))
+    return (*notes, *_version_notes(imported))

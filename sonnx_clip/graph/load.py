@@ -12,7 +12,9 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.graph.declared import shown
 from sonnx_clip.graph.external import check_external_data
 from sonnx_clip.graph.integrity import check_integrity
+from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.skim import skim
+from sonnx_clip.graph.tensors import all_tensors
 from sonnx_clip.graph.text import bad_text
 
 if TYPE_CHECKING:
@@ -65,8 +67,13 @@ def _too_large(size: int, where: str) -> UserError:
     )
 
 
-def parse_model(data: bytes, path: Path) -> ModelProto:
+def parse_model(data: bytes, path: Path, listings: Listings | None = None) -> ModelProto:
     """The model in the bytes of a file; weights outside it are located, never loaded.
+
+    Args:
+        data: the content of the file, without large weights.
+        path: the file.
+        listings: where the listings of its nodes are kept, for who goes on reading them.
 
     Raises:
         UserError: the bytes are no ONNX model, or its external data lies outside the model's folder.
@@ -93,9 +100,11 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
         raise UserError(
             f"not an ONNX model, or not all of one: no {', no '.join(missing)}", where=where, todo=again
         )
-    bad = bad_text(model)
+    listings = listings or Listings()
+    bad = bad_text(model, listings.of(model.graph.node))
     if bad is not None:
         raise UserError(f"the text of {bad} is not valid UTF-8", where=where, todo=again)
-    check_external_data(model, path)
-    check_integrity(model, path)
+    tensors = list(all_tensors(model, listings))
+    check_external_data(tensors, path)
+    check_integrity(model, path, tensors, listings)
     return model

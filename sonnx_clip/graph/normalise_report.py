@@ -7,8 +7,10 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.counts import counted
 from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.grouping import MORE, grouped, some
+from sonnx_clip.graph.report import cause_lines, cause_object
 from sonnx_clip.graph.self_check import NOT_KNOWN, Outcome
 from sonnx_clip.graph.verdict import Verdict
 
@@ -31,6 +33,7 @@ def normalise_text(report: NormaliseReport) -> str:
         lines.append(f"  ai.onnx {report.opsets[0]} to {report.opsets[1]}: {shown(report.raised)}")
     for group in grouped(report.nodes, _key):
         lines += _group_lines(group)
+    lines += cause_lines(report.after)
     lines += [f"  unknown: {text}" for text in report.after.undecided]
     lines += [f"  note: {note}" for note in report.after.notes]
     lines += [f"  {line}" for line in report.self_check.lines()]
@@ -45,7 +48,7 @@ def closing(report: NormaliseReport) -> str:
     clean = sum(node.verdict is Verdict.MEETS for node in report.after.nodes)
     unchanged = "" if report.changed else ", the file is the same byte for byte"
     return (
-        f"{len(report.nodes)} Clip node(s), {changed} changed, {clean} in the profile now, "
+        f"{counted(len(report.nodes), 'Clip node')}, {changed} changed, {clean} in the profile now, "
         f"{len(report.nodes) - clean} with something left{unchanged}"
     )
 
@@ -107,6 +110,7 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         "verdict_after": "no Clip node" if after is None else str(after),
         "steps_done": dict(Counter(step.rule for node in report.nodes for step in node.steps if step.done)),
         "nodes": [asdict(node) for node in report.nodes],
+        "root_causes": [cause_object(report.after, cause) for cause in report.after.causes],
         "undecided": list(report.after.undecided),
         "notes": [*report.notes, *report.after.notes],
         "self_check": {**asdict(report.self_check), "not_known": None if _known(report) else NOT_KNOWN},

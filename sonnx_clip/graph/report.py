@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from dataclasses import asdict
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.counts import counted
 from sonnx_clip.graph.arguments import ARGUMENTS
+from sonnx_clip.graph.collection import without_collection
 from sonnx_clip.graph.declared import quoted, shown
-from sonnx_clip.graph.grouping import NAMED, grouped, some
+from sonnx_clip.graph.grouping import NAMED, some
 from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
 from sonnx_clip.spec import Spec, load_spec
 
@@ -18,19 +21,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.errors import UserError
+    from sonnx_clip.graph.verdict import Cause, Findings
 
+_NAMES = attrgetter("names")
 FORMAT = "sonnx-clip-lint-1"
 NO_CLIP = "no Clip node"
 
 
 def to_text(report: ModelReport, spec: Spec | None = None) -> str:
     """One model: a headline, then per Clip node what it meets and each problem with its remedy."""
-    spec = spec or load_spec()
+    with without_collection():
+        return _text(report, spec or load_spec())
+
+
+def _text(report: ModelReport, spec: Spec) -> str:
     path = shown(str(report.path))
     opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
     lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
-    for group in grouped(report.nodes, lambda node: (node.operator, node.findings.alike)):
-        lines += _group_lines(group, spec)
+    for group in report.alike:
+        lines += _group_lines(group, report, spec)
+    lines += cause_lines(report)
     lines += [f"  unknown: {text}" for text in report.undecided]
     lines += [f"  note: {note}" for note in report.notes]
     return "\n".join(lines)
@@ -39,27 +49,53 @@ def to_text(report: ModelReport, spec: Spec | None = None) -> str:
 def _summary(report: ModelReport) -> str:
     if not report.nodes:
         return f"{NO_CLIP}, so nothing was judged"
-    counts = Counter(node.verdict for node in report.nodes)
     words = {
-        Verdict.VIOLATES: "violate a restriction",
-        Verdict.UNKNOWN: "cannot be decided",
-        Verdict.MEETS: "meet every restriction",
+        Verdict.VIOLATES: ("violates a restriction", "violate a restriction"),
+        Verdict.UNKNOWN: ("cannot be decided", "cannot be decided"),
+        Verdict.MEETS: ("meets every restriction", "meet every restriction"),
     }
-    parts = [f"{counts[verdict]} {text}" for verdict, text in words.items() if counts[verdict]]
+    counts = [(count, words[verdict]) for verdict in words if (count := report.counts.get(verdict, 0))]
+    parts = [f"{count} {one if count == 1 else more}" for count, (one, more) in counts]
     inferred = ", inferred shapes and types accepted" if report.accept_inferred else ""
-    return f"{len(report.nodes)} Clip node(s), of which {', '.join(parts)}{inferred}"
+    return f"{counted(len(report.nodes), 'Clip node')}, of which {', '.join(parts)}{inferred}"
 
 
-def _group_lines(group: Sequence[NodeReport], spec: Spec) -> list[str]:
+def cause_lines(report: ModelReport) -> list[str]:
+    """Each root cause once, with what settles it."""
+    return [
+        line
+        for cause in report.causes
+        for line in (f"  root cause: {cause.message}", f"    remedy: {cause.remedy}")
+    ]
+
+
+def _group_lines(group: Sequence[NodeReport], report: ModelReport, spec: Spec) -> list[str]:
     lines = [f"  {title}" for title in some([_title(node) for node in _first(group)], len(group))]
     judgements = group[0].findings.judgements
     met = [judgement.id for judgement in judgements if judgement.verdict is Verdict.MEETS]
     if met:
         lines.append(f"    meets {', '.join(met)}")
-    for place, judgement in enumerate(judgements):
-        if judgement.verdict is not Verdict.MEETS:
-            lines += _judgement_lines(group, place, spec)
+    if len(met) < len(judgements):
+        findings = list({id(node.findings): node.findings for node in group}.values())
+        names = _Names(group)
+        roots = [cause.title for cause in report.causes_at.get(id(group[0]), ())]
+        for place, judgement in enumerate(judgements):
+            if judgement.verdict is not Verdict.MEETS:
+                lines += _judgement_lines(findings, names, roots, place, spec)
     return lines
+
+
+class _Names(dict[str, list[str]]):
+    """The names that X, L, M or Y have at some nodes, each once; read where a finding needs them."""
+
+    def __init__(self, group: Sequence[NodeReport]) -> None:
+        super().__init__()
+        self._group = group
+
+    def __missing__(self, argument: str) -> list[str]:
+        column = map(itemgetter(ARGUMENTS.index(argument)), map(_NAMES, self._group))
+        found = self[argument] = [name for name in dict.fromkeys(column) if name is not None]
+        return found
 
 
 def _first(group: Sequence[NodeReport]) -> Sequence[NodeReport]:
@@ -72,19 +108,24 @@ def _title(node: NodeReport) -> str:
     return f"{node.operator} {name}, node {node.index} of {node.graph}"
 
 
-def _judgement_lines(group: Sequence[NodeReport], place: int, spec: Spec) -> list[str]:
-    """The same finding at several nodes."""
-    judgement = group[0].findings.judgements[place]
+def _judgement_lines(
+    findings: Sequence[Findings], named: _Names, roots: Sequence[str], place: int, spec: Spec
+) -> list[str]:
+    """The same finding at several nodes, whose remedies and open shapes may differ; `roots` are of these."""
+    judgement = findings[0].judgements[place]
     lines = [f"    {judgement.verdict} {judgement.id}: {statement(judgement.id, spec)}"]
-    findings = list({id(node.findings): node.findings for node in group}.values())
     for number, first in enumerate(judgement.problems):
-        column = ARGUMENTS.index(first.argument)
-        each = dict.fromkeys(node.tensors[column][1] for node in group) if first.tensor is not None else {}
-        tensors = [name for name in each if name is not None]
+        tensors = named[first.argument] if first.tensor is not None else []
         names = ", ".join(some([quoted(name) for name in tensors[: NAMED + 1]], len(tensors)))
         unknown = "unknown, " if first.verdict is Verdict.UNKNOWN else ""
-        lines.append(f"      {first.argument}{' ' + names if names else ''}: {unknown}{first.message}")
-        remedies = list(dict.fromkeys(found.judgements[place].problems[number].remedy for found in findings))
+        same = [found.judgements[place].problems[number] for found in findings]
+        messages = dict.fromkeys(problem.message for problem in same)
+        text = first.message + (f" ({len(messages)} shapes, all open)" if len(messages) > 1 else "")
+        lines.append(f"      {first.argument}{' ' + names if names else ''}: {unknown}{text}")
+        if first.open and roots:
+            lines.append(f"        follows from {', '.join(some(roots))}: see below")
+            continue
+        remedies = list(dict.fromkeys(problem.remedy for problem in same))
         more = f" (others alike; --format json has each of the {len(remedies)})" if len(remedies) > 1 else ""
         lines.append(f"        remedy: {remedies[0]}{more}")
     return lines
@@ -132,9 +173,16 @@ def _model_object(report: ModelReport) -> dict[str, Any]:
         "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
         "accept_inferred": report.accept_inferred,
         "nodes": _slot("nodes"),
+        "root_causes": [cause_object(report, cause) for cause in report.causes],
         "notes": list(report.notes),
         "undecided": list(report.undecided),
     }
+
+
+def cause_object(report: ModelReport, cause: Cause) -> dict[str, Any]:
+    """A root cause for machines; its nodes by position among those of the model, and by path."""
+    nodes = [{"position": number, "path": report.nodes[number].path} for number in cause.nodes]
+    return {**asdict(cause), "nodes": nodes}
 
 
 def _slot(name: str) -> str:

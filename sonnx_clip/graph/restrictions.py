@@ -85,13 +85,22 @@ def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
         if other:
             return _violates(tensor, f"no shape: it is a {other}", "give Clip a tensor")
         message = "no shape" if explicit is None else "known only by inference"
-        return _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
+        return _open_or_inferred(tensor, message, inferred, explicit)
     found = symbols(tensor.dims)
     if not found:
         return None
     sizes = [_no_size(axis, text) for axis, text in found]
     message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
-    return _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
+    return _open_or_inferred(tensor, message, inferred, explicit)
+
+
+def _open_or_inferred(
+    tensor: Argument, message: str, inferred: Dims | None, explicit: Dims | None
+) -> Problem:
+    derived = tensor.derived.dims if tensor.derived else None
+    known = explicit is not None or (derived is not None and not symbols(derived))
+    problem = _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
+    return problem if known else replace(problem, open=True)
 
 
 def _no_size(axis: int, text: str) -> str:

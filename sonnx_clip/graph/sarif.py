@@ -13,20 +13,20 @@ from urllib.parse import quote
 from sonnx_clip import __version__
 from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import quoted
-from sonnx_clip.graph.grouping import grouped
 from sonnx_clip.graph.report import statement
 from sonnx_clip.graph.verdict import Verdict
 from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from sonnx_clip.errors import UserError
-    from sonnx_clip.graph.verdict import ModelReport, NodeReport
+    from sonnx_clip.graph.verdict import Cause, ModelReport, NodeReport
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")
+_SHAPES = "R4"
 # "unknown" is never counted as met, so it is no mere note.
 _LEVEL = {Verdict.VIOLATES: "error", Verdict.UNKNOWN: "warning"}
 
@@ -53,13 +53,7 @@ def to_sarif(
                 "toolExecutionNotifications": notifications,
             }
         ],
-        "results": [
-            _result(report, nodes, place, number)
-            for report in reports
-            for nodes in grouped(report.nodes, lambda node: (node.operator, node.findings.alike))
-            for place, judgement in enumerate(nodes[0].findings.judgements)
-            for number in range(len(judgement.problems))
-        ],
+        "results": [result for report in reports for result in _results(report)],
         "columnKind": "unicodeCodePoints",
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
@@ -83,6 +77,34 @@ def _notification(path: Path, text: str, level: str) -> dict[str, Any]:
     return {"level": level, "message": {"text": text}, "locations": [place]}
 
 
+def _results(report: ModelReport) -> Iterator[dict[str, Any]]:
+    """One for each finding, and one for each root cause in place of all findings that follow from it."""
+    for nodes in report.alike:
+        for place, judgement in enumerate(nodes[0].findings.judgements):
+            for number, problem in enumerate(judgement.problems):
+                if not (problem.open and report.causes):
+                    yield _result(report, nodes, place, number)
+    for cause in report.causes:
+        yield _cause(report, cause)
+
+
+def _cause(report: ModelReport, cause: Cause) -> dict[str, Any]:
+    title = f"{cause.graph} > {cause.tensor}"
+    logical = [{"name": cause.tensor, "fullyQualifiedName": title, "kind": "variable"}]
+    place = {"physicalLocation": {"artifactLocation": _artifact(report.path)}, "logicalLocations": logical}
+    return {
+        "ruleId": _SHAPES,
+        "ruleIndex": RULES.index(_SHAPES),
+        "level": "error",
+        "kind": "fail",
+        "message": {"text": f"{cause.message}. Remedy: {cause.remedy}"},
+        "locations": [place],
+        "relatedLocations": [_location(report, report.nodes[number], None) for number in cause.nodes],
+        "occurrenceCount": len(cause.nodes),
+        "partialFingerprints": {"sonnxClip/v1": f"{_SHAPES}/{cause.kind}/{cause.graph}/{cause.tensor}"},
+    }
+
+
 def _result(report: ModelReport, nodes: Sequence[NodeReport], place: int, number: int) -> dict[str, Any]:
     """One finding at all nodes that have it: the first is its location, the others are related ones."""
     node = nodes[0]
@@ -93,8 +115,7 @@ def _result(report: ModelReport, nodes: Sequence[NodeReport], place: int, number
     more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
     column = ARGUMENTS.index(problem.argument)
     places = [
-        _location(report, one, one.tensors[column][1] if problem.tensor is not None else None)
-        for one in nodes
+        _location(report, one, one.names[column] if problem.tensor is not None else None) for one in nodes
     ]
     return {
         "ruleId": judgement.id,

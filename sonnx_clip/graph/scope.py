@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.declared import TensorInfo, from_constant, from_sparse, from_tensor, from_type
+from sonnx_clip.graph.listing import Listing, Listings
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping
 
-    from onnx import FunctionProto, GraphProto, NodeProto, ValueInfoProto
+    from onnx import FunctionProto, GraphProto, ValueInfoProto
+
+
+_NAME, _TYPE, _WRITTEN = attrgetter("name"), attrgetter("type"), methodcaller("SerializeToString")
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,7 @@ class Scope:
 
     Attributes:
         path: where it is in the model, for people.
+        listing: its nodes and their names.
         defined: inputs, initializers and node outputs; a name here hides the same name further out.
         declared: what is said of a name in this scope, in the order of the model.
         inferred: what onnx's shape inference says of a name in this scope.
@@ -26,10 +33,12 @@ class Scope:
         unset: formal inputs of a function that the call leaves out.
         outer: the scope around a subgraph; None for the main graph and for a function.
         in_function: this is the body of a local function, or within it.
+        carrier: the position in `outer` of the node that carries this subgraph.
+        call: of this function body, None where nothing calls it.
     """
 
     path: str
-    nodes: Sequence[NodeProto]
+    listing: Listing
     defined: frozenset[str]
     declared: Mapping[str, tuple[TensorInfo, ...]]
     inferred: Mapping[str, TensorInfo]
@@ -37,6 +46,16 @@ class Scope:
     in_function: bool
     derived: Mapping[str, TensorInfo] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
+    carrier: int | None = None
+    call: Call | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """Where a function is called: the scope, and for each formal input that is given its name there."""
+
+    scope: Scope
+    inputs: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -79,6 +98,8 @@ def graph_scope(
     path: str,
     outer: Scope | None,
     derived: GraphProto | None = None,
+    listings: Listings | None = None,
+    carrier: int | None = None,
 ) -> Scope:
     """The scope of a main graph or of a subgraph.
 
@@ -88,27 +109,31 @@ def graph_scope(
         path: where it is, for people.
         outer: the scope around a subgraph.
         derived: the same graph after shape inference without declarations of computed values.
+        listings: where the listing of its nodes is kept, for who has it already.
+        carrier: the position in `outer` of the node that carries it.
     """
+    listing = (listings or Listings()).of(graph.node)
     values = [
         *_values(graph.input, "graph input"),
         *_values(graph.output, "graph output"),
         *_values(graph.value_info, "value_info"),
         *((tensor.name, from_tensor(tensor, "initializer")) for tensor in graph.initializer),
         *((s.values.name, from_sparse(s, "sparse initializer")) for s in graph.sparse_initializer),
-        *_constants(graph.node),
+        *_constants(listing),
     ]
     stored = [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]
     known = _inferred(inferred) if inferred is not None else {}
     sure = known if derived is inferred else _inferred(derived) if derived is not None else {}
     return Scope(
         path=path,
-        nodes=graph.node,
-        defined=frozenset([value.name for value in graph.input] + stored) | _outputs(graph.node),
+        listing=listing,
+        defined=frozenset(chain((value.name for value in graph.input), stored, listing.made)),
         declared=_grouped(values),
         inferred=known,
         outer=outer,
         in_function=outer.in_function if outer else False,
         derived=sure,
+        carrier=carrier,
     )
 
 
@@ -130,6 +155,7 @@ def function_scope(
     passed: Passed,
     inferred: GraphProto | None = None,
     derived: GraphProto | None = None,
+    call: Call | None = None,
 ) -> Scope:
     """The scope of one call of a local function: its value_info and what the caller passes declare.
 
@@ -139,11 +165,13 @@ def function_scope(
         passed: empty for a function that is never called.
         inferred: its body after shape inference.
         derived: its body after shape inference without declarations of computed values.
+        call: where it is called.
     """
+    listing = Listing(function.node)
     values = [
         *_values(function.value_info, "value_info of the function"),
         *((name, info) for name, actual in passed.values.items() for info in actual.declared),
-        *_constants(function.node),
+        *_constants(listing),
     ]
     known = {name: actual.inferred for name, actual in passed.values.items() if actual.inferred}
     certain = {name: actual.derived for name, actual in passed.values.items() if actual.derived}
@@ -152,41 +180,34 @@ def function_scope(
     computed = {name: info for name, info in computed.items() if name not in function.input}
     return Scope(
         path=path,
-        nodes=function.node,
-        defined=frozenset(function.input) | _outputs(function.node),
+        listing=listing,
+        defined=frozenset(chain(function.input, listing.made)),
         declared=_grouped(values),
         inferred=(_inferred(inferred) if inferred is not None else {}) | known,
         outer=None,
         in_function=True,
         derived=computed | certain,
         unset=passed.unset,
+        call=call,
     )
 
 
 def _values(values: Iterable[ValueInfoProto], origin: str) -> list[tuple[str, TensorInfo]]:
     # A model has few types and many values: each type is read once.
-    seen: dict[bytes, TensorInfo | None] = {}
-    found: list[tuple[str, TensorInfo]] = []
-    for value in values:
-        declared = value.type
-        key = declared.SerializeToString()
-        if key not in seen:
-            seen[key] = from_type(declared, origin)
-        info = seen[key]
-        if info is not None:
-            found.append((value.name, info))
-    return found
+    values = list(values)
+    written = list(map(_WRITTEN, map(_TYPE, values)))
+    each = dict(zip(written, values, strict=True))
+    seen = {key: from_type(value.type, origin) for key, value in each.items()}
+    infos = map(seen.__getitem__, written)
+    return [(name, info) for name, info in zip(map(_NAME, values), infos, strict=True) if info is not None]
 
 
-def _constants(nodes: Iterable[NodeProto]) -> list[tuple[str, TensorInfo]]:
-    constants = (n for n in nodes if n.op_type == "Constant" and is_default_domain(n.domain) and n.output)
+def _constants(listing: Listing) -> list[tuple[str, TensorInfo]]:
+    nodes = [listing.nodes[index] for index in listing.named("Constant")]
+    constants = (node for node in nodes if is_default_domain(node.domain) and node.output)
     found = ((node.output[0], from_constant(node)) for node in constants)
     seen: dict[TensorInfo, TensorInfo] = {}
     return [(name, seen.setdefault(info, info)) for name, info in found if info is not None]
-
-
-def _outputs(nodes: Iterable[NodeProto]) -> frozenset[str]:
-    return frozenset(name for node in nodes for name in node.output if name)
 
 
 def _grouped(values: Iterable[tuple[str, TensorInfo]]) -> dict[str, tuple[TensorInfo, ...]]:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx import ModelProto, defs
+from onnx import GraphProto, ModelProto, ValueInfoProto, defs
 
 from sonnx_clip.graph.functions import key
+from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.skim import KEPT_BYTES
 from sonnx_clip.graph.tensors import DATA_FIELDS, all_tensors
-from sonnx_clip.graph.walk import all_nodes, subgraphs
+from sonnx_clip.graph.walk import inner_graphs
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, NodeProto
+    from onnx import FunctionProto
 
     from sonnx_clip.graph.functions import Key
 
 
-def drop_bulky_data(model: ModelProto) -> None:
+def drop_bulky_data(model: ModelProto, listings: Listings | None = None) -> None:
     """Take the content of large tensors out of a model; their types and dimensions stay."""
-    for tensor in all_tensors(model):
+    for tensor in all_tensors(model, listings):
         if tensor.ByteSize() > KEPT_BYTES:
             for field in DATA_FIELDS:
                 tensor.ClearField(field)
@@ -43,40 +44,77 @@ def without_callers_values(model: ModelProto) -> ModelProto:
     return stripped
 
 
-def without_claims(model: ModelProto) -> ModelProto:
+def without_claims(model: ModelProto, listings: Listings | None = None) -> bytes:
     """The model without declared types and shapes of values that nodes compute, and without callers' values.
 
     Inputs of the main graph and stored tensors keep theirs, and so do the outputs of operators that onnx does
     not know: nothing else says what these give.
+
+    The claims are taken out of the model and put back: to copy its nodes would take longer.
+
+    Args:
+        model: the same afterwards.
+        listings: of its nodes, where somebody keeps them.
+
+    Returns:
+        It as protobuf.
     """
-    stripped = ModelProto()
-    stripped.CopyFrom(without_callers_values(model))
+    model = without_callers_values(model)
+    listings = listings or Listings()
     known = {key(function) for function in model.functions}
-    _strip(stripped.graph, known)
-    for node in all_nodes(stripped.graph.node):
-        for _, graph in subgraphs(node):
-            _strip(graph, known)
-            for value in graph.input if _known(node, known) else ():
+    inner = list(inner_graphs(model.graph.node, listings))
+    holders: list[GraphProto | FunctionProto] = [
+        model.graph,
+        *(graph for _, graph in inner),
+        *model.functions,
+    ]
+    kept = [_declarations(holder) for holder in holders]
+    try:
+        _strip(model.graph, known, listings)
+        for node, graph in inner:
+            _strip(graph, known, listings)
+            for value in graph.input if _known(key(node), known) else ():
                 value.ClearField("type")
-    for function in stripped.functions:
-        function.ClearField("value_info")
-    return stripped
+        for function in model.functions:
+            function.ClearField("value_info")
+        written: bytes = model.SerializeToString()
+    finally:
+        for holder, values in zip(holders, kept, strict=True):
+            for field, declared in values.items():
+                holder.ClearField(field)
+                getattr(holder, field).extend(declared)
+    return written
 
 
-def _known(node: NodeProto, functions: set[Key]) -> bool:
-    domain = "" if is_default_domain(node.domain) else node.domain
-    return key(node) in functions or defs.has(node.op_type, domain)
+def _declarations(holder: GraphProto | FunctionProto) -> dict[str, list[ValueInfoProto]]:
+    """What a graph or function declares of its values, by field."""
+    fields = ("value_info", "input", "output") if isinstance(holder, GraphProto) else ("value_info",)
+    return {field: [_copy(value) for value in getattr(holder, field)] for field in fields}
 
 
-def _strip(graph: GraphProto, functions: set[Key]) -> None:
-    kinds: dict[tuple[str, str, str], bool] = {}
+def _copy(value: ValueInfoProto) -> ValueInfoProto:
+    result = ValueInfoProto()
+    result.CopyFrom(value)
+    return result
+
+
+def _known(kind: Key, functions: set[Key]) -> bool:
+    domain, operator, _ = kind
+    return kind in functions or defs.has(operator, domain)
+
+
+def _strip(graph: GraphProto, functions: set[Key], listings: Listings) -> None:
+    listing = listings.of(graph.node)
+    strange = {
+        (domain, operator, overload)
+        for domain, operator, overload in set(listing.kinds)
+        if not _known(("" if is_default_domain(domain) else domain, operator, overload), functions)
+    }
     foreign: set[str] = set()
-    for node in graph.node:
-        kind = (node.domain, node.op_type, node.overload)
-        if kind not in kinds:
-            kinds[kind] = _known(node, functions)
-        if not kinds[kind]:
-            foreign.update(node.output)
+    if strange:
+        for kind, results in zip(listing.kinds, listing.outputs, strict=True):
+            if kind in strange:
+                foreign.update(results)
     kept = [value for value in graph.value_info if value.name in foreign]
     graph.ClearField("value_info")
     graph.value_info.extend(kept)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.graph.listing import Listings
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
@@ -21,35 +23,35 @@ DATA_FIELDS = (
 )
 
 
-def all_tensors(model: ModelProto) -> Iterator[TensorProto]:
+def all_tensors(model: ModelProto, listings: Listings | None = None) -> Iterator[TensorProto]:
     """Every stored tensor: initializers, attributes, both parts of sparse tensors, at any depth."""
-    yield from _in_graph(model.graph)
+    listings = listings or Listings()
+    yield from _in_graph(model.graph, listings)
     for function in model.functions:
-        yield from _in_attributes(function.attribute_proto)
-        yield from _in_nodes(function.node)
+        yield from _in_attributes(function.attribute_proto, listings)
+        yield from _in_nodes(function.node, listings)
     for training in model.training_info:
-        yield from _in_graph(training.initialization)
-        yield from _in_graph(training.algorithm)
+        yield from _in_graph(training.initialization, listings)
+        yield from _in_graph(training.algorithm, listings)
 
 
-def _in_graph(graph: GraphProto) -> Iterator[TensorProto]:
+def _in_graph(graph: GraphProto, listings: Listings) -> Iterator[TensorProto]:
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)
-    yield from _in_nodes(graph.node)
+    yield from _in_nodes(graph.node, listings)
 
 
-def _in_nodes(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:
-    for node in nodes:
-        if node.attribute:
-            yield from _in_attributes(node.attribute)
+def _in_nodes(nodes: Sequence[NodeProto], listings: Listings) -> Iterator[TensorProto]:
+    for node in listings.of(nodes).carriers.values():
+        yield from _in_attributes(node.attribute, listings)
 
 
-def _in_attributes(attributes: Iterable[AttributeProto]) -> Iterator[TensorProto]:
+def _in_attributes(attributes: Iterable[AttributeProto], listings: Listings) -> Iterator[TensorProto]:
     for attribute in attributes:
         yield from (*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors)
         sparse_one = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
         for sparse in (*sparse_one, *attribute.sparse_tensors):
             yield from (sparse.values, sparse.indices)
         for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-            yield from _in_graph(graph)
+            yield from _in_graph(graph, listings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -10,16 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from google.protobuf.message import Message
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto
+
+    from sonnx_clip.graph.listing import Listing
 
 # Prose that nothing here reads, and in which old exporters left other encodings.
+_NAME = attrgetter("name")
 _PROSE = frozenset({"doc_string", "metadata_props", "producer_name", "producer_version"})
 
 
-def bad_text(model: ModelProto) -> str | None:
-    """The field path of the first string of a model that is not valid UTF-8; see `_bad_field`."""
-    nodes = model.graph.node
-    if not all(map(_plain, nodes)):
+def bad_text(model: ModelProto, listing: Listing) -> str | None:
+    """The field path of the first string of a model that is not valid UTF-8; see `_bad_field`.
+
+    Args:
+        model: as it was read.
+        listing: of the nodes of its graph.
+    """
+    if not _plain(listing):
         return _bad_field(model)
     for field, value in model.ListFields():  # all of the model but its nodes, which are by far the most
         if field.name != "graph":
@@ -34,13 +43,14 @@ def bad_text(model: ModelProto) -> str | None:
     return None
 
 
-def _plain(node: NodeProto) -> bool:
-    """Every string of the node is text; it may also be said of one that is that it is not known to be."""
+def _plain(listing: Listing) -> bool:
+    """Every string of the nodes is text."""
+    names = chain.from_iterable(chain(listing.inputs, listing.outputs, set(listing.kinds)))
     try:
-        "".join((*node.input, *node.output, node.op_type, node.name, node.domain, node.overload))
+        "".join(chain(names, map(_NAME, listing.nodes)))
     except TypeError:
         return False
-    return not node.attribute or _bad_field(node) is None
+    return all(_bad_field(node) is None for node in listing.carriers.values())
 
 
 def _bad_field(message: Message) -> str | None:

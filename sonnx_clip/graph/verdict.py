@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import shown
+from sonnx_clip.graph.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -22,6 +27,7 @@ class Verdict(StrEnum):
     VIOLATES = "violates"
 
 
+_OPERATOR, _FINDINGS = attrgetter("operator"), attrgetter("findings")
 _SEVERITY = [Verdict.MEETS, Verdict.UNKNOWN, Verdict.VIOLATES]
 
 
@@ -40,6 +46,7 @@ class Problem:
         verdict: `violates` or `unknown`.
         message: what was found.
         remedy: what to change in the model.
+        open: neither the model nor inference knows the shape in numbers, which follows from a root cause.
     """
 
     argument: str
@@ -47,6 +54,30 @@ class Problem:
     verdict: Verdict
     message: str
     remedy: str
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A tensor whose shape is open while nothing that it is computed from is, and what follows from it.
+
+    Attributes:
+        kind: `input` or `node`, which gives the tensor.
+        graph: the path of the graph or function that has it.
+        tensor: its name.
+        title: the input or the node, for people.
+        message: what is open, and how many Clip nodes follow from it.
+        remedy: what settles it.
+        nodes: which those are: positions among the nodes of the report.
+    """
+
+    kind: str
+    graph: str
+    tensor: str
+    title: str
+    message: str
+    remedy: str
+    nodes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -64,24 +95,29 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Findings:
-    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument.
-
-    `open_sizes`: neither the model nor inference knows the shape of a tensor in numbers.
-    """
+    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument."""
 
     judgements: tuple[Judgement, ...]
-    open_sizes: bool = False
+
+    @cached_property
+    def open(self) -> frozenset[str]:
+        """The arguments whose shapes follow from root causes."""
+        problems = (problem for judgement in self.judgements for problem in judgement.problems)
+        return frozenset(problem.argument for problem in problems if problem.open)
 
     @cached_property
     def verdict(self) -> Verdict:
         """The worst of the judgements."""
         return worst(judgement.verdict for judgement in self.judgements)
 
-    @cached_property
-    def alike(self) -> Hashable:
-        """Equal for findings that people are told together: they differ in remedies alone."""
+    def alike(self, *, open_too: bool) -> Hashable:
+        """Equal for findings that stand together in reports: they differ in remedies alone.
+
+        Args:
+            open_too: shapes that follow from root causes may differ too.
+        """
         problems = [
-            (judgement.id, problem.argument, problem.verdict, problem.message)
+            (judgement.id, problem.argument, problem.verdict, (open_too and problem.open) or problem.message)
             for judgement in self.judgements
             for problem in judgement.problems
         ]
@@ -104,7 +140,7 @@ class Findings:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # not frozen: that takes three times as long, and there may be 100,000
 class NodeReport:
     """One Clip node.
 
@@ -114,7 +150,7 @@ class NodeReport:
         index: the node's position there, from 0.
         output: the name of its output, which is unique within the graph.
         operator: the version of the operator that the imported opset means, for example ``Clip-11``.
-        tensors: for each of X, L, M and Y its name in the model, None where it is not set.
+        names: of X, L, M and Y in the model, None where one is not set.
         findings: the judgements, without the names of the tensors.
     """
 
@@ -123,8 +159,13 @@ class NodeReport:
     index: int
     output: str
     operator: str
-    tensors: tuple[tuple[str, str | None], ...]
+    names: tuple[str | None, ...]
     findings: Findings
+
+    @property
+    def tensors(self) -> tuple[tuple[str, str | None], ...]:
+        """For each of X, L, M and Y its name in the model, None where it is not set."""
+        return tuple(zip(ARGUMENTS, self.names, strict=True))
 
     @property
     def path(self) -> str:
@@ -147,6 +188,7 @@ class ModelReport:
     """One model: its Clip nodes, and notes on what was not judged and why.
 
     `undecided` holds what could not be looked at though it matters: with it nothing is counted as met.
+    `causes` has the root cause of each problem that is open; none where nothing was inferred.
     """
 
     path: Path
@@ -156,10 +198,57 @@ class ModelReport:
     nodes: tuple[NodeReport, ...]
     notes: tuple[str, ...]
     undecided: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
+
+    @cached_property
+    def causes_at(self) -> dict[int, list[Cause]]:
+        """The root causes by the ids of the nodes that follow from them."""
+        found: dict[int, list[Cause]] = {}
+        for cause in self.causes:
+            for number in cause.nodes:
+                found.setdefault(id(self.nodes[number]), []).append(cause)
+        return found
+
+    @cached_property
+    def alike(self) -> tuple[tuple[NodeReport, ...], ...]:
+        """The nodes in groups: each has one operator, the same root causes, and findings that read alike."""
+        exactly: dict[tuple[object, ...], list[NodeReport]] = {}  # few groups, which then are compared
+        keys = zip(map(_OPERATOR, self.nodes), map(id, map(_FINDINGS, self.nodes)), strict=True)
+        for node, key in zip(self.nodes, keys, strict=True):
+            exactly.setdefault((*key, *self._roots(node)), []).append(node)
+        open_too = bool(self.causes)
+        together = grouped(
+            exactly.values(),
+            lambda nodes: (
+                nodes[0].operator,
+                self._roots(nodes[0]),
+                nodes[0].findings.alike(open_too=open_too),
+            ),
+        )
+        if len(together) == len(exactly):
+            return tuple(map(tuple, exactly.values()))
+        order = {id(node): number for number, node in enumerate(self.nodes)}
+        return tuple(
+            tuple(sorted(chain.from_iterable(groups), key=lambda node: order[id(node)]))
+            for groups in together
+        )
+
+    def _roots(self, node: NodeReport) -> tuple[str, ...]:
+        if not self.causes:
+            return ()
+        return tuple(cause.title for cause in self.causes_at.get(id(node), ()))
+
+    @cached_property
+    def counts(self) -> dict[Verdict, int]:
+        """How many nodes have which verdict."""
+        counts: Counter[Verdict] = Counter()
+        for nodes in self.alike:
+            counts[nodes[0].verdict] += len(nodes)
+        return dict(counts)
 
     @property
     def verdict(self) -> Verdict | None:
         """The worst of its nodes; None where no Clip node was there to be judged."""
         open_ends = [Verdict.UNKNOWN] if self.undecided else []
-        verdicts = [*(node.verdict for node in self.nodes), *open_ends]
+        verdicts = [*self.counts, *open_ends]
         return worst(verdicts) if verdicts else None

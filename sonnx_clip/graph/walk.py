@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.graph.listing import Listings
 
-@dataclass(frozen=True)
+
+# A model may have 100,000 of these, and a frozen one takes three times as long to make.
+@dataclass(slots=True)
 class Site:
     """A node, with the scope that gives its names a meaning and its position in its graph, from 0."""
 
@@ -31,7 +35,7 @@ class Site:
         return f"node {self.index}{name} of {self.scope.path}"
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class ClipNode(Site):
     """A node of the operator Clip of ai.onnx; `opset` is the version that its graph or function imports."""
 
@@ -59,15 +63,14 @@ def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dic
     return found
 
 
-def other_clips(model: ModelProto) -> list[str]:
-    """The domains, other than ai.onnx, of nodes that are also named Clip: one entry per node."""
+def other_clips(model: ModelProto, listings: Listings) -> dict[str, int]:
+    """The domains, other than ai.onnx, of nodes that are also named Clip, each with their number."""
     bodies = [model.graph.node, *(function.node for function in model.functions)]
-    return [
-        node.domain
-        for body in bodies
-        for node in all_nodes(body)
-        if node.op_type == "Clip" and not is_default_domain(node.domain)
-    ]
+    kinds: Counter[str] = Counter()
+    for body in bodies:
+        for nodes in (body, *(graph.node for _, graph in inner_graphs(body, listings))):
+            kinds.update(domain for domain, operator, _ in listings.of(nodes).kinds if operator == "Clip")
+    return {domain: number for domain, number in kinds.items() if not is_default_domain(domain)}
 
 
 def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
@@ -89,6 +92,14 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
             yield from all_nodes(graph.node)
 
 
+def inner_graphs(nodes: Sequence[NodeProto], listings: Listings) -> Iterator[tuple[NodeProto, GraphProto]]:
+    """The subgraphs of nodes at any depth, each with the node that carries it."""
+    for node in listings.of(nodes).carriers.values():
+        for _, graph in subgraphs(node):
+            yield node, graph
+            yield from inner_graphs(graph.node, listings)
+
+
 def inner_path(path: str, node: NodeProto, index: int, attribute: str) -> str:
     """The path of a graph that a node carries, for people."""
     return f"{path} > {node.op_type} node {index}, {shown(attribute)}"
@@ -105,6 +116,7 @@ def sites(
     inferred: Sequence[NodeProto] = (),
     derived: Sequence[NodeProto] = (),
     *,
+    listings: Listings | None = None,
     clips_alone: bool = False,
 ) -> Iterator[Site]:
     """Every node of a scope and of the subgraphs within it, each with the scope that it stands in.
@@ -113,24 +125,31 @@ def sites(
         scope: of the graph or function.
         inferred: the same nodes after shape inference (see `Scope`).
         derived: the same without declarations that are believed.
+        listings: where the listings of subgraphs are kept.
         clips_alone: nodes of other names than Clip are passed over.
     """
     # Protobuf refuses messages nested deeper than 100, so this recursion ends after some 30 graphs.
-    count = len(scope.nodes)
-    twins = [nodes if len(nodes) == count else () for nodes in (inferred, derived)]
-    for index, node in enumerate(scope.nodes):
+    listing = scope.listing
+    nodes, carriers = listing.nodes, listing.carriers
+    twins = [twin if len(twin) == len(nodes) else () for twin in (inferred, derived)]
+    wanted: Sequence[int] = range(len(nodes))
+    if clips_alone:
+        clips = listing.named("Clip")
+        wanted = sorted({*clips, *carriers}) if carriers else clips
+    for index in wanted:
+        node = nodes[index]
         if not clips_alone or node.op_type == "Clip":
             yield Site(node, scope, index)
-        if not node.attribute:
+        if index not in carriers:
             continue
-        same = [nodes[index] if nodes else None for nodes in twins]
+        same = [twin[index] if twin else None for twin in twins]
         graphs = [dict(subgraphs(twin)) if twin is not None else {} for twin in same]
         for attribute, graph in subgraphs(node):
             title = inner_path(scope.path, node, index, attribute)
             first, second = (found.get(attribute) for found in graphs)
-            inner = graph_scope(graph, first, title, scope, second)
+            inner = graph_scope(graph, first, title, scope, second, listings, index)
             known, sure = (found.node if found else () for found in (first, second))
-            yield from sites(inner, known, sure, clips_alone=clips_alone)
+            yield from sites(inner, known, sure, listings=listings, clips_alone=clips_alone)
 
 
 def is_clip(node: NodeProto) -> bool:

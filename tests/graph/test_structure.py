@@ -166,7 +166,7 @@ def test_a_clip_of_another_domain_is_another_operator(tmp_path: Path) -> None:
     assert report.nodes == ()
     assert report.verdict is None
     assert report.notes == (
-        "1 node(s) named Clip of the domain 'com.acme' are another operator and were not judged",
+        "1 node named Clip of the domain 'com.acme' is another operator and was not judged",
     )
 
 

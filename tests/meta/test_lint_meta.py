@@ -239,7 +239,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
         "the call leaves min out",
     ),
     "every declaration is believed": (
-        _set(expand, "without_claims", lambda given: given),
+        _set(expand, "without_claims", lambda given, _: given.SerializeToString()),
         "computed min is no scalar",
     ),
     "any domain": (_set(walk, "is_default_domain", lambda _: True), "clip of another domain"),
