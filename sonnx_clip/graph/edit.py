@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
 
+from sonnx_clip.graph.constants import scalar_tensor
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.walk import all_nodes, inner_path, is_clip, subgraphs
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
+NAME = {"L": "min", "M": "max"}
 POSITION = {"L": 1, "M": 2}
 
 
@@ -73,6 +75,16 @@ def insert_all(nodes: MutableSequence[NodeProto], inserts: Sequence[tuple[int, l
     nodes.extend(result)
 
 
+def _clip_paths(graph: GraphProto, path: str) -> list[str]:
+    found: list[str] = []
+    for index, node in enumerate(graph.node):
+        if is_clip(node):
+            found.append(path)
+        for attribute, inner in subgraphs(node):
+            found += _clip_paths(inner, inner_path(path, node, index, attribute))
+    return found
+
+
 @dataclass
 class Editor:
     """A model under change: nodes to be put before others are collected, then put in at once."""
@@ -81,10 +93,17 @@ class Editor:
     names: set[str]
     before: dict[int, list[NodeProto]] = field(default_factory=dict)
 
+    shared: dict[tuple[str, str, str, bytes], str] = field(default_factory=dict)
+
     @cached_property
     def clips(self) -> list[NodeProto]:
         """The Clip nodes outside local functions, in the order of `clips`."""
         return clips(self.model)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The path of the graph of each Clip node, in the order of `clips`."""
+        return _clip_paths(self.model.graph, main_path(self.model))
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing in the model has."""
@@ -104,6 +123,20 @@ class Editor:
         """A Constant node before the Clip node at this place of the order of `clips`."""
         made = helper.make_node("Constant", [], [tensor.name], name=tensor.name, value=tensor)
         self.put_before(place, made)
+
+    def bound_before(self, place: int, role: str, onnx_name: str, stored: bytes) -> str:
+        """A scalar before the Clip node at this place, or the same one of an earlier node of its graph.
+
+        The nodes have to be gone through in the order of `clips`. A constant for each node would be right,
+        but onnxruntime takes far more than twice as long for twice as many.
+        """
+        key = (self.paths[place], role, onnx_name, stored)
+        if key not in self.shared:
+            wanted = f"{self.clips[place].output[0]}_{NAME[role]}"
+            tensor = scalar_tensor(self.fresh(wanted), onnx_name, stored)
+            self.constant_before(place, tensor)
+            self.shared[key] = tensor.name
+        return self.shared[key]
 
     def insert(self) -> None:
         """Put the collected nodes in."""

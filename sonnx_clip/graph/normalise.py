@@ -10,14 +10,13 @@ from onnx import ModelProto
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import BOUNDS_ARE_INPUTS_SINCE, arguments, operator_version
 from sonnx_clip.graph.ask_onnx import checker_problem
-from sonnx_clip.graph.constants import scalar_tensor
 from sonnx_clip.graph.declared import quoted, shown
-from sonnx_clip.graph.edit import Editor, all_names, clips
+from sonnx_clip.graph.edit import NAME, Editor, all_names, clips
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
 from sonnx_clip.graph.load import parse_model, read_without_weights
 from sonnx_clip.graph.normalise_attributes import Plan, plan
-from sonnx_clip.graph.normalise_inputs import NAME, missing_bounds
+from sonnx_clip.graph.normalise_inputs import missing_bounds
 from sonnx_clip.graph.normalise_opset import LEAST, raise_opset
 from sonnx_clip.graph.normalise_scalars import one_entry_bounds
 from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
@@ -266,10 +265,9 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
     theorems = [f"{found.etype.id}.prose_agrees", f"{found.etype.id}.prose_is_complete_repaired"]
     for bound in found.bounds:
         name = NAME[bound.role]
-        tensor = scalar_tensor(editor.fresh(f"{node.output[0]}_{name}"), found.etype.onnx, bound.stored)
-        editor.constant_before(place, tensor)
-        editor.set_input(node, bound.role, tensor.name)
-        became = f"is the input {quoted(tensor.name)} now, a scalar of {found.etype.onnx}"
+        tensor = editor.bound_before(place, bound.role, found.etype.onnx, bound.stored)
+        editor.set_input(node, bound.role, tensor)
+        became = f"is the input {quoted(tensor)} now, a scalar of {found.etype.onnx}"
         if bound.given:
             what, rule = f"the attribute {name} = {bound.value:.9g} {became}", "attribute_to_input"
             why = "the same number, and both versions define the result alike; the bounds are ordered numbers"

@@ -10,7 +10,8 @@ from onnx import defs
 
 from sonnx_clip.graph.arguments import operator_version, type_problem
 from sonnx_clip.graph.constants import LIMIT, attribute_bits, limit_bits, profile_type
-from sonnx_clip.graph.normalise_inputs import NAME, one_type
+from sonnx_clip.graph.edit import NAME
+from sonnx_clip.graph.normalise_inputs import one_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.arguments import type_problem
-from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type, scalar_tensor
+from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type
 from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.edit import NAME
 from sonnx_clip.graph.steps import Step, did, left_alone
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.declared import Dims
     from sonnx_clip.graph.edit import Editor
 
-NAME = {"L": "min", "M": "max"}
 _TAG = {"L": "R1", "M": "R2"}
 _NO_BOUND = {"L": "lowest_is_no_lower_bound", "M": "highest_is_no_upper_bound"}
 
@@ -74,10 +74,9 @@ def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, 
         )
         return left_alone(_TAG[role], f"{name} is not set", why, (f"{theorem}_refuted",))
     node = editor.clips[place]
-    tensor = scalar_tensor(editor.fresh(f"{node.output[0]}_{name}"), etype.onnx, limit_bits(etype, role))
-    editor.constant_before(place, tensor)
-    editor.set_input(node, role, tensor.name)
-    what = f"{name} was not set and is the {LIMIT[role]} {etype.onnx} now: input {quoted(tensor.name)}"
+    tensor = editor.bound_before(place, role, etype.onnx, limit_bits(etype, role))
+    editor.set_input(node, role, tensor)
+    what = f"{name} was not set and is the {LIMIT[role]} {etype.onnx} now: input {quoted(tensor)}"
     if etype.family == "float":
         why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
         return did("default_made_explicit", what, why, (f"{theorem}_repaired",))

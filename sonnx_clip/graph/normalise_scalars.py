@@ -8,8 +8,8 @@ from onnx import AttributeProto, TensorProto, helper
 
 from sonnx_clip.graph.constants import profile_type
 from sonnx_clip.graph.declared import Dims, quoted, show_dims
-from sonnx_clip.graph.edit import POSITION, graphs
-from sonnx_clip.graph.normalise_inputs import NAME, known_dims, one_type
+from sonnx_clip.graph.edit import NAME, POSITION, graphs
+from sonnx_clip.graph.normalise_inputs import known_dims, one_type
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.steps import Step, did, left_alone
 from sonnx_clip.graph.walk import is_clip

@@ -218,6 +218,23 @@ def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
     same(tmp_path)
 
 
+def test_nodes_of_a_graph_share_equal_bounds(tmp_path: Path) -> None:
+    nodes = [
+        clip("X", out="a", name="a", min=-0.0, max=1.0),
+        clip("a", out="b", name="b", min=0.0, max=1.0),
+        clip("b", min=0.0, max=1.0),
+    ]
+    found = normalised(tmp_path, model(graph(*nodes, stored=[]), opset=9))
+    clips = [node for node in result(found).graph.node if node.op_type == "Clip"]
+    assert [list(node.input[1:]) for node in clips] == [
+        ["a_min", "a_max"],
+        ["b_min", "a_max"],
+        ["b_min", "a_max"],
+    ]
+    assert len(stored(found)) == 3
+    same(tmp_path)
+
+
 def test_models_of_ir_version_3_whose_stored_tensors_are_inputs_too(tmp_path: Path) -> None:
     proto = attributes(8, min=0.0, max=1.0)
     proto.ir_version = 3

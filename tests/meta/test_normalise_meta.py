@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.graph import normalise as normalise_module
 from sonnx_clip.graph import normalise_attributes, normalise_inputs, normalise_scalars
+from sonnx_clip.graph.edit import Editor
 from sonnx_clip.graph.normalise import Wish, normalise
 from tests.graph.build import clip, graph, model, scalar, value
 from tests.graph.same_outputs import differences, reference_differences
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     Plant = Callable[[pytest.MonkeyPatch], None]
 
 INT8 = TensorProto.INT8
+
+
+def _branch(name: str, node: onnx.NodeProto) -> onnx.GraphProto:
+    return graph(node, inputs=[], outputs=[value("a", [2, 3])], stored=[], name=name)
 
 
 def _one_entry(name: str, number: float) -> TensorProto:
@@ -45,6 +51,25 @@ MODELS: dict[str, onnx.ModelProto] = {
         )
     ),
     "bounds of one entry": model(graph(stored=[_one_entry("L", -1.0), _one_entry("M", 2.0)])),
+    "other bounds at the next node": model(
+        graph(clip("X", out="t", name="t", min=-1.0, max=2.0), clip("t", min=0.0, max=1.0), stored=[]),
+        opset=9,
+    ),
+    "the same bounds in branches": model(
+        graph(
+            helper.make_node(
+                "If",
+                ["c"],
+                ["t"],
+                then_branch=_branch("then", clip("X", out="a", name="a", min=-1.0, max=2.0)),
+                else_branch=_branch("else", clip("X", out="a", name="b", min=-1.0, max=2.0)),
+            ),
+            clip("t", min=-1.0, max=2.0),
+            inputs=[value("X", [2, 3]), value("c", [], TensorProto.BOOL)],
+            stored=[],
+        ),
+        opset=9,
+    ),
 }
 
 
@@ -61,6 +86,30 @@ def different(folder: Path, name: str) -> bool:
 @pytest.mark.parametrize("name", MODELS)
 def test_normalise_as_it_is_changes_no_output(tmp_path: Path, name: str) -> None:
     assert not different(tmp_path, name)
+
+
+def test_a_bound_is_shared_within_a_graph_alone(tmp_path: Path) -> None:
+    """Across branches it cannot be: no node reads what a graph within another one defines."""
+    path = tmp_path / "m.onnx"
+    path.write_bytes(MODELS["the same bounds in branches"].SerializeToString())
+    main = normalise(path, None).model.graph
+    branches = [attribute.g for node in main.node for attribute in node.attribute if attribute.HasField("g")]
+    counts = [[node.op_type for node in one.node].count("Constant") for one in (main, *branches)]
+    assert counts == [2, 2, 2]
+
+
+def test_a_bound_shared_across_branches_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Editor, "paths", ["one"] * 3)
+    with pytest.raises(UserError, match="which nothing defines"):
+        different(tmp_path, "the same bounds in branches")
+
+
+_bound_before = Editor.bound_before
+
+
+def _whatever_its_bits(editor: Editor, place: int, role: str, onnx_name: str, stored: bytes) -> str:
+    first = next((name for key, name in editor.shared.items() if key[1] == role), None)
+    return first or _bound_before(editor, place, role, onnx_name, stored)
 
 
 _plan = normalise_module.plan
@@ -107,6 +156,10 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     "a zero loses its sign": (
         _planned(lambda bound: replace(bound, stored=b"\0" * 4) if bound.value == 0 else bound),
         "a zero with a sign",
+    ),
+    "a bound is shared whatever its value": (
+        lambda patch: patch.setattr(Editor, "bound_before", _whatever_its_bits),
+        "other bounds at the next node",
     ),
     "a scalar loses its value": (
         lambda patch: patch.setattr(normalise_scalars, "_make_scalar", _zeroed),
