@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
+from sonnx_clip.findings.needed import needed
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.document import read_document, spell
 from sonnx_clip.spec.finding import Finding
@@ -65,6 +66,18 @@ def _wrong(
                 what = f"no obligation that it names shows what this witness says of `{name}`"
                 todo = f"name one in its type that shows `{name}` and whose goal fits {witness.TELLING}"
                 yield Finding(("findings", index, "witnesses", position), what, todo)
+    yield from _named(way, entry, needed(spec, entry, known.keys()))
+
+
+def _named(way: tuple[str | int, ...], entry: SourceFinding, due: tuple[str, ...]) -> Iterator[Finding]:
+    """What a finding names is what its witnesses need: no more, no less."""
+    for id_ in due:
+        if id_ not in entry.obligations:
+            yield Finding(way, f"`{id_}`, which shows a witness of this finding, is not named", "add it")
+    for position, id_ in enumerate(entry.obligations):
+        if id_ not in due:
+            what = f"`{id_}` shows none of the witnesses of this finding"
+            yield Finding((*way, position), what, f"take it away; these do: {', '.join(due)}")
 
 
 def _shows(spec: Spec, o: Obligation, witness: Witness, name: str) -> bool:

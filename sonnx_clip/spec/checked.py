@@ -9,11 +9,16 @@ from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import raise_first
 from sonnx_clip.spec.finding_checks import check_findings
+from sonnx_clip.spec.finding_demands import check_demands
 from sonnx_clip.spec.meaning import check_cases, check_witnesses
 from sonnx_clip.spec.quotes import check_quotes
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.resolve import Resolver
+from sonnx_clip.spec.sonnx_checks import check_sonnx_cases, check_sonnx_page
 from sonnx_clip.spec.structure import validate
+from sonnx_clip.spec.type_names import check_type_names
+from sonnx_clip.spec.vendor_checks import check_vendor_pages
+from sonnx_clip.spec.wrong_checks import check_not_empty, check_wrong_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,6 +35,7 @@ def read_and_check(path: Path) -> Spec:
     document, content = read_document(path)
     with_texts = validate(document, document.data)
     raise_first(document, check_references(with_texts))
+    raise_first(document, check_wrong_names(with_texts))
     raise_first(document, check_dialects(with_texts))
     raise_first(document, check_quotes(with_texts))
     with_trees = Resolver(document, with_texts).resolve()
@@ -38,4 +44,10 @@ def read_and_check(path: Path) -> Spec:
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))
     raise_first(document, check_findings(spec))
+    # It agrees with itself: now with the texts, and nothing of it is empty or left out.
+    for check in (
+        check_type_names, check_sonnx_page, check_vendor_pages, check_sonnx_cases, check_not_empty,
+        check_demands,
+    ):  # fmt: skip
+        raise_first(document, check(spec))
     return spec

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from sonnx_clip.spec.types import Flag, Id, NumberText, Part, Source, Text, Word
+from sonnx_clip.spec.types import Flag, Id, Lines, NumberText, Part, Source, Text, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,6 +30,7 @@ class Saying(Part):
     """The words of a page on an aspect; in the section of the dialect if none is named."""
 
     section: Text | None = None
+    at: Lines = ()
     quote: Text
 
 
@@ -224,7 +225,12 @@ def _whole_dialect(row: DialectRow, known: Mapping[str, DialectRow]) -> Dialect:
             "changes": row.changes,
             "printed_default": row.printed_default,
             "says": {
-                aspect: {"page": page, "section": words.section or row.section, "quote": words.quote}
+                aspect: {
+                    "page": page,
+                    "section": words.section or row.section,
+                    "at": words.at,
+                    "quote": words.quote,
+                }
                 for aspect, words in said.items()
             },
             "unsaid": unsaid,

@@ -154,6 +154,9 @@ class Restriction(Part):
         Field(min_length=1, description="A change of `declared_example` that breaks this restriction alone."),
     ]
     source: Source
+    also: Annotated[
+        tuple[Source, ...], Field(description="The same in other words, elsewhere on the page.")
+    ] = ()
 
 
 class Constraint(Part):
@@ -171,6 +174,11 @@ class Constraint(Part):
     holds: Condition
     refuted_for: Annotated[dict[FamilyId, TensorWitness], Field(default_factory=dict)]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
+    false_for: Annotated[Word | None, Field(description="An id of `wrong_clips` that it excludes.")] = None
+    broken_by: Annotated[
+        dict[Tensor, Broken],
+        Field(default_factory=dict, description="A change of `declared_example` that it excludes."),
+    ]
     source: Source
 
     @property
@@ -221,12 +229,24 @@ class Property(Part):
     refuted_for: Annotated[dict[FamilyId, PropertyWitness], Field(default_factory=dict)]
     not_for: Annotated[Reasons, Field(default_factory=dict)]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
+    false_for: Annotated[Word, Field(description="An id of `wrong_clips` that it excludes.")]
     source: Source
 
     @property
     def families(self) -> tuple[FamilyId, ...]:
         """The families of which it speaks, whether it holds or is refuted."""
         return (*self.holds_for, *self.refuted_for)
+
+
+class WrongClip(Part):
+    """A function that is not Clip, or a definition that is not that of the page; some claim excludes it."""
+
+    id: Word
+    title: Text
+    of: Annotated[
+        Word | None, Field(description="The definition in whose place it stands; Clip if none.")
+    ] = None
+    is_: Annotated[Condition, Field(alias="is")]
 
 
 class Latitude(Part):

@@ -20,6 +20,7 @@ from sonnx_clip.spec.entries import (
     Reading,
     Restriction,
     ValueClass,
+    WrongClip,
 )
 from sonnx_clip.spec.findings import SourceFinding
 from sonnx_clip.spec.names import suggestion
@@ -76,6 +77,7 @@ class Spec(Part):
     definitions: tuple[Definition, ...]
     classes: Annotated[tuple[ValueClass, ...], Field(min_length=1)]
     properties: Annotated[tuple[Property, ...], Field(min_length=1)]
+    wrong_clips: Annotated[tuple[WrongClip, ...], Field(min_length=1)]
     latitude: tuple[Latitude, ...]
     readings: Annotated[tuple[Reading, ...], Field(min_length=1)]
     dialects: Annotated[tuple[DialectRow, ...], Field(min_length=1)]

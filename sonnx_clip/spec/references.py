@@ -24,6 +24,7 @@ _ENTRIES = (
     "definitions",
     "classes",
     "properties",
+    "wrong_clips",
     "latitude",
     "readings",
     "dialects",

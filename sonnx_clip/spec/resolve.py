@@ -46,6 +46,7 @@ class Resolver:
         self._restrictions()
         self._constraints()
         self._properties()
+        self._wrong_clips()
         self._latitude()
         self._readings()
         return self.data
@@ -145,6 +146,11 @@ class Resolver:
             for family in entry.repaired:
                 scope = self._element("the condition of a repaired property", frozenset({family}), "X2")
                 self._parse(("properties", index, "repaired", family), scope)
+
+    def _wrong_clips(self) -> None:
+        for index, wrong in enumerate(self.spec.wrong_clips):
+            scope = self._element("a wrong Clip", self.every, clip=True)
+            self._parse(("wrong_clips", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT)
 
     def _latitude(self) -> None:
         for index, _ in enumerate(self.spec.latitude):

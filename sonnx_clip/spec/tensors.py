@@ -52,7 +52,12 @@ def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
 
 def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:
     """The same node after the change that breaks the restriction alone."""
-    return declared_example(spec) | _changes(spec, restriction.broken_alone_by)
+    return changed_example(spec, restriction.broken_alone_by)
+
+
+def changed_example(spec: Spec, changes: Mapping[Tensor, str | Change]) -> dict[str, DeclaredTensor | None]:
+    """The node that meets every restriction, after some changes."""
+    return declared_example(spec) | _changes(spec, changes)
 
 
 def _changes(spec: Spec, changes: Mapping[Tensor, str | Change]) -> dict[str, DeclaredTensor | None]:

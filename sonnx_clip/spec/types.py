@@ -48,11 +48,28 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
+def _lines(value: object) -> object:
+    """One line, or a list of them."""
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    return tuple(int(v) if isinstance(v, str) and v.isdecimal() else v for v in listed)
+
+
+Lines: TypeAlias = Annotated[
+    tuple[Annotated[int, Field(strict=True, ge=1)], ...],
+    BeforeValidator(_lines, json_schema_input_type=int | tuple[int, ...]),
+]
+
+
 class Source(Part):
-    """Where a statement comes from: the words of a page, in one of its sections."""
+    """Where a statement comes from: the words of a page, in one of its sections.
+
+    `at` holds every line at which the words begin below headings of this name: a page with three chapters
+    may say the same in each.
+    """
 
     page: Annotated[Id, Field(description="An id of `sources`.")]
     section: Annotated[Text, Field(description="The heading below which the quotation stands.")]
+    at: Annotated[Lines, Field(description="The lines of the file at which the words begin.")] = ()
     quote: Annotated[Text, Field(description="The text, verbatim but for white space.")]
 
 

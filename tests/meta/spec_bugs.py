@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 YAML = "spec/clip.yaml"
 DRIVER = "why3/drivers/elements.gen"
-CONSTRAINTS = "}\n    source: {page: sonnx-clip, section: Constraints"
+INTERVAL = "}\n    false_for: no_bounds\n    source: {page: sonnx-clip, section: Constraints"
 LOW = "when: not inverted and X <= L\n    result: L"
 
 
@@ -75,15 +75,15 @@ PROPERTIES = [
         "claim: identical(clip(X, lowest, M), X)",
         ("float32.widest_bounds_are_no_bound_repaired",), ("confirmed by evaluation: x = ",)),
     Bug("condition forgets a NaN bound", YAML,
-        f"not is_nan(X) and bounds_are_numbers{CONSTRAINTS}", f"not is_nan(X) and not is_nan(L){CONSTRAINTS}",
+        f"not is_nan(X) and bounds_are_numbers{INTERVAL}", f"not is_nan(X) and not is_nan(L){INTERVAL}",
         ("float32.interval_repaired",), ("confirmed by evaluation: x = ", "max = nan")),
     Bug("condition forgets one order of the zeros", YAML, 'float: "not zero_tie(L, M)"',
         'float: "not (identical(L, -0) and identical(M, 0))"', ("float32.idempotent_bitwise_repaired",),
         ("confirmed by evaluation: x = ", "min = 0 (0x00000000), max = -0 (0x80000000)")),
     Bug("a latitude that accepts other numbers", YAML, "accepts: A == 0", "accepts: A <= 0",
-        ("float32.zero_sign_is_narrow",)),
-    Bug("condition of C2 forgets M", YAML, "not is_nan(L) and not is_nan(M)\n    source",
-        "not is_nan(L)\n    source", ("float32.C2_repaired",)),
+        ("float32.zero_sign_is_narrow",), (), "it accepts -1 for X = -0, L = nan, M = -0"),
+    Bug("condition of C2 forgets M", YAML, "not is_nan(L) and not is_nan(M)\n    false_for",
+        "not is_nan(L)\n    false_for", ("float32.C2_repaired",)),
 ]
 
 RENDERED_AND_WRITTEN = [
@@ -92,7 +92,7 @@ RENDERED_AND_WRITTEN = [
     Bug("R5 of the YAML forgets a pair", YAML, "same_type(X, Y) and same_type(L, M) and",
         "same_type(L, M) and", ("restrictions.R5_is_written",)),
     Bug("C3 of the YAML forgets Y", YAML, "type(X) == type(M) and type(X) == type(Y)", "type(X) == type(M)",
-        ("int8.C3_is_written",)),
+        ("int8.C3_is_written",), (), "`C3` is a precondition by what it says"),
     Bug("Clip by hand: results swapped", "why3/clip.mlw", "else if le x l then l  ",
         "else if le x l then m  ", ("int16.clip_is_cases", "clip.monotone"), ("falls in case low",)),
     Bug("Clip by hand: lt for le", "why3/clip.mlw", "else if le m x then m  ", "else if lt m x then m  ",
@@ -170,8 +170,8 @@ TO_INT8 = (
 )
 DIALECTS = [
     Bug("a dialect that answers as another reading", YAML,
-        "    reading: onnx-body\n    says:\n      element_types: >-\n        T in ( tensor(bfloat16)",
-        "    reading: numpy\n    says:\n      element_types: >-\n        T in ( tensor(bfloat16)",
+        "    reading: onnx-body\n    says:\n      element_types:\n        at: 49\n",
+        "    reading: numpy\n    says:\n      element_types:\n        at: 49\n",
         ("float32.onnx_13_after_onnx_12",)),
     Bug("a default that is dropped", YAML,
         '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'

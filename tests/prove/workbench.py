@@ -70,10 +70,12 @@ class Workbench:
     def believe_the_yaml(self) -> None:
         """Switch off what the loader finds by evaluation, so that the provers stand alone."""
         self.monkeypatch.setattr(load, "kept", lambda path, read: read(path))  # what is unchecked is not kept
-        self.monkeypatch.setattr(checked, "check_cases", lambda _: ())
-        self.monkeypatch.setattr(checked, "check_witnesses", lambda _: ())
-        self.monkeypatch.setattr(checked, "check_dialect_numbers", lambda _: ())
-        self.monkeypatch.setattr(checked, "check_findings", lambda _: ())
+        for name in (
+            "check_cases", "check_sonnx_page", "check_sonnx_cases", "check_witnesses",
+            "check_dialect_numbers", "check_vendor_pages", "check_not_empty", "check_findings",
+            "check_demands",
+        ):  # fmt: skip
+            self.monkeypatch.setattr(checked, name, lambda _: ())
 
     def render_anew(self) -> None:
         """Share nothing that was rendered before: for what is planted in a function that renders."""

@@ -32,7 +32,7 @@ DIALECTS = [
       "      §colours: none\n      casts: how a FLOAT becomes", "(dialects[…].unsaid.colours)",
       "`colours` is not allowed here"),
     m("in place without words",
-      "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), quote: "
+      "      in_place: {section: DML_ELEMENT_WISE_CLIP_OPERATOR_DESC structure (directml.h), at: 9, quote: "
       '"This operator supports in-place execution"}\n    unsaid:\n',
       "    unsaid:\n      in_place: not said\n", "(dialects[…].id)",
       "in place is allowed, and no quotation says so"),
@@ -47,8 +47,8 @@ DIALECTS = [
     m("words of another version", 'section: "Clip - 12"\n    element_types',
       'section: §"Clip - 6"\n    element_types', "(dialects[…].section)", "does not say this",
       "taken over for bounds"),
-    m("an own quotation that is wrong", 'lowest() and numeric_limits::max(), respectively."\n    unsaid:',
-      'lowest() and numeric_limits::min(), respectively."\n    unsaid:', "(dialects[…].says.missing_bounds",
+    m("an own quotation that is wrong", 'lowest() and numeric_limits::max(), respectively."}\n    unsaid:',
+      'lowest() and numeric_limits::min(), respectively."}\n    unsaid:', "(dialects[…].says.missing_bounds",
       "does not say this"),
     m("a printed default that is not printed", "{min: -3.402823e+38, max: 3.402823e+38}",
       "§{min: -3.402824e+38, max: 3.402823e+38}", "(dialects[…].printed_default)",

@@ -1,0 +1,100 @@
+"""The texts that the specification quotes: their sections, and the lines at which words stand."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_TAG = re.compile(r"<[^>]*>")
+_DECORATION = re.compile(r"[*`$\\]")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it, subsections included.
+
+    Args:
+        title: the heading without decoration.
+        first: the line of the heading, from 1.
+        lines: its lines, the heading first.
+    """
+
+    title: str
+    first: int
+    lines: tuple[str, ...]
+
+    def places(self, quote: str) -> Iterator[int]:
+        """The lines at which a quotation begins; only white space may differ."""
+        text, starts, numbers = self._words()
+        wanted = fold(quote)
+        at = text.find(wanted) if wanted else -1
+        while at >= 0:
+            yield numbers[bisect_right(starts, at) - 1]
+            at = text.find(wanted, at + 1)
+
+    def _words(self) -> tuple[str, list[int], list[int]]:
+        return _words_of(self.first, self.lines)
+
+
+@cache
+def _words_of(first: int, lines: tuple[str, ...]) -> tuple[str, list[int], list[int]]:
+    """The folded text, and for each word of it where it begins and the line that it is on."""
+    words = [(word, first + index) for index, line in enumerate(lines) for word in line.split()]
+    starts, offset = [], 0
+    for word, _ in words:
+        starts.append(offset)
+        offset += len(word) + 1
+    return " ".join(word for word, _ in words), starts, [line for _, line in words]
+
+
+@cache
+def sections(path: Path) -> tuple[Section, ...]:
+    """The sections of a text, in their order."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    headings = _markdown(lines) if path.suffix == ".md" else _plain(lines)
+    found = []
+    for position, (start, level) in enumerate(headings):
+        end = next((line for line, other in headings[position + 1 :] if other <= level), len(lines))
+        found.append(Section(plain(lines[start]), start + 1, tuple(lines[start:end])))
+    return tuple(found)
+
+
+def _markdown(lines: list[str]) -> list[tuple[int, int]]:
+    """Line and level of each heading."""
+    marks = ((index, len(line) - len(line.lstrip("#"))) for index, line in enumerate(lines))
+    return [(index, level) for index, level in marks if level]
+
+
+def _plain(lines: list[str]) -> list[tuple[int, int]]:
+    """In a text without marks, a title is a short line alone between blank lines; no sentence, no formula.
+
+    One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
+    """
+    padded = ["", *lines, ""]
+    alone = [
+        index
+        for index, line in enumerate(lines)
+        if 0 < len(line.strip()) <= 60
+        and not padded[index].strip()
+        and not padded[index + 2].strip()
+        and not line.rstrip().endswith(".")
+        and "=" not in line
+    ]
+    return [(index, 1 if re.search(r"- \d+$", lines[index].strip()) else 2) for index in alone]
+
+
+def fold(text: str) -> str:
+    """A text with one space wherever it has white space."""
+    return " ".join(text.split())
+
+
+def plain(text: str) -> str:
+    """A text without marks of Markdown and HTML: headings, code, mathematics, anchors."""
+    return fold(_DECORATION.sub("", _TAG.sub("", text)).lstrip("# "))
