@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -146,11 +147,11 @@ def test_what_stands_beside_the_extracted_c_is_listed(
 
 
 def test_a_program_that_may_not_end_is_not_proved(bench: Workbench) -> None:
-    """Why3 only warns of it."""
+    """Why3 only warns of it, each version in words of its own."""
     bench.plant("why3/kernel.mlw", "      variant   { n - i }\n", "")
     ended = bench.prove("--only", "kernel.clip_elements")
     assert ended.status == 1
-    assert "termination of this expression cannot be proved" in ended.out
+    assert re.search("terminat|diverge", ended.out)
     assert "not proved kernel.clip_elements" in ended.out
 
 
