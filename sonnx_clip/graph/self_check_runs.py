@@ -5,6 +5,7 @@ This module runs in the process that `self_check` starts, which may be killed: i
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import onnx
 from onnx import ModelProto, TensorProto, ValueInfoProto
 
 from sonnx_clip.graph.declared import quoted
-from sonnx_clip.graph.self_check_inputs import SIZES, Array, Feed, NoInputError, feeds, is_open
+from sonnx_clip.graph.self_check_inputs import SIZES, Feed, NoInputError, feeds, is_open
 from sonnx_clip.graph.skim import restore, spans
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def compare(
     before: ModelProto, after: ModelProto, path: Path, sizes: Mapping[str, Sequence[int]]
 ) -> dict[str, Any]:
     """Run both models; the fields are those of `SelfCheck`."""
-    weights = _Weights(before, after, path)
+    weights = _Weights(path)
     reasons: list[str] = []
     runs: list[str] = []
     lost: str | None = None
@@ -131,14 +132,20 @@ def _bits(results: Sequence[Any]) -> list[bytes]:
 
 
 def _one(result: Any) -> bytes:
-    """Everything that makes a result what it is, to the bit; sequences entry by entry."""
+    """A digest of everything that makes a result what it is, to the bit; sequences entry by entry.
+
+    Results are as large as weights may be, so they are not kept.
+    """
     if isinstance(result, list | tuple):
         return b"[" + b",".join(_one(one) for one in result) + b"]"
     if isinstance(result, dict):
         return b"{" + b",".join(_one([key, value]) for key, value in result.items()) + b"}"
     array = np.asarray(result)
-    content = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
-    return f"{array.dtype}{array.shape}".encode() + content
+    if array.dtype.hasobject:
+        content: Any = repr(array.tolist()).encode()
+    else:
+        content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return f"{array.dtype}{array.shape}".encode() + hashlib.blake2b(content).digest()
 
 
 def _first(runtime: _Runtime, before: ModelProto, after: ModelProto, feed: Feed) -> str:
@@ -161,46 +168,45 @@ def _first(runtime: _Runtime, before: ModelProto, after: ModelProto, feed: Feed)
 
 
 class _Weights:
-    """The data of large stored tensors, read once for all runs; `external` tensors stand for it in models."""
+    """The data of large stored tensors: it stays in the file of the model, which a runtime maps."""
 
-    def __init__(self, before: ModelProto, after: ModelProto, path: Path) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self.arrays: dict[str, Array] = {}
-        names = {tensor.name for tensor in after.graph.initializer if spans(tensor)}
-        for tensor in before.graph.initializer:
-            found = spans(tensor)
-            raw = len(found) == 1 and found[0][0] == "raw_data"
-            if not raw or tensor.name not in names:
-                continue
-            try:
-                dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
-            except KeyError:
-                continue
-            count = found[0][1].length // dtype.itemsize
-            with path.open("rb") as file:
-                file.seek(found[0][1].start)
-                array = np.fromfile(file, dtype, count)
-            if dtype.kind in "fiub" and array.size == np.prod(tensor.dims):
-                self.arrays[tensor.name] = array.reshape(tuple(tensor.dims))
+        # A runtime refuses data that lies behind a link which leads out of the folder.
+        self.can_be_mapped = not path.is_symlink()
 
-    def placed(self, model: ModelProto) -> ModelProto:
-        """A copy in which the tensors of `arrays` are external, and all other data is there."""
+    def mapped(self, model: ModelProto) -> ModelProto:
+        """A copy in which such tensors have their data in the file of the model, as external data."""
         result = ModelProto()
         result.CopyFrom(model)
         for tensor in result.graph.initializer:
-            if tensor.name in self.arrays:
-                tensor.CopyFrom(
-                    TensorProto(
-                        name=tensor.name,
-                        data_type=tensor.data_type,
-                        dims=tensor.dims,
-                        data_location=TensorProto.EXTERNAL,
-                    )
-                )
-                tensor.external_data.add(key="location", value="given by the self-check")
+            found = spans(tensor)
+            if len(found) != 1:
+                continue
+            # Its place in the file and nothing of the note that it was passed over.
+            span = found[0][1]
+            external = TensorProto(
+                name=tensor.name,
+                data_type=tensor.data_type,
+                dims=tensor.dims,
+                data_location=TensorProto.EXTERNAL,
+            )
+            values = {"location": self._path.name, "offset": span.start, "length": span.length}
+            for key, value in values.items():
+                external.external_data.add(key=key, value=str(value))
+            tensor.CopyFrom(external)
+        return self._restored(result)
+
+    def whole(self, model: ModelProto) -> ModelProto:
+        """A copy with all data."""
+        result = ModelProto()
+        result.CopyFrom(model)
+        return self._restored(result)
+
+    def _restored(self, model: ModelProto) -> ModelProto:
         with self._path.open("rb") as file:
-            restore(result, file)
-        return result
+            restore(model, file)
+        return model
 
 
 def _with_outputs(model: ModelProto, further: Sequence[str]) -> ModelProto:
@@ -235,17 +241,21 @@ def _session(
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(path.parent.resolve())
         )
-        if weights.arrays:
+        large = any(spans(tensor) for tensor in model.graph.initializer)
+        if large:
             # A copy of each weight in another order would cost the memory that this way saves.
             options.add_session_config_entry("session.disable_prepacking", "1")
-            values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.arrays.values()]
-            options.add_external_initializers(list(weights.arrays), values)
-        data = _with_outputs(weights.placed(model), further).SerializeToString()
-        try:
-            session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-        except Exception as error:
-            raise _CannotRunError(str(error)) from error
-        return lambda feed: list(session.run(list(further) or None, feed))
+        ways = [weights.mapped, weights.whole] if large and weights.can_be_mapped else [weights.whole]
+        reason = ""
+        for placed in ways:
+            data = _with_outputs(placed(model), further).SerializeToString()
+            try:
+                session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+            except Exception as error:  # noqa: BLE001  # the runtimes' exceptions have no common class
+                reason = str(error)
+                continue
+            return lambda feed: list(session.run(list(further) or None, feed))
+        raise _CannotRunError(reason)
 
     return opened
 
@@ -255,8 +265,7 @@ def _evaluator(path: Path, weights: _Weights) -> Callable[[ModelProto, Sequence[
         from onnx.external_data_helper import load_external_data_for_model
         from onnx.reference import ReferenceEvaluator
 
-        weights.arrays.clear()
-        whole = _with_outputs(weights.placed(model), further)
+        whole = _with_outputs(weights.whole(model), further)
         load_external_data_for_model(whole, str(path.parent))
         try:
             evaluator = ReferenceEvaluator(whole)

@@ -17,6 +17,7 @@ from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.graph.normalise_report import exit_status, normalise_text
 from sonnx_clip.graph.self_check import NOT_KNOWN, Outcome, SelfCheck, self_check
 from tests.graph.build import clip, graph, model, scalar, value
+from tests.graph.mapped_weights import product, read_otherwise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +143,20 @@ def test_large_weights_are_read_once_from_the_file(tmp_path: Path) -> None:
     result = onnx.ModelProto.FromString(found.data)
     assert result.graph.initializer[0] == weights
     onnx.checker.check_model(result, full_check=True)
+
+
+@pytest.mark.parametrize("field", ["raw_data", "float_data"])
+def test_large_weights_are_mapped_as_they_are_in_the_file(tmp_path: Path, field: str) -> None:
+    """Else the self-check would compare two models that both have other weights than the file."""
+    assert read_otherwise(tmp_path, field) == []
+
+
+def test_a_model_behind_a_link_is_compared_too(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "large.onnx").write_bytes(product().SerializeToString())
+    (tmp_path / "link.onnx").symlink_to(tmp_path / "there" / "large.onnx")
+    found = normalise(tmp_path / "link.onnx", tmp_path / "out.onnx")
+    assert found.report.self_check.outcome is Outcome.EQUAL
 
 
 def spoiled(monkeypatch: pytest.MonkeyPatch) -> None:
