@@ -25,7 +25,57 @@ while [ $# -gt 0 ]; do
 done
 PATH=$own:$PATH
 cd "$(dirname "$0")/.."
-why3/configure.sh build/replay
+for tool in why3 z3 cvc5; do
+  command -v "$tool" >/dev/null || { echo "$tool is not installed: apt-get install why3 z3 cvc5" >&2; exit 2; }
+done
+
+# Why3's configuration and the provers' drivers, as the tool writes them.
+mkdir -p build/replay/drivers
+drivers=$(pwd)/build/replay/drivers
+data=$(why3 --print-datadir)
+z3=$(z3 --version | sed 's/^Z3 version \([^ ]*\).*/\1/')
+cvc5=$(cvc5 --version | sed -n 's/^This is cvc5 version \([^ ]*\).*/\1/p')
+cp why3/drivers/elements.gen "$drivers/elements.gen"
+cat >"$drivers/z3.drv" <<END
+(** Z3: Why3's own driver, and the element types of this project. *)
+
+import "$data/drivers/z3_471.drv"
+import "elements.gen"
+END
+cat >"$drivers/cvc5.drv" <<END
+(** cvc5, which Why3 1.5.1 does not know: the driver of its forerunner CVC4, and the element types. *)
+
+prelude "(set-logic ALL)"
+
+import "$data/drivers/cvc4_16.gen"
+import "elements.gen"
+END
+cat >build/replay/why3.conf <<END
+[main]
+magic = 14
+memlimit = 4000
+running_provers_max = 2
+timelimit = 30
+
+[prover]
+name = "Z3"
+version = "$z3"
+command = "z3 -smt2 -T:%t -memory:%m sat.random_seed=42 smt.random_seed=42 %f"
+driver = "$drivers/z3.drv"
+editor = ""
+in_place = false
+interactive = false
+
+[prover]
+name = "cvc5"
+version = "$cvc5"
+command = "cvc5 --tlimit=%t000 --lang=smt2 --fp-exp %f"
+driver = "$drivers/cvc5.drv"
+editor = ""
+in_place = false
+interactive = false
+END
+
 out=${out:-build/replay.tsv}
 mkdir -p "$(dirname "$out")"
 : >"$out.new"
@@ -3513,7 +3563,7 @@ false=$(awk -F '\t' '$4 ~ /^smoke/ && $5 == "Valid"' "$out" | wc -l)
 asked=$(awk -F '\t' '$4 ~ /^smoke/' "$out" | wc -l)
 # Number as why3 and the provers print it: the first in what they say of their version.
 version() { "$1" --version | sed -n 's/.*version \([0-9][0-9.]*[0-9]\).*/\1/p' | head -n 1; }
-digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* why3/why3.conf.in generated/why3/*.mlw generated/replay.sh | sha256sum)
+digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw generated/replay.sh | sha256sum)
 mkdir -p build/replays
 record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
 printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \

@@ -22,7 +22,6 @@ AGAIN = "remove it, or run: sh generated/replay.sh"
 _SOURCES = (
     "why3/*.mlw",
     "why3/drivers/*",
-    "why3/why3.conf.in",
     "generated/why3/*.mlw",
     "generated/replay.sh",
 )

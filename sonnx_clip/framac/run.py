@@ -97,7 +97,7 @@ def configuration(text: str) -> str:
         ('"z3 -smt2 ', '"z3 -smt2 auto_config=false '),
     ):
         if text.count(old) != 1:
-            raise UserError(f"no single {old.strip()!r} in Why3's configuration", "why3/why3.conf.in")
+            raise UserError(f"no single {old.strip()!r} in Why3's configuration")
         text = text.replace(old, new)
     return text
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from sonnx_clip.errors import UserError
-from sonnx_clip.prove.provers import Answer, Limits, Prover, Verdict
+from sonnx_clip.prove.provers import Answer, Limits, Prover, Verdict, follows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -88,15 +88,18 @@ class Ledger:
         self._db.close()
 
     def answer(self, task: str, prover: Prover, limits: Limits) -> Answer | None:
-        """The answer that this prover gave about this task under these limits, if it was asked."""
+        """The answer that this prover gave about this task under these limits, if it was asked.
+
+        A verdict that does not follow from the prover's last words is no answer.
+        """
         with self._readable():
             row = self._db.execute(
                 "SELECT verdict, words, cpu FROM answers WHERE task = ? AND prover = ? AND version = ?"
                 " AND command = ? AND seconds = ? AND megabytes = ?",
                 _key(task, prover, limits),
             ).fetchone()
-        if row is None or row[0] not in get_args(Verdict):
-            return None
+        if row is None or row[0] not in get_args(Verdict) or not follows(row[0], row[1]):
+            return None  # what a prover did not say is asked again
         return Answer(*row)
 
     def record(self, task: str, prover: Prover, limits: Limits, answer: Answer) -> None:

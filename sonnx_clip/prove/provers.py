@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.render.drivers import COMMANDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Verdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 
 INSTALL = "install it: apt-get install why3 z3 cvc5"
+_VERDICTS: dict[str, Verdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
 GRACE = 2  # seconds beyond its own limit after which a prover is killed
 _WORDS = 2000  # characters of a prover's last words that are kept
 
@@ -71,13 +73,8 @@ class Answer:
     cpu: float
 
 
-_KNOWN = {
-    "Z3": (("z3", "-smt2", "-T:{seconds}", "-memory:{megabytes}", "sat.random_seed=42", "smt.random_seed=42"),
-           re.compile(r"^Z3 version (\S+)")),
-    "cvc5": (("cvc5", "--tlimit={seconds}000", "--lang=smt2", "--fp-exp"),
-             re.compile(r"^This is cvc5 version (\S+)")),
-}  # fmt: skip
-NAMES = tuple(_KNOWN)
+_VERSIONS = {"Z3": re.compile(r"^Z3 version (\S+)"), "cvc5": re.compile(r"^This is cvc5 version (\S+)")}
+NAMES = tuple(COMMANDS)
 
 
 def find_provers(names: tuple[str, ...] = NAMES) -> tuple[Prover, ...]:
@@ -86,12 +83,12 @@ def find_provers(names: tuple[str, ...] = NAMES) -> tuple[Prover, ...]:
 
 
 def _find(name: str) -> Prover:
-    match = next((known for known in _KNOWN if known.lower() == name.lower()), None)
+    match = next((known for known in NAMES if known.lower() == name.lower()), None)
     if match is None:
         raise UserError(f"there is no prover called {name}", todo=f"choose among {', '.join(NAMES)}")
-    command, version = _KNOWN[match]
+    command = COMMANDS[match]
     said = version_of((command[0], "--version"))
-    found = version.search(said)
+    found = _VERSIONS[match].search(said)
     if found is None:
         raise UserError(f"{command[0]} does not say its version", todo=f"it said: {said[:200]!r}; {INSTALL}")
     return Prover(match, command, found[1])
@@ -164,8 +161,13 @@ def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Verdi
         return "timeout"
     if status != 0 or len(lines) != 3 or lines[0] != f"task {digest}" or lines[2] != f"end {digest}":
         return "failed"
-    verdicts: dict[str, Verdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
-    return verdicts.get(lines[1], "failed")
+    return _VERDICTS.get(lines[1], "failed")
+
+
+def follows(verdict: str, words: str) -> bool:
+    """Whether a verdict can be that of these last words, as `ask` keeps both."""
+    said = _VERDICTS.get(words)
+    return said == verdict if said or verdict in _VERDICTS.values() else verdict in ("timeout", "failed")
 
 
 def _last(output: str, status: int) -> str:

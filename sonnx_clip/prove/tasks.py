@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
+from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file, repo_root
 from sonnx_clip.prove.ledger import TaskName
-from sonnx_clip.prove.provers import INSTALL, Prover, version_of
+from sonnx_clip.prove.provers import NAMES, Prover, find_provers, version_of
+from sonnx_clip.render.drivers import ELEMENTS, configuration, driver, driver_file
 from sonnx_clip.render.written import theory_files
 
 if TYPE_CHECKING:
@@ -55,28 +57,26 @@ class Task:
 def configure(build: Path) -> Why3:
     """Make Why3's configuration in ``build/why3``; UserError if a tool is missing."""
     version = version_of(("why3", "--version")).removeprefix("Why3 platform, version ")
+    data = version_of(("why3", "--print-datadir"))
+    drivers = build.absolute() / "why3" / "drivers"
+    texts = {driver_file(name): driver(name, data) for name in NAMES}
+    texts[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
+    configured = configuration(str(drivers), {p.name: p.version for p in find_provers()})
     try:
-        (build / "why3").mkdir(parents=True, exist_ok=True)
+        drivers.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         what = f"this folder cannot be made: {error.strerror}"
         raise UserError(what, str(build / "why3"), "choose another one with --build") from error
-    done = subprocess.run(
-        [str(repo_file("why3/configure.sh")), str(build / "why3")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise UserError(done.stderr.strip() or "why3/configure.sh failed", todo=INSTALL)
-    parts = [version, *INLINE, *_why3_files()]
-    parts += [path.read_text(encoding="utf-8") for path in sorted((build / "why3" / "drivers").iterdir())]
+    for name, text in texts.items():
+        write_whole(drivers / name, text)
+    write_whole(build / "why3" / "why3.conf", configured)
+    parts = [version, *INLINE, *_why3_files(Path(data)), *texts.values()]
     parts += [path.read_text(encoding="utf-8") for path in theory_files()]
     return Why3(version, build / "why3" / "why3.conf", digest_of("\0".join(parts)))
 
 
-def _why3_files() -> list[str]:
+def _why3_files(folder: Path) -> list[str]:
     """The texts of Why3's own drivers and library: a task depends on them as on ours."""
-    folder = Path(version_of(("why3", "--print-datadir")))
     files = [*(folder / "drivers").glob("*.*"), *(folder / "stdlib").rglob("*.mlw")]
     return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
 

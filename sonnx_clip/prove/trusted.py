@@ -1,5 +1,7 @@
 """What the proofs take for granted, listed from the theories and drivers themselves.
 
+Why3's own printing of the theories (declared.py) and the tasks themselves (accounts.py) are compared with it.
+
 The list is compared with why3/trusted.txt, which a person keeps: an axiom that slips in stops the proofs.
 """
 
@@ -13,9 +15,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.digest import digest_of
 from sonnx_clip.paths import repo_file
+from sonnx_clip.prove.tasks import INLINE
+from sonnx_clip.prove.whyml import CALLED, Found, read_theories
 from sonnx_clip.render.c import HEADER, HEADER_TEMPLATE, PRECISE
+from sonnx_clip.render.drivers import COMMANDS, configuration, driver, driver_file
 from sonnx_clip.render.templating import template_text
-from sonnx_clip.render.written import modules, theory_files, without_comments
+from sonnx_clip.render.written import theory_files, without_comments
 from sonnx_clip.trace.table import PATH as NUMPY
 from sonnx_clip.trace.table import table
 
@@ -26,38 +31,16 @@ if TYPE_CHECKING:
 
 GOLDEN = "why3/trusted.txt"
 DRIVERS = "why3/drivers"
+_TOOLS = "sonnx_clip/render/drivers.py"
+_TASKS = "sonnx_clip/prove/tasks.py"
 C_DRIVERS = "generated/c/drivers"
 
-Kind: TypeAlias = Literal["axiom", "assumption", "symbol"]
+Kind: TypeAlias = Literal["axiom", "assumption", "symbol", "refused"]
 
-# A keyword stands anywhere in a line; a statement goes on to the next declaration or beyond, never less.
-# Where a program begins, a type or a [val] ends, but no axiom: its formula may hold a [let]. The [let] of a
-# formula has its [=] behind the name; a program has parameters there, or a type.
-_NEXT = r"^end\b|^\s*(?:axiom|goal|lemma|predicate|function|constant|type|clone|use|val|inductive)\b|\Z"
-_WORDS = r"(?:ghost|rec|lemma|function|predicate|constant)"
-_PROGRAM = rf"^\s*let\s+(?:{_WORDS}\s+)*[\w']+(?![\w'])\s*(?:\[@[^\]]*\]\s*)*[(:\w]"
-_FLAGS = re.MULTILINE | re.DOTALL
-_AXIOM = re.compile(rf"\baxiom\s+(?P<name>[\w']+)\s*(?:\[@[^\]]*\]\s*)*:(?P<body>.*?)(?={_NEXT})", _FLAGS)
-# What is given to a clone begins with the words of declarations.
-_CLONE = re.compile(
-    r"\bclone\s+(?:export\s+|import\s+)?(?P<theory>[\w.]+)(?P<given>.*?)"
-    rf"(?=^end\b|^\s*\n|^\s*(?:clone|use|goal|lemma|val|inductive)\b|{_PROGRAM}|\baxiom\s+[\w']+\s*[:\[]|\Z)",
-    _FLAGS,
-)
-_VAL = re.compile(
-    r"\bval\s+(?:(?:ghost|function|predicate|constant|lemma|rec)\s+)*(?P<name>[\w']+)(?P<contract>.*?)"
-    rf"(?={_PROGRAM}|{_NEXT})",
-    _FLAGS,
-)
-_TYPE = re.compile(rf"\btype\s+(?P<name>[\w']+)(?P<body>.*?)(?={_PROGRAM}|{_NEXT})", _FLAGS)
-# What is believed within a program, or makes Why3 ask for less: that a loop ends, above all.
-_UNASKED = re.compile(r"\b(?:assume|any|diverges|partial)\b|\[@(?:vc:|W:)[^\]]*\]")
-_C_PROGRAM = re.compile(r"\blet\s+sonnx_clip_\w+\s*(?:\[@[^\]]*\]\s*)*(?P<contract>.*?)^\s*= ", _FLAGS)
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
-_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", _FLAGS)
+_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
 _POINTER = re.compile(r"^(const )?\w+ \*$")
-_DOC = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
 
 _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"
 _ARITHMETIC = "conversion, rounding and comparison of IEEE 754 by the SMT-LIB theory FloatingPoint"
@@ -65,6 +48,13 @@ _C = "what C says of its scalar types and of memory"
 _PRINTED = "how Why3 prints the [val] in C"
 _CONTRACT = "what a caller has to see to, and what then holds: the comment of sonnx_clip.h says the same"
 _BESIDE = "written by hand, and read by a person: no proof speaks of it"
+_GENERIC = "proved once for every type that meets the axioms; each type proves that it does"
+_ABSTRACT = "its meaning is a driver's, or that of whoever clones the module; nothing is assumed of it here"
+_LIBRARY = "widely used; the tasks name what they take from it"
+_READ_AS = "decides how a formula is read: the tasks show it as it was read"
+_RUN = "how a prover is run: limits and seeds, and nothing that states something"
+_DRIVER = "takes in Why3's own driver and ours, and states nothing more; DATA is the folder of Why3"
+_INLINED = "Why3 replaces names by their definitions, and takes premises out of the goal"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
 
 
@@ -100,77 +90,81 @@ def trusted(obligations: Iterable[Obligation]) -> tuple[Trusted, ...]:
     return (*_of_theories(known), *_of_drivers(known), *_of_c(), *_of_numpy())
 
 
-def surprises(found: Iterable[Trusted]) -> list[str]:
-    """Where the list differs from the golden one: ``+`` for what is new, ``-`` for what is gone."""
+def surprises(taken: Iterable[Trusted]) -> list[str]:
+    """Where the list differs from the golden one: ``+`` for what is new, ``-`` for what is gone.
+
+    What is not understood is new whatever the golden list says.
+    """
+    found = tuple(taken)
     golden = repo_file(GOLDEN)
     lines = golden.read_text(encoding="utf-8").splitlines() if golden.is_file() else []
     kept = Counter(line for line in lines if line.strip() and not line.startswith("#"))
     now = Counter(t.line for t in found)
-    return [f"+ {line}" for line in (now - kept).elements()] + [
-        f"- {line}" for line in (kept - now).elements()
-    ]
+    news = [*(now - kept).elements()]
+    never = [t.line for t in found if t.kind == "refused" and t.line not in news]
+    return [f"+ {line}" for line in (*news, *never)] + [f"- {line}" for line in (kept - now).elements()]
+
+
+def theory_texts() -> Iterator[tuple[str, str]]:
+    """Path in the repository and text of each theory file, written by hand or rendered."""
+    for path in [*theory_files(), *sorted(repo_file("generated/why3").glob("*.mlw"))]:
+        folder = path.parent.relative_to(repo_file("")).as_posix()
+        yield f"{folder}/{path.name}", path.read_text(encoding="utf-8")
 
 
 def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
-    files = [*theory_files(), *sorted(repo_file("generated/why3").glob("*.mlw"))]
-    for path in files:
-        text = path.read_text(encoding="utf-8")
-        where = f"{path.parent.relative_to(repo_file('')).as_posix()}/{path.name}"
-        for module, body in modules(text):
-            name = f"{path.stem}.{module}"
-            for match in _AXIOM.finditer(body):
-                shown = tuple(o.id for o in obligations if o.kind == "instance" and o.goal == match["name"])
+    instances = [o for o in obligations if o.kind == "instance"]
+    ours = {path.stem for path in theory_files()}
+    library: dict[str, str] = {}
+    for where, text in theory_texts():
+        undefined: dict[str, list[str]] = {}
+        for found in read_theories(text):
+            module = f"{Path(where).stem}.{found.module}"
+            if found.kind == "library":
+                if found.name.partition(".")[0] not in ours and "." in found.name:
+                    library.setdefault(found.name, where)
+            elif found.kind == "undefined":
+                undefined.setdefault(module, []).append(found.text)
+            elif found.kind == "refused":
                 yield Trusted(
-                    "axiom",
-                    f"{name}.{match['name']}",
-                    where,
-                    " ".join(match["body"].split()),
-                    _comment_before(text, f"axiom {match['name']}"),
-                    shown,
+                    "refused", f"{where}:{found.line}", where, f"{found.name}: {found.text}", "", ()
                 )
-            for match in _CLONE.finditer(body):
-                if not re.search(r"\baxiom\b", match["given"]):
-                    continue
-                reason = "proved once for every type that meets the axioms; each type proves that it does"
-                shown = tuple(o.id for o in obligations if o.kind == "instance")
-                yield Trusted(
-                    "assumption",
-                    name,
-                    where,
-                    " ".join(f"clone {match['theory']}{match['given']}".split()),
-                    reason,
-                    shown,
-                )
-            for match in _VAL.finditer(body):
-                if match["contract"].lstrip().startswith("="):
-                    continue  # a clone is given a program for the [val], which is proved to keep its contract
-                contract = " ".join(f"val {match['contract']}".split())
-                comment = _comment_before(text, f"val {match['name']}")
-                yield Trusted("symbol", f"{name}.{match['name']}", where, contract, comment or _C, ())
-            yield from _unasked(name, where, body)
+            else:
+                yield from _taken(found, module, where, instances)
+        for module, symbols in undefined.items():
+            said = f"no definition of {', '.join(symbols)}"
+            yield Trusted("symbol", f"abstract {module}", where, said, _ABSTRACT, ())
+    for name, where in sorted(library.items()):
+        yield Trusted("symbol", f"library {name}", where, "a theory of Why3's own library", _LIBRARY, ())
 
 
-def _unasked(name: str, where: str, body: str) -> Iterator[Trusted]:
-    """What Why3 does not ask to be shown of the types and programs of a module."""
-    for match in _TYPE.finditer(body):
-        if re.search(r"\binvariant\b", match["body"]):  # of an abstract type, it is assumed
-            said = " ".join(f"type {match['name']}{match['body']}".split())
-            yield Trusted("assumption", name, where, said, "", ())
-    for match in _UNASKED.finditer(body):
-        yield Trusted("assumption", name, where, match[0], "", ())
+def _taken(found: Found, module: str, where: str, instances: list[Obligation]) -> Iterator[Trusted]:
+    """What one place of a theory takes for granted, if anything."""
+    name, statement = f"{module}.{found.name}", found.text
+    if found.kind == "axiom":
+        shown = tuple(o.id for o in instances if o.goal == found.name)
+        yield Trusted("axiom", name, where, statement, found.comment, shown)
+    elif found.kind == "clone":
+        yield Trusted("assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances))
+    elif found.kind == "val":
+        yield Trusted("symbol", name, where, statement, found.comment or _C, ())
+    elif found.kind == "meta":
+        yield Trusted("symbol", module, where, statement, _READ_AS, ())
+    elif found.kind in ("type", "unasked", "attribute"):
+        yield Trusted("assumption", module, where, statement, "", ())
 
 
 def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
     ids = {o.id for o in obligations}
     types = {o.subject.lower(): o.subject for o in obligations}
-    for path in sorted(repo_file(DRIVERS).iterdir()):
-        text = path.read_text(encoding="utf-8")
-        where = f"{DRIVERS}/{path.name}"
-        digest = f"sha256 {digest_of(text)}"
+    yield from _of_tools()
+    texts = {f"{DRIVERS}/{p.name}": p.read_text(encoding="utf-8") for p in repo_file(DRIVERS).iterdir()}
+    for where, text in sorted(texts.items()):
+        name, digest = Path(where).name, f"sha256 {digest_of(text)}"
         yield Trusted("symbol", where, where, digest, "the file as a whole, read by a person", ())
         for match in _PRELUDE.finditer(text):
             reason = "chooses the logic, and states nothing"
-            yield Trusted("symbol", f"{path.name}.prelude", where, match["text"], reason, ())
+            yield Trusted("symbol", f"{name}.prelude", where, match["text"], reason, ())
         for theory in _THEORY.finditer(text):
             module = theory["name"].rpartition(".")[2]
             for match in _SYNTAX.finditer(theory["body"]):
@@ -178,10 +172,21 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
                 shown = (encoding,) if encoding in ids else ()
                 arithmetic = theory["name"].startswith(("convert.", "scale_bias."))
                 named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS
-                reason = _PRINTED if path.suffix == ".drv" else named
+                reason = _PRINTED if name.endswith(".drv") else named
                 yield Trusted(
                     "symbol", f"{theory['name']}.{match['name']}", where, match["text"], reason, shown
                 )
+
+
+def _of_tools() -> Iterator[Trusted]:
+    """How Why3 and the provers are run: commands, transformations, drivers and configuration."""
+    for name in COMMANDS:
+        yield Trusted("symbol", f"{name} command", _TOOLS, " ".join(COMMANDS[name]), _RUN, ())
+        said = " ".join(driver(name, "DATA").split())
+        yield Trusted("symbol", driver_file(name), _TOOLS, said, _DRIVER, ())
+    configured = " ".join(configuration("DRIVERS", dict.fromkeys(COMMANDS, "VERSION")).split())
+    yield Trusted("symbol", "why3.conf", _TOOLS, configured, _RUN, ())
+    yield Trusted("symbol", "why3 transformations", _TASKS, " ".join(INLINE), _INLINED, ())
 
 
 def _of_c() -> Iterator[Trusted]:
@@ -191,10 +196,9 @@ def _of_c() -> Iterator[Trusted]:
         for name, text in _driver_lines(path):
             types.setdefault((name, text, _PRINTED), []).append(path.stem)
     for path in sorted(repo_file("generated/why3").glob("c_*.mlw")):
-        for module, body in modules(path.read_text(encoding="utf-8")):
-            for match in _C_PROGRAM.finditer(body):
-                contract = " ".join(match["contract"].split())
-                key = (f"c_*.{module}.sonnx_clip_*", contract, _CONTRACT)
+        for found in read_theories(path.read_text(encoding="utf-8")):
+            if found.kind == "program":
+                key = (f"c_*.{found.module}.{CALLED}*", found.text, _CONTRACT)
                 types.setdefault(key, []).append(path.stem.removeprefix("c_"))
     yield from _beside_c()
     for (name, text, reason), of in types.items():
@@ -234,9 +238,3 @@ def _of_numpy() -> Iterator[Trusted]:
             f"{meaning.about}; compared with the installed NumPy",
             (),
         )
-
-
-def _comment_before(text: str, declaration: str) -> str:
-    before, found, _ = text.partition(declaration)
-    comment = _DOC.search(before.rstrip()) if found else None
-    return " ".join(comment["text"].split()) if comment else ""

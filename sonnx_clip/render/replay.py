@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from sonnx_clip.render.drivers import COMMANDS, ELEMENTS, configuration, driver, driver_file
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.templating import template
 
@@ -22,7 +23,13 @@ def render_replay(spec: Spec, obligations: Iterable[Obligation]) -> Mapping[str,
     every = list(obligations)
     smokes = sum(o.kind == "smoke" for o in every)
     text = template("replay.sh.j2").render(
-        header=header_lines(spec), groups=list(_groups(every)), proofs=len(every) - smokes, smokes=smokes
+        header=header_lines(spec),
+        groups=list(_groups(every)),
+        proofs=len(every) - smokes,
+        smokes=smokes,
+        elements=ELEMENTS,
+        drivers={driver_file(name): driver(name, "$data") for name in COMMANDS},
+        configuration=configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in COMMANDS}),
     )
     return {PATH: text}
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.prove.tasks import configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
+from sonnx_clip.render import drivers
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.render.templating import template_text
 from sonnx_clip.spec import load_spec
@@ -29,6 +31,7 @@ LEQ = "(fp.leq ((_ to_fp 8 24) %1) ((_ to_fp 8 24) %2))"
 LE = '  syntax predicate le   "(fp.leq ((_ to_fp 8 24) %1) ((_ to_fp 8 24) %2))"\n'
 MEANING = "module Meaning\n\n  use elements.Float32\n"
 CASES = "  (** Every input falls into a case. *)"
+ABSTRACT = "symbol abstract clip.Clip: no definition of predicate le t t, predicate lt t t"
 
 # What is replaced in a file, and the lines that must be reported.
 PLANTED = {
@@ -64,6 +67,43 @@ PLANTED = {
         ["+ symbol clip.Clip.oracle: val (x: t) : t ensures { let yes = true in false }"]),
     "a val function": (CLIP, FORMULA, f"  val ghost function oracle (x: t) : t\n\n{FORMULA}",
                        ["+ symbol clip.Clip.oracle: val (x: t) : t"]),
+    "an axiom with a location attribute": (
+        CLIP, FORMULA, f'  axiom easy [#"clip.mlw" 1 1 1] : forall x: t. le x x\n\n{FORMULA}',
+        ["+ axiom clip.Clip.easy: forall x: t. le x x",
+         '+ refused why3/clip.mlw:12: a location attribute: [#"clip.mlw" 1 1 1]']),
+    "assumed axioms behind a blank line": (
+        FLOAT, f"{MEANING}  clone export clip.Clip",
+        f"{MEANING}  clone import ordered.Ordered with type t = t,\n\n    axiom .\n  clone export clip.Clip",
+        ["+ assumption float32.Meaning: clone ordered.Ordered with type t = t, axiom ."]),
+    "an axiom behind a string that looks like a comment": (
+        CLIP, FORMULA,
+        f'  constant s: string = "\\\n(*" axiom easy: false constant e: string = "*)"\n\n{FORMULA}',
+        ["+ axiom clip.Clip.easy: false",
+         '+ refused why3/clip.mlw:12: a string: "\\ (*"', '+ refused why3/clip.mlw:13: a string: "*)"']),
+    "a val that is an operator": (
+        CLIP, FORMULA, f"  val (++) (a b: t) : unit ensures {{ a = b /\\ a <> b }}\n\n{FORMULA}",
+        ["+ symbol clip.Clip.(++): val (a b: t) : unit ensures { a = b /\\ a <> b }",
+         "+ refused why3/clip.mlw:12: an operator as a name: (++)"]),
+    "a val within a program": (
+        "why3/kernel.mlw", "max else x in\n", "max else (val v () : t ensures { false } in v ()) in\n",
+        ["+ symbol kernel.Kernel.v: val () : t ensures { false }"]),
+    "an attribute that nobody knows": (
+        CLIP, FORMULA, f"  predicate p [@rewrite] (x: t) = le x x\n\n{FORMULA}",
+        ["+ assumption clip.Clip: [@rewrite]"]),
+    "a symbol without a definition": (
+        CLIP, FORMULA, f"  function other (x: t) : t\n\n{FORMULA}",
+        [f"+ {ABSTRACT}, function other (x: t) : t", f"- {ABSTRACT}"]),
+    "a meta": (CLIP, FORMULA, f"  meta rewrite_def predicate le\n\n{FORMULA}",
+               ["+ refused why3/clip.mlw:12: a meta: meta rewrite_def predicate le"]),
+    "a theory of the library more": (
+        CLIP, FORMULA, f"  use int.ComputerDivision\n\n{FORMULA}",
+        ["+ symbol library int.ComputerDivision: a theory of Why3's own library"]),
+    "an axiom in a scope": (
+        CLIP, FORMULA, f"  scope S axiom easy: false end\n\n{FORMULA}",
+        ["+ refused why3/clip.mlw:12: a scope: scope S axiom", "+ axiom clip.Clip.easy: false"]),
+    "an axiom outside of all modules": (
+        CLIP, "(** What needs no more", "axiom easy: false\n\n(** What needs no more",
+        ["+ axiom clip.Clip.easy: false"]),
     "assumed axioms": (FLOAT, f"{MEANING}  clone export clip.Clip",
                        f"{MEANING}  clone ordered.Ordered with axiom .\n  clone export clip.Clip",
                        ["+ assumption float32.Meaning: clone ordered.Ordered with axiom ."]),
@@ -120,6 +160,52 @@ def test_each_surprise_is_reported(name: str, bench: Workbench) -> None:
     digests = [line for line in news if line[2:].startswith("symbol why3/drivers/")]
     assert [line for line in news if line not in digests] == lines
     assert len(digests) == (2 if file == DRIVER else 0)  # the file as it was, and as it is
+
+
+def test_what_is_refused_cannot_be_accepted(bench: Workbench) -> None:
+    """A line in the golden list does not make it understood."""
+    bench.plant(CLIP, FORMULA, f'  constant s: string = "(*"\n{FORMULA}')
+    (line,) = _news()
+    golden = bench.root / GOLDEN
+    golden.write_text(f"{golden.read_text()}{line.removeprefix('+ ')}\n")
+    assert _news() == [line]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("_DRIVERS", '/drivers/z3_471.drv"', '/drivers/z3_440.drv"', "symbol z3.drv: (** Z3"),
+        ("_DRIVERS", '(set-logic ALL)"', '(assert false)"', "symbol cvc5.drv: (** cvc5"),
+        ("_MAIN", "timelimit = 30", "timelimit = 31", "symbol why3.conf: [main]"),
+        ("COMMANDS", "smt.random_seed=42", "smt.random_seed=43", "symbol Z3 command: z3"),
+    ],
+)
+def test_a_rendered_driver_setting_or_command_is_listed(
+    name: str, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = getattr(drivers, name)
+    assert str(value).count(old) == 1
+    if isinstance(value, str):
+        monkeypatch.setattr(drivers, name, value.replace(old, new))
+    elif name == "_DRIVERS":
+        monkeypatch.setattr(drivers, name, {k: text.replace(old, new) for k, text in value.items()})
+    else:
+        changed = {k: tuple(new if word == old else word for word in words) for k, words in value.items()}
+        monkeypatch.setattr(drivers, name, changed)
+        monkeypatch.setattr("sonnx_clip.prove.trusted.COMMANDS", changed)
+    news = _news()
+    for sign, text in (("+", new), ("-", old)):
+        assert any(line.startswith(f"{sign} {said}") and text in line for line in news), news
+
+
+def test_a_driver_in_the_build_folder_is_written_anew(bench: Workbench) -> None:
+    """What a script left there in place of the driver is not what Why3 reads."""
+    configure(bench.build)
+    file = bench.build / "why3" / "drivers" / "elements.gen"
+    right = file.read_text()
+    file.write_text(right.replace("(fp.leq ((_ to_fp 8 24) %1)", "(fp.lt ((_ to_fp 8 24) %1)"))
+    assert bench.prove("--only", "float32.clip_is_cases").status == 0
+    assert file.read_text() == right == (bench.root / DRIVER).read_text()
 
 
 def test_a_contract_that_asks_for_more_or_says_less_is_reported(bench: Workbench) -> None:

@@ -34,6 +34,32 @@ def test_an_answer_comes_back(ledger: Ledger) -> None:
     assert ledger.answer("d", Z3, LIMITS) == ANSWER
 
 
+@pytest.mark.parametrize(
+    ("verdict", "words", "believed"),
+    [
+        ("valid", "unsat", True),
+        ("countermodel", "sat", True),
+        ("unknown", "unknown", True),
+        ("timeout", "timeout", True),
+        ("timeout", "(it printed nothing) [exit status -9]", True),
+        ("valid", "sat", False),
+        ("valid", "", False),
+        ("valid", "unsat [exit status 1]", False),
+        ("valid", "unsat\nunsat", False),
+        ("countermodel", "unsat", False),
+        ("unknown", "sat", False),
+        ("timeout", "sat", False),
+        ("proved", "unsat", False),
+    ],
+)
+def test_a_verdict_that_does_not_follow_from_the_words_is_no_answer(
+    verdict: str, words: str, believed: bool, ledger: Ledger
+) -> None:
+    answer = Answer(verdict, words, 0.25)  # type: ignore[arg-type]
+    ledger.record("d", Z3, LIMITS, answer)
+    assert ledger.answer("d", Z3, LIMITS) == (answer if believed else None)
+
+
 def test_an_answer_survives_the_process(ledger: Ledger) -> None:
     ledger.record("d", Z3, LIMITS, ANSWER)  # not closed: as if it were killed
     with contextlib.closing(Ledger(ledger.path)) as second:

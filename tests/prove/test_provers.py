@@ -21,6 +21,7 @@ from sonnx_clip.prove.provers import (
     read_answer,
     run_limited,
 )
+from sonnx_clip.render.drivers import COMMANDS, configuration
 from sonnx_clip.render.obligation import Obligation
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def test_an_unknown_prover() -> None:
 
 def test_why3_is_configured_to_use_the_same_commands() -> None:
     """The command by hand and generated/replay.sh ask as the tool does."""
-    text = repo_file("why3/why3.conf.in").read_text()
+    text = configuration("$drivers", {name: f"${COMMANDS[name][0]}" for name in NAMES})
+    assert text in repo_file("generated/replay.sh").read_text()
     configured = dict(re.findall(r'^name = "(\w+)"\nversion = .*\ncommand = "(.*)"$', text, re.MULTILINE))
     assert tuple(configured) == NAMES
     for prover in find_provers():

@@ -13,6 +13,7 @@ import pytest
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file, repo_root
+from sonnx_clip.prove.tasks import configure
 from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.layout import WIDTH, layout
 from sonnx_clip.render.theory import declare
@@ -149,12 +150,12 @@ def test_why3_reads_what_the_tree_means(tmp_path: Path) -> None:
     head = "module Trees\n  type t\n  predicate lt t t\n  predicate le t t\n  predicate eq t t\n"
     file = tmp_path / "trees.mlw"
     file.write_text(head + "".join(goals) + "end\n")
-    subprocess.run([repo_file("why3/configure.sh"), tmp_path], check=True)
+    config = configure(tmp_path).config
     asked = [
         "why3",
         "prove",
         "-C",
-        tmp_path / "why3.conf",
+        config,
         "-L",
         repo_file("why3"),
         "-P",

@@ -1,0 +1,83 @@
+"""How Z3 and cvc5 are run, and how Why3 is configured for them: commands, drivers and configuration.
+
+The tool writes them for this machine, and generated/replay.sh holds them as text. No other file says so, and
+nothing edits them: each stands in why3/trusted.txt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ELEMENTS: Final = "elements.gen"  # written by hand, in why3/drivers
+# Program and options of each prover, by its name; {seconds} and {megabytes} are the limits.
+COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Z3": ("z3", "-smt2", "-T:{seconds}", "-memory:{megabytes}", "sat.random_seed=42", "smt.random_seed=42"),
+    "cvc5": ("cvc5", "--tlimit={seconds}000", "--lang=smt2", "--fp-exp"),
+}
+# {data} is the folder of Why3's own drivers and theories.
+_DRIVERS: Final[Mapping[str, str]] = {
+    "Z3": f"""\
+(** Z3: Why3's own driver, and the element types of this project. *)
+
+import "{{data}}/drivers/z3_471.drv"
+import "{ELEMENTS}"
+""",
+    "cvc5": f"""\
+(** cvc5, which Why3 1.5.1 does not know: the driver of its forerunner CVC4, and the element types. *)
+
+prelude "(set-logic ALL)"
+
+import "{{data}}/drivers/cvc4_16.gen"
+import "{ELEMENTS}"
+""",
+}
+_MAIN: Final = """\
+[main]
+magic = 14
+memlimit = 4000
+running_provers_max = 2
+timelimit = 30
+"""
+
+
+def driver_file(prover: str) -> str:
+    """The name of the driver of a prover."""
+    return f"{prover.lower()}.drv"
+
+
+def driver(prover: str, data: str) -> str:
+    """The driver of a prover, which takes in Why3's own from this folder."""
+    return _DRIVERS[prover].replace("{data}", data)
+
+
+def why3_command(prover: str) -> str:
+    """The command of a prover as Why3 writes it: %t seconds, %m megabytes, %f the file."""
+    words = (word.format(seconds="%t", megabytes="%m") for word in COMMANDS[prover])
+    return " ".join((*words, "%f"))
+
+
+def configuration(drivers: str, versions: Mapping[str, str]) -> str:
+    """Why3's configuration.
+
+    Args:
+        drivers: the folder of the drivers.
+        versions: the version of each prover.
+    """
+    provers = [_prover(name, drivers, version) for name, version in versions.items()]
+    return "\n".join((_MAIN, *provers))
+
+
+def _prover(name: str, drivers: str, version: str) -> str:
+    return f"""\
+[prover]
+name = "{name}"
+version = "{version}"
+command = "{why3_command(name)}"
+driver = "{drivers}/{driver_file(name)}"
+editor = ""
+in_place = false
+interactive = false
+"""
