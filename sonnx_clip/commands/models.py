@@ -21,7 +21,10 @@ def lint(
     ] = False,
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
-    from sonnx_clip.graph import json_parts, lint_models, to_sarif, to_text
+    from sonnx_clip.collection import without_collection
+
+    with without_collection():
+        from sonnx_clip.graph import json_parts, lint_models, to_sarif, to_text
 
     chosen = format_of(format, json=json)
     run = lint_models(models, accept_inferred=accept_inferred)
@@ -74,9 +77,12 @@ def normalise(
     json: Json = False,
 ) -> None:
     """Bring each Clip of ONNX models into the profile where that changes no result; say what and why."""
-    from sonnx_clip.graph.normalise import Wish
-    from sonnx_clip.graph.normalise_report import normalise_json, normalise_text
-    from sonnx_clip.graph.normalise_run import STANDARD_OUTPUT, normalise_models
+    from sonnx_clip.collection import without_collection
+
+    with without_collection():
+        from sonnx_clip.graph.normalise import Wish
+        from sonnx_clip.graph.normalise_report import normalise_json, normalise_text
+        from sonnx_clip.graph.normalise_run import STANDARD_OUTPUT, normalise_models
 
     wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), opset, self_check)
     run = normalise_models(models, output, wish, in_place=in_place, dry_run=dry_run)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto
 
-from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.values import encode
+from sonnx_clip.graph.profile import element_types
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.graph.profile import ProfileType
 
 LIMIT = {"L": "lowest", "M": "highest"}
 # How Python's struct writes the float types that a Clip with attributes may have.
@@ -20,16 +19,14 @@ _FORM = {"FLOAT": "<f", "DOUBLE": "<d", "FLOAT16": "<e"}
 
 
 @cache
-def profile_type(onnx_name: str | None) -> ElementType | None:
+def profile_type(onnx_name: str | None) -> ProfileType | None:
     """The element type of the profile with this ONNX name, None where it has none."""
-    return next((t for t in load_spec().element_types if t.onnx is not None and t.onnx == onnx_name), None)
+    return next((one for one in element_types() if one.onnx == onnx_name), None)
 
 
-def limit_bits(etype: ElementType, role: str) -> bytes:
-    """The lowest (for L) or highest (for M) number of a machine type, as it is stored."""
-    assert etype.width is not None  # only `real` has none, and no tensor has that type
-    pattern = int(encode(LIMIT[role], etype)) % (1 << etype.width)
-    return pattern.to_bytes(etype.width // 8, "little")
+def limit_bits(etype: ProfileType, role: str) -> bytes:
+    """The lowest (for L) or highest (for M) number of an element type, as it is stored."""
+    return etype.lowest if role == "L" else etype.highest
 
 
 def attribute_bits(value: float, onnx_name: str) -> bytes | None:

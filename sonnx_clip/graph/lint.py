@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
+from sonnx_clip.collection import without_collection
 from sonnx_clip.counts import counted
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import (
@@ -20,17 +21,16 @@ from sonnx_clip.graph.arguments import (
     operator_types,
 )
 from sonnx_clip.graph.causes import causes_of
-from sonnx_clip.graph.collection import without_collection
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.load import parse_model, read_without_weights
+from sonnx_clip.graph.profile import element_types
 from sonnx_clip.graph.restrictions import Rules, judge
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import Findings, ModelReport, NodeReport, Verdict
 from sonnx_clip.graph.walk import ClipNode, opsets, other_clips
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -101,7 +101,7 @@ def report_of(
 ) -> ModelReport:
     """The judgement of Clip nodes that `expand` found."""
     imports = opsets(model.opset_import, path, "the model")
-    types = [t.onnx for t in load_spec().element_types if t.onnx is not None]
+    types = [one.onnx for one in element_types()]
     judged = _Judge(path, Rules(accept_inferred, types))
     nodes = tuple(judged.reports(found.nodes))
     return ModelReport(

@@ -260,7 +260,6 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
     """The bounds of a node as Constant nodes before it."""
     steps = []
     assert found.etype is not None
-    assert found.etype.onnx is not None
     node = editor.clips[place]
     theorems = [f"{found.etype.id}.prose_agrees", f"{found.etype.id}.prose_is_complete_repaired"]
     for bound in found.bounds:

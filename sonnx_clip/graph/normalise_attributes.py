@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.profile import ProfileType
     from sonnx_clip.graph.walk import ClipNode
-    from sonnx_clip.spec.types import ElementType
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Bound:
 class Plan:
     """Both bounds of a node, in the element type of its X, or the reason why they are left as they are."""
 
-    etype: ElementType | None
+    etype: ProfileType | None
     bounds: tuple[Bound, ...]
     reason: str | None = None
 
@@ -78,10 +78,9 @@ def plan(node: ClipNode, tensors: Sequence[Argument], *, assume_finite: bool) ->
     return Plan(etype, tuple(bounds))
 
 
-def _bound(node: ClipNode, etype: ElementType, role: str, *, assume_finite: bool) -> Bound | str:
+def _bound(node: ClipNode, etype: ProfileType, role: str, *, assume_finite: bool) -> Bound | str:
     """A bound, or the reason why there is none."""
     name, version = NAME[role], operator_version(node)
-    assert etype.onnx is not None  # its X is a tensor of an ONNX model
     value = next((attribute.f for attribute in node.proto.attribute if attribute.name == name), None)
     if value is not None:
         stored = attribute_bits(value, etype.onnx)

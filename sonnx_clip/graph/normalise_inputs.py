@@ -63,7 +63,7 @@ def missing_bounds(
 def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, assume_finite: bool) -> Step:
     name = NAME[role]
     etype = profile_type(one_type(x))
-    if etype is None or etype.onnx is None:
+    if etype is None:
         why = f"the element type of X is not known, so neither is its {LIMIT[role]} number"
         return left_alone(_TAG[role], f"{name} is not set", why)
     theorem = f"{etype.id}.{'widest_bounds_are_no_bound' if both else _NO_BOUND[role]}"

@@ -8,13 +8,13 @@ from dataclasses import asdict
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.collection import without_collection
 from sonnx_clip.counts import counted
 from sonnx_clip.graph.arguments import ARGUMENTS
-from sonnx_clip.graph.collection import without_collection
 from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.grouping import NAMED, some
+from sonnx_clip.graph.profile import statement
 from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
-from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,18 +28,18 @@ FORMAT = "sonnx-clip-lint-1"
 NO_CLIP = "no Clip node"
 
 
-def to_text(report: ModelReport, spec: Spec | None = None) -> str:
+def to_text(report: ModelReport) -> str:
     """One model: a headline, then per Clip node what it meets and each problem with its remedy."""
     with without_collection():
-        return _text(report, spec or load_spec())
+        return _text(report)
 
 
-def _text(report: ModelReport, spec: Spec) -> str:
+def _text(report: ModelReport) -> str:
     path = shown(str(report.path))
     opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
     lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
     for group in report.alike:
-        lines += _group_lines(group, report, spec)
+        lines += _group_lines(group, report)
     lines += cause_lines(report)
     lines += [f"  unknown: {text}" for text in report.undecided]
     lines += [f"  note: {note}" for note in report.notes]
@@ -69,7 +69,7 @@ def cause_lines(report: ModelReport) -> list[str]:
     ]
 
 
-def _group_lines(group: Sequence[NodeReport], report: ModelReport, spec: Spec) -> list[str]:
+def _group_lines(group: Sequence[NodeReport], report: ModelReport) -> list[str]:
     lines = [f"  {title}" for title in some([_title(node) for node in _first(group)], len(group))]
     judgements = group[0].findings.judgements
     met = [judgement.id for judgement in judgements if judgement.verdict is Verdict.MEETS]
@@ -81,7 +81,7 @@ def _group_lines(group: Sequence[NodeReport], report: ModelReport, spec: Spec) -
         roots = [cause.title for cause in report.causes_at.get(id(group[0]), ())]
         for place, judgement in enumerate(judgements):
             if judgement.verdict is not Verdict.MEETS:
-                lines += _judgement_lines(findings, names, roots, place, spec)
+                lines += _judgement_lines(findings, names, roots, place)
     return lines
 
 
@@ -109,11 +109,11 @@ def _title(node: NodeReport) -> str:
 
 
 def _judgement_lines(
-    findings: Sequence[Findings], named: _Names, roots: Sequence[str], place: int, spec: Spec
+    findings: Sequence[Findings], named: _Names, roots: Sequence[str], place: int
 ) -> list[str]:
     """The same finding at several nodes, whose remedies and open shapes may differ; `roots` are of these."""
     judgement = findings[0].judgements[place]
-    lines = [f"    {judgement.verdict} {judgement.id}: {statement(judgement.id, spec)}"]
+    lines = [f"    {judgement.verdict} {judgement.id}: {statement(judgement.id)}"]
     for number, first in enumerate(judgement.problems):
         tensors = named[first.argument] if first.tensor is not None else []
         names = ", ".join(some([quoted(name) for name in tensors[: NAMED + 1]], len(tensors)))
@@ -131,34 +131,21 @@ def _judgement_lines(
     return lines
 
 
-def statement(identifier: str, spec: Spec) -> str:
-    """The words of a restriction in spec/clip.yaml; those of `element_type` are its list of element types."""
-    if identifier == "element_types":
-        names = ", ".join(t.sonnx for t in spec.element_types if t.onnx is not None)
-        return f"The element type is one of {names}"
-    if identifier == "C1":
-        return spec.constraint(identifier).statement
-    return spec.restriction(identifier).statement
-
-
-def to_json(
-    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = (), spec: Spec | None = None
-) -> str:
+def to_json(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
     """Several models as one JSON document; models that could not be read stand under ``errors``."""
-    return "".join(json_parts(reports, errors, spec))
+    return "".join(json_parts(reports, errors))
 
 
 def json_parts(
-    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = (), spec: Spec | None = None
+    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()
 ) -> Iterator[str]:
     """The same in parts, since a large model has a large document."""
-    spec = spec or load_spec()
     document = {
         "format": FORMAT,
         "models": [_model_object(report) for report in reports],
         "errors": [{"model": str(path), "message": str(error)} for path, error in errors],
     }
-    nodes = (_node_parts(report.nodes, spec) for report in reports)
+    nodes = (_node_parts(report.nodes) for report in reports)
     for text, slot in _template(document):
         yield text
         if slot is not None:
@@ -200,7 +187,7 @@ def _template(value: object, indent: int = 0) -> list[tuple[str, str | None]]:
     return [(text or "", slot) for text, slot in zip(parts[::2], parts[1::2], strict=True)]
 
 
-def _node_parts(nodes: Sequence[NodeReport], spec: Spec) -> Iterator[str]:
+def _node_parts(nodes: Sequence[NodeReport]) -> Iterator[str]:
     if not nodes:
         yield "[]"
         return
@@ -209,7 +196,7 @@ def _node_parts(nodes: Sequence[NodeReport], spec: Spec) -> Iterator[str]:
         tensors = {role: name for role, name in node.tensors if name is not None}
         key = (id(node.findings), node.operator, *tensors)
         if key not in templates:
-            templates[key] = _template(_node_object(node, tensors, spec), 8)
+            templates[key] = _template(_node_object(node, tensors), 8)
         own = {"name": node.name, "graph": node.graph, "path": node.path, "index": node.index}
         values: dict[str, object] = {**own, "output": node.output, **tensors}
         yield ",\n        " if number else "[\n        "
@@ -218,7 +205,7 @@ def _node_parts(nodes: Sequence[NodeReport], spec: Spec) -> Iterator[str]:
     yield "\n      ]"
 
 
-def _node_object(node: NodeReport, tensors: Mapping[str, str], spec: Spec) -> dict[str, Any]:
+def _node_object(node: NodeReport, tensors: Mapping[str, str]) -> dict[str, Any]:
     """A node with slots for what is its own."""
     return {
         "name": _slot("name"),
@@ -232,7 +219,7 @@ def _node_object(node: NodeReport, tensors: Mapping[str, str], spec: Spec) -> di
         "restrictions": [
             {
                 "id": judgement.id,
-                "statement": statement(judgement.id, spec),
+                "statement": statement(judgement.id),
                 "verdict": str(judgement.verdict),
                 "problems": [
                     {

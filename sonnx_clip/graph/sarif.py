@@ -13,9 +13,8 @@ from urllib.parse import quote
 from sonnx_clip import __version__
 from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import quoted
-from sonnx_clip.graph.report import statement
+from sonnx_clip.graph.profile import statement
 from sonnx_clip.graph.verdict import Verdict
-from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,21 +30,18 @@ _SHAPES = "R4"
 _LEVEL = {Verdict.VIOLATES: "error", Verdict.UNKNOWN: "warning"}
 
 
-def to_sarif(
-    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = (), spec: Spec | None = None
-) -> str:
+def to_sarif(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
     """Several models as one SARIF log with one run.
 
     What could not be read or judged is a notification of the run, which then counts as not successful.
     """
-    spec = spec or load_spec()
     notifications = [
         *(_notification(path, str(error), "error") for path, error in errors),
         *(_notification(report.path, text, "error") for report in reports for text in report.undecided),
         *(_notification(report.path, text, "note") for report in reports for text in report.notes),
     ]
     run = {
-        "tool": {"driver": {"name": "sonnx-clip", "version": __version__, "rules": _rules(spec)}},
+        "tool": {"driver": {"name": "sonnx-clip", "version": __version__, "rules": _rules()}},
         "artifacts": [{"location": _artifact(report.path)} for report in reports],
         "invocations": [
             {
@@ -59,8 +55,8 @@ def to_sarif(
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rules(spec: Spec) -> list[dict[str, Any]]:
-    texts = [(identifier, statement(identifier, spec)) for identifier in RULES]
+def _rules() -> list[dict[str, Any]]:
+    texts = [(identifier, statement(identifier)) for identifier in RULES]
     return [
         {"id": identifier, "shortDescription": {"text": text}, "defaultConfiguration": {"level": "error"}}
         for identifier, text in texts

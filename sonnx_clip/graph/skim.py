@@ -6,7 +6,7 @@ this reader does not understand it leaves to protobuf, which then reads the whol
 
 from __future__ import annotations
 
-import secrets
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ _DATA = {
 }
 _DATA_NUMBER = {name: number for number, (name, _) in _DATA.items()}
 # No file can hold this key, so no model can claim a length for data that it does not have.
-_MARK = f"sonnx-clip passed over {secrets.token_hex(16)}"
+_MARK = f"sonnx-clip passed over {os.urandom(16).hex()}"
 
 
 _MARK_BYTES = _MARK.encode("ascii")

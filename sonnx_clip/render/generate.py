@@ -19,6 +19,7 @@ from sonnx_clip.render.findings import render_findings
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
 from sonnx_clip.render.numpy_kernels import numpy_theories
+from sonnx_clip.render.profile import render_profile
 from sonnx_clip.render.readings import reading_theories
 from sonnx_clip.render.replay import PATH as REPLAY
 from sonnx_clip.render.replay import render_replay
@@ -101,7 +102,7 @@ def render_all(spec: Spec) -> Generated:
         **render_markdown(spec), **render_dialects(spec, theories.obligations),
         **render_c(spec, theories.files), **render_coq(spec),
         **render_replay(spec, theories.obligations), **render_findings(spec, theories.obligations),
-        SCHEMA: schema_text(),
+        **render_profile(spec), SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)
 

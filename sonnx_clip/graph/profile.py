@@ -1,0 +1,67 @@
+"""What the specification says of the profile, from the file that it is rendered into for this."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+
+_FILE = "generated/profile.json"
+
+
+@dataclass(frozen=True)
+class ProfileType:
+    """An element type of the profile.
+
+    Attributes:
+        id: its id in the specification, with which those of its obligations begin.
+        onnx: its name in ONNX.
+        sonnx: its name in the SONNX text.
+        family: `int`, `uint` or `float`.
+        lowest: its lowest number, as it is stored.
+        highest: its highest number, as it is stored.
+    """
+
+    id: str
+    onnx: str
+    sonnx: str
+    family: str
+    lowest: bytes
+    highest: bytes
+
+
+def statement(identifier: str) -> str:
+    """The words of a restriction or constraint; those of `element_types` are the list of these."""
+    if identifier == "element_types":
+        return f"The element type is one of {', '.join(one.sonnx for one in element_types())}"
+    found: str = _document()["statements"][identifier]
+    return found
+
+
+@cache
+def element_types() -> tuple[ProfileType, ...]:
+    """The element types of the profile, in the order of the SONNX text."""
+    return tuple(
+        ProfileType(
+            *(one[name] for name in ("id", "onnx", "sonnx", "family")),
+            *(bytes.fromhex(one[name]) for name in ("lowest", "highest")),
+        )
+        for one in _document()["element_types"]
+    )
+
+
+@cache
+def _document() -> Any:
+    file = repo_file(_FILE)
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(
+            "what the profile says of Clip cannot be read",
+            where=str(file),
+            todo="make it: sonnx-clip generate",
+        ) from error

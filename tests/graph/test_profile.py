@@ -1,0 +1,65 @@
+"""What lint reads of the profile is what spec/clip.yaml says, and is read without the rest of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.graph import profile
+from sonnx_clip.graph.sarif import RULES
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_words_are_those_of_the_specification() -> None:
+    spec = load_spec()
+    for rule in set(RULES) - {"element_types", "C1"}:
+        assert profile.statement(rule) == spec.restriction(rule).statement
+    assert profile.statement("C1") == spec.constraint("C1").statement
+    assert profile.statement("element_types").endswith(", FP16, BFLOAT16, FP32, FP64")
+
+
+def test_the_element_types_are_those_of_the_specification() -> None:
+    expected = [(t.id, t.onnx, t.sonnx, t.family) for t in load_spec().element_types if t.onnx is not None]
+    assert [(t.id, t.onnx, t.sonnx, t.family) for t in profile.element_types()] == expected
+    assert len(expected) == 12
+
+
+def test_the_limits_are_those_of_the_machine_types() -> None:
+    for etype in profile.element_types():
+        if etype.onnx == "BFLOAT16":  # NumPy has none
+            assert (etype.lowest.hex(), etype.highest.hex()) == ("7fff", "7f7f")
+            continue
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(etype.onnx)))
+        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        for number, stored in ((limits.min, etype.lowest), (limits.max, etype.highest)):
+            assert np.frombuffer(stored, dtype)[0] == number
+
+
+def test_a_file_that_is_missing_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profile, "repo_file", lambda name: tmp_path / name)
+    profile._document.cache_clear()
+    try:
+        with pytest.raises(UserError, match="cannot be read") as raised:
+            profile.statement("R1")
+    finally:
+        profile._document.cache_clear()
+    assert "sonnx-clip generate" in str(raised.value)
+
+
+def test_judging_loads_neither_the_specification_nor_a_runtime() -> None:
+    code = (
+        "import sys, sonnx_clip.graph, sonnx_clip.graph.normalise\n"
+        "sonnx_clip.graph.profile.element_types()\n"
+        "print([n for n in ('sonnx_clip.spec', 'pydantic', 'onnxruntime') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
