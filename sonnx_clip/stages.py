@@ -195,7 +195,7 @@ class _Run:
             self._say(f"{name}: {done} of {total}")
 
     def _collect(self) -> int | None:
-        """Note which stages have ended and print what is due; the status if one of them ends the whole."""
+        """Note which stages have ended and print what comes next; a status if one ends the whole."""
         ended = [(name, r) for name, r in self._running.items() if r.process.poll() is not None]
         while ended and self._read(0):  # what they wrote last
             pass

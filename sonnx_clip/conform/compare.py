@@ -64,7 +64,7 @@ def compare(
     Args:
         etype: the element type.
         got: bits of the results, shape (p, n).
-        due: bits of what is due, shape (p, n).
+        due: bits of what is expected, shape (p, n).
         triples: bits of X, shape (p, n), and of min and max, shape (p,).
         policy: which latitudes count.
     """

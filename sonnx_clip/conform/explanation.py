@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def explain_deviation(etype: ElementType, triple: tuple[int, int, int], due: int, got: int) -> str | None:
-    """The reading or the mistake that gives `got` where `due` is due; None if none is obvious.
+    """The reading or the mistake that gives `got` where `due` is expected; None if none is obvious.
 
     `triple` is (X, L, M); all values are bit patterns of the element type. Nothing but they decides.
     """

@@ -1,7 +1,7 @@
 """Which readings of Clip allow the answers that a runtime gave.
 
 Of each element type some answers are kept: every triple of special values once, a few entries of every
-other request, and a few of those whose bits are not due. On these each reading is asked at the end. So a
+other request, and a few of those whose bits are not expected. On these each reading is asked at the end. So a
 runtime that behaves as a reading is known to do so on what was kept, and the number kept is reported.
 """
 
@@ -27,7 +27,7 @@ _OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its de
 
 
 class Observed:
-    """Answers of one element type, to be held against the readings."""
+    """Answers of one element type, to be compared with the readings."""
 
     def __init__(self, etype: ElementType) -> None:
         self._etype = etype
@@ -43,7 +43,7 @@ class Observed:
             request: the calls.
             answered: which of them gave a result that can be compared, shape (p,).
             triples: bits of X, the class of each triple, and bits of the answers, each of shape (p, n).
-            deviating: the answers whose bits are not due.
+            deviating: the answers whose bits are not expected.
         """
         entries, classes, got = triples
         if not got.size:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.vectors import Table
     from sonnx_clip.spec.types import ElementType
 
-    Triples: TypeAlias = tuple[Array, Array, Array]  # entries of X, what is due, classes; each (p, n)
+    Triples: TypeAlias = tuple[Array, Array, Array]  # entries of X, what is expected, classes; each (p, n)
 
 _OPTIONAL = frozenset(layout.id for layout in LAYOUTS if layout.optional)
 _FORMS = ("C1", "C3")  # shape and type of a result are judged call by call, with or without entries
@@ -94,7 +94,7 @@ class Tally:
         """Count a call without a usable result: for each class that it touches, and for C1 and C3."""
         entries, due, classes = (part[row] for part in triples)
         counts = [(self._classes[index], int(n)) for index, n in enumerate(np.bincount(classes)) if n]
-        # A call without entries touches no class: what fails there is told under the constraints on its form.
+        # A call without entries touches no class: what fails there counts for the constraints on its form.
         tags = failure.tags or (() if counts else _FORMS)
         counts += [(self._forms[tag], 1) for tag in tags]
         if failure.raised:
@@ -119,7 +119,7 @@ class Tally:
         return 0
 
     def _deviate(self, request: Request, got: Array, triples: Triples) -> Differences:
-        """Count the entries whose bits are not those that are due, and return them."""
+        """Count the entries whose bits are not those that are expected, and return them."""
         entries, due, classes = triples
         found = compare(self.etype, got, due, (entries, request.lower, request.upper), self.policy)
         if not len(found.rows):

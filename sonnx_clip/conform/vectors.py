@@ -48,7 +48,7 @@ LENGTHS = tuple(
 
 @dataclass(frozen=True)
 class Table:
-    """What is due for every value of a pool under every pair of bounds.
+    """What is expected for every value of a pool under every pair of bounds.
 
     Args:
         pool: bits of the values of X, shape (k,).
@@ -84,7 +84,7 @@ def tabulate(etype: ElementType, pool: Array, lower: Array, upper: Array) -> Tab
 
 
 def plan(etype: ElementType) -> Iterator[tuple[Request, Table]]:
-    """The requests for an element type, each with the table of what is due for its calls."""
+    """The requests for an element type, each with the table of what is expected for its calls."""
     if etype.width == 8:
         yield from _every_triple(etype)
     yield from _special(etype)

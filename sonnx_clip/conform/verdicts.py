@@ -49,7 +49,7 @@ def verdict_of(count: Count, *, crashed: bool, served: bool) -> Verdict:
         count: what is known of it.
         crashed: whether the runtime died: it has no other verdict then in any class of the type.
         served: whether anything was compared in the element type. Only a whole type can be unsupported: to
-            raise for some values of one that is served is a result that is not due.
+            raise for some values of one that is served is a result that is not expected.
     """
     if crashed:
         return "crashed"

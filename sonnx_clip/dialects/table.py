@@ -97,7 +97,7 @@ def _row(spec: Spec, d: Dialect) -> Row:
 
 
 def types_told(types: tuple[str, ...], spec: Spec) -> str:
-    """Element types in a few words: all of a family by its name."""
+    """Element types in short: all of a family by its name."""
     told = []
     for family in spec.families:
         of_family = [etype.id for etype in spec.types_of(family.id)]

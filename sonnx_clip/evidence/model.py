@@ -30,7 +30,7 @@ Section: TypeAlias = Literal[
     "element_types",
 ]
 CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
-"""The weakest status of the obligations of a cell; ``gap`` says that there is none although one is due."""
+"""The weakest status of the obligations of a cell; ``gap``: one is expected and there is none."""
 
 Shown: TypeAlias = Literal[Verdict, "not run"]
 """A verdict, or ``not run``, which is never taken for a good one."""
@@ -93,7 +93,7 @@ class Entry(Stored):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """The element types in which something is due and there is no obligation."""
+        """The element types in which something is expected and there is no obligation."""
         return tuple(cell.type for cell in self.cells if cell.status == "gap")
 
 
@@ -256,7 +256,7 @@ class DialectRow(Stored):
 
 
 class DialectRunEvidence(Stored):
-    """A runtime held against every Clip that ONNX has had; `explained` is what accounts for disagreements."""
+    """A runtime compared with every Clip that ONNX has had; `explained` accounts for disagreements."""
 
     name: str
     run: bool

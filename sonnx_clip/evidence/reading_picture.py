@@ -36,7 +36,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Line:
-    """A class: its numbers, and what is due for them."""
+    """A class: its numbers, and what is expected for them."""
 
     id: str
     y: int

@@ -71,9 +71,9 @@ class Trace:
         Args:
             id_: the entry.
             families: those of which it speaks.
-            refuted: those for which it is refuted as it stands; a refutation and a theorem are due there.
+            refuted: those for which it is refuted as it stands; each needs a refutation and a theorem.
             except_types: element types of these families of which it does not speak.
-            once: whether it speaks of no element type, so that one proof for all is due.
+            once: whether it speaks of no element type, so that one proof for all is expected.
         """
         general = self.of(id_, ALL_TYPES)
         cells = [_cell(ALL_TYPES, general)] if general or once else []

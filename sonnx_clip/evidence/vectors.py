@@ -47,7 +47,7 @@ class _File(BaseModel):
 
 @dataclass(frozen=True)
 class Vector:
-    """A test vector: bit patterns of X, L, M and of what is due, and the latitudes that it leaves."""
+    """A test vector: bit patterns of X, L, M and of what is expected, and the latitudes that it leaves."""
 
     id: str
     klass: str

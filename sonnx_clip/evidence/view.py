@@ -158,7 +158,7 @@ class View:
         return tuple(o for o in self.evidence.obligations if o.status == "proved by one")
 
     def gaps(self) -> tuple[Entry, ...]:
-        """The entries for which something is due and no obligation is there."""
+        """The entries for which something is expected and no obligation is there."""
         return tuple(e for e in self.evidence.entries if e.gaps)
 
     def general(self, entry: Entry) -> Cell | None:

@@ -81,7 +81,7 @@ def _named(way: tuple[str | int, ...], entry: SourceFinding, due: tuple[str, ...
 
 
 def _shows(spec: Spec, o: Obligation, witness: Witness, name: str) -> bool:
-    """Whether an obligation is of the sort that tells what a witness says of an entry, in its type."""
+    """Whether an obligation is of the kind that tells what a witness says of an entry, in its type."""
     fits = bool(re.search(witness.TELLING, o.id.rpartition(".")[2]))
     return fits and name in o.shows and o.subject in _subjects(spec, witness)
 

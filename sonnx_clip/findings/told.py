@@ -24,7 +24,7 @@ ANY_NAN = "any NaN"
 
 
 class Told(BaseModel):
-    """A part of what is told: immutable, and closed to unknown keys."""
+    """A part of what is reported: immutable, and closed to unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -182,7 +182,7 @@ def number(value: Value, etype: ElementType) -> str:
 
 
 def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[Reply]:
-    """The answers to some questions; those of a runtime that are the same are told together."""
+    """The answers to some questions; those of a runtime that are the same are reported together."""
     together: dict[tuple[str, tuple[str, ...], str | None], list[Answer]] = {}
     for question in wanted:
         for answer in record.answers:

@@ -89,7 +89,7 @@ class OfType(Stored):
     seconds: float
 
     def open(self, etype: ElementType) -> tuple[str, ...]:
-        """What is missing or not proved, by name; empty if all that is due is shown."""
+        """What is missing or not proved, by name; empty if all that is expected is shown."""
         there = {goal.name for goal in self.goals}
         ended = {p.function for p in self.properties if p.kind == "termination clause"}
         smoked = {s.function for s in self.smoke}
@@ -104,7 +104,7 @@ class OfType(Stored):
         )
 
     def status(self, etype: ElementType) -> Status:
-        """The weakest of its goals, if all that is due is there."""
+        """The weakest of its goals, if all that is expected is there."""
         if self.open(etype):
             return "not proved"
         return "proved by one" if any(g.status == "proved by one" for g in self.goals) else "proved"

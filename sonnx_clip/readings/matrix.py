@@ -36,7 +36,7 @@ class _Told(BaseModel):
 
 
 class OtherAnswer(_Told):
-    """Numbers of a class for which a reading allows an answer that is not what is due."""
+    """Numbers of a class for which a reading allows an answer that is not what is expected."""
 
     x: str
     min: str
@@ -59,7 +59,7 @@ class Cell(_Told):
 
 
 class Row(_Told):
-    """A class, the numbers that the specification gives for it, and what is due for them."""
+    """A class, the numbers that the specification gives for it, and what is expected for them."""
 
     id: str
     case: str

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import ElementType, Spec
     from sonnx_clip.trace.evaluate import ReadingName
     from sonnx_clip.trace.explore import Path, Traced
-    from sonnx_clip.trace.table import Sort
+    from sonnx_clip.trace.table import ValueKind
 
 _SYMBOLS: dict[ReadingName, Mapping[str, str]] = {
     "Float": {"nan": "nan", "lt": "lt", "le": "le", "eq": "eq"},
@@ -118,7 +118,7 @@ def _module(traced: Traced, name: str, goals: Sequence[KernelGoal], end: str) ->
         "clones": list(_clones(traced)),
         "integers": any(how not in (None, "Float") for _, how in traced.clones),
         "parameters": " ".join(
-            f"({'' if n in used else '_'}{n}: {_type(sort)})" for n, sort in given.items()
+            f"({'' if n in used else '_'}{n}: {_type(kind)})" for n, kind in given.items()
         ),
         "way": lines(ways),
         "goals": goals,
@@ -150,34 +150,34 @@ def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[KernelGoal]:
     )  # fmt: skip
 
 
-def _parameters(traced: Traced) -> Mapping[str, Sort]:
+def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
     """What the branches depend on: the input, and what is left open."""
     used = words(tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0"))
     return {n: s for n, s in _united(traced.paths).items() if n in used or n in ("x", "l", "m")}
 
 
-def _united(paths: Iterable[Path]) -> Mapping[str, Sort]:
-    """The free variables of some paths; one that stands in several is the same sort in all."""
-    return {name: sort for path in paths for name, sort in path.free.items()}
+def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
+    """The free variables of some paths; one that stands in several has the same kind in all."""
+    return {name: kind for path in paths for name, kind in path.free.items()}
 
 
-def _forall(free: Mapping[str, Sort], used: frozenset[str]) -> str:
-    names = {of: [n for n, sort in free.items() if sort == of and n in used] for of in ("element", "mask")}
+def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
+    names = {of: [n for n, kind in free.items() if kind == of and n in used] for of in ("element", "mask")}
     parts = [f"{' '.join(found)}: {_type(of)}" for of, found in names.items() if found]
     return f"forall {', '.join(parts)}."
 
 
-def _type(sort: str) -> str:
-    return "bool" if sort == "mask" else "t"
+def _type(kind: str) -> str:
+    return "bool" if kind == "mask" else "t"
 
 
-def _numbers(path: Path, given: Mapping[str, Sort], etype: ElementType) -> str:
+def _numbers(path: Path, given: Mapping[str, ValueKind], etype: ElementType) -> str:
     """The values of the parameters in the witness of a path; one that the path does not have is any."""
     digits = (etype.width or 0) // 4
     shown = []
-    for name, sort in given.items():
+    for name, kind in given.items():
         value = path.witness.get(name, 0)
-        shown.append(("true" if value else "false") if sort == "mask" else f"(0x{value:0{digits}x}: t)")
+        shown.append(("true" if value else "false") if kind == "mask" else f"(0x{value:0{digits}x}: t)")
     return " ".join(shown)
 
 

@@ -1,6 +1,6 @@
 """Renders generated/vectors/<type>.json: input triples in bits with the expected results, and their schema.
 
-What is due is computed by `sonnx_clip.spec.evaluate`, which shares nothing with the NumPy oracle.
+What is expected is computed by `sonnx_clip.spec.evaluate`, which shares nothing with the NumPy oracle.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Answers:
 
     Args:
         bounds: the bounds with which it answers, as numbers of the element type.
-        values: the answers told one by one.
+        values: the answers listed one by one.
         any_nan: whether any NaN is allowed besides.
     """
 

@@ -1,6 +1,6 @@
 """Findings about the sources: a defect, an ambiguity or a gap, with quotations and numbers that show it.
 
-A witness is of one of several kinds, told apart by the key that only this kind has.
+A witness is of one of several kinds, distinguished by the key that only this kind has.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class SourceFinding(Part):
 
     Args:
         id: its permanent id.
-        title: what it is in a few words.
+        title: what it is in short.
         kind: words that cannot hold, words with several meanings, or words that are missing.
         words: what the sources say.
         found: what is wrong with it.

@@ -44,25 +44,25 @@ class LanguageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token: its sort (``number``, ``word``, ``keyword``, ``mark``, ``end``), text and offset."""
+    """A token: its kind (``number``, ``word``, ``keyword``, ``mark``, ``end``), text and offset."""
 
-    sort: str
+    kind: str
     text: str
     offset: int
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a condition, and one of sort ``end``; LanguageError at a character it cannot have."""
+    """The tokens of a condition, and one of kind ``end``; LanguageError at a character it cannot have."""
     found: list[Token] = []
     at = 0
-    while not found or found[-1].sort != "end":
+    while not found or found[-1].kind != "end":
         match = _TOKEN.match(text, at)
         assert match is not None  # the pattern matches any text
         assert match.lastgroup is not None
         word, offset = match[match.lastgroup], match.start(match.lastgroup)
         if match.lastgroup == "wrong":
             raise LanguageError(offset, f"`{word}` is not part of the language", _INSTEAD.get(word))
-        sort = "keyword" if word in KEYWORDS else match.lastgroup
-        found.append(Token(sort, word, offset))
+        kind = "keyword" if word in KEYWORDS else match.lastgroup
+        found.append(Token(kind, word, offset))
         at = match.end()
     return found

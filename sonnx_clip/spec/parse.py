@@ -46,7 +46,7 @@ def parse(
     parser = _Parser(found, scope, locate or (lambda offset: Position(1, offset + 1)))
     expr = parser.expression()
     rest = parser.peek
-    if rest.sort != "end":
+    if rest.kind != "end":
         raise LanguageError(
             rest.offset, f"`{rest.text}` is not expected here", "the condition could end before it"
         )
@@ -74,7 +74,7 @@ class _Parser:
         return token
 
     def accept(self, *texts: str) -> Token | None:
-        return self.next() if self.peek.text in texts and self.peek.sort in ("keyword", "mark") else None
+        return self.next() if self.peek.text in texts and self.peek.kind in ("keyword", "mark") else None
 
     def require(self, text: str, todo: str) -> Token:
         token = self.accept(text)
@@ -189,20 +189,20 @@ class _Parser:
             return inner
         if token.text == "-":
             return self.negative()
-        if token.sort == "number":
+        if token.kind == "number":
             return tree.Number(self.next().text, self.locate(token.offset))
         if token.text == "if":
             raise LanguageError(
                 token.offset, "`if` is not expected here", "put `if _ then _ else _` in parentheses"
             )
-        if token.sort != "word":
+        if token.kind != "word":
             raise self.unexpected("a name, a number or `(`")
         return self.word(self.next())
 
     def negative(self) -> Expr:
         at = self.locate(self.next().offset)
         token = self.peek
-        if token.sort == "number":
+        if token.kind == "number":
             return tree.Number("-" + self.next().text, at)
         if token.text in CONSTANT_NAMES:
             check_constant(self.next(), self.scope)

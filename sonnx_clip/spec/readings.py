@@ -73,7 +73,7 @@ def _nans(spec: Spec, etype: ElementType) -> tuple[Value, ...]:
 def answers_told(
     spec: Spec, etype: ElementType, reading: Reading, triple: Triple
 ) -> tuple[tuple[Value, ...], bool]:
-    """The answers of a reading that are told one by one, and whether it allows any NaN besides."""
+    """The answers of a reading that are listed one by one, and whether it allows any NaN besides."""
     allowed = answers(spec, etype, reading, triple)
     if etype.family != "float":
         return allowed, False
@@ -104,7 +104,7 @@ def differing(
 ) -> tuple[Triple, Value] | None:
     """Numbers for which two readings differ, with an answer of one of them; None if no samples show any.
 
-    They are looked for in one type of a sort: its others have the same samples, and a proof of their own.
+    They are looked for in one type of a kind: its others have the same samples, and a proof of their own.
     Bit for bit two readings are the same if they allow the same answers, by value if all answers of both
     are the same value.
     """

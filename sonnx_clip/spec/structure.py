@@ -39,7 +39,7 @@ def validate(document: Document, data: Any, digest: str = "") -> Spec:
 
 
 def _follows(details: ErrorDetails) -> bool:
-    """Whether a list is called too short only because items of it are wrong, which are told."""
+    """Whether a list is called too short only because items of it are wrong, which are reported."""
     given = details["input"]
     return (
         details["type"] == "too_short"

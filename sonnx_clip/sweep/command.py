@@ -39,7 +39,7 @@ def run(*, names: Sequence[str], types: Sequence[str], jobs: int | None, as_json
         build: holds the records of finished slices, and the result.
 
     Returns:
-        0 if every result is the one that is due, 1 if not or if nothing was compared.
+        0 if every result is the one that is expected, 1 if not or if nothing was compared.
 
     Raises:
         UserError: a name is not known, there is no compiler, or a file cannot be written.

@@ -81,7 +81,7 @@ def record_of(subject: Subject, folder: Path) -> Record:
 
 
 def judge_digest() -> str:
-    """Of all that says what is due and compares: the table, the C program, the oracle, the specification."""
+    """Of all that computes and compares results: the table, the C program, the oracle, the specification."""
     folder = Path(__file__).parent
     code = [file for file in sorted(folder.glob("*.py")) if file.name != "command.py"]  # which only prints
     used = [Path(str(module.__file__)) for module in (values, evaluate, special, dtypes)]

@@ -33,7 +33,7 @@ class Swept:
 
     Args:
         compared: results that were compared.
-        wrong: those that differ from what is due.
+        wrong: those that differ from what is expected.
         first: X, min, max and the result, in bits, of the first wrong one; empty if none is.
     """
 
@@ -101,7 +101,7 @@ def _few(subject: Subject, etype: ElementType, pairs: Iterable[tuple[int, int]])
 
 
 def due_of(table: Table, x: Array, lower: Array, upper: Array) -> Array:
-    """What is due, in bits, by ranks; the operands are bits of shapes that broadcast."""
+    """What is expected, in bits, by ranks; the operands are bits of shapes that broadcast."""
 
     def numbers(a: Array, b: Array) -> Array:
         return (table.number[a] & table.number[b]).astype(bool)

@@ -174,12 +174,12 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self, name: str, values: Sequence[Value], dtype: np.dtype[Any], ndim: Literal[0, 1]
     ) -> SymbolicArray:
         meaning = self._run.table.get(name)
-        wanted = [sort for name, sort in meaning.parameters if name not in CHOICES] if meaning else []
-        if meaning is None or not _fits(meaning.module, dtype) or wanted != [v.sort for v in values]:
+        wanted = [kind for name, kind in meaning.parameters if name not in CHOICES] if meaning else []
+        if meaning is None or not _fits(meaning.module, dtype) or wanted != [v.kind for v in values]:
             _refuse(f"np.{name} of {dtype}")
         how = _reading(dtype) if meaning.module in _READ else None
         result = self._run.apply(name, values, how)
-        of = _BOOL if meaning.sort == "mask" else dtype
+        of = _BOOL if meaning.kind == "mask" else dtype
         return SymbolicArray(self._run, Memory(result), of, ndim)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.trace.run import Step
     from sonnx_clip.trace.samples import Samples
     from sonnx_clip.trace.subject import Subject
-    from sonnx_clip.trace.table import Sort
+    from sonnx_clip.trace.table import ValueKind
 
 _MOST = 1000  # paths of one element type; more is a kernel that nobody can read
 
@@ -35,7 +35,7 @@ class Path:
         kernel: the name of the kernel that the planner chose.
         steps: what was computed and decided, in order.
         result: what `out` holds in the end: a variable or a literal.
-        free: the variables about which nothing is known, with their sort.
+        free: the variables about which nothing is known, with their kind.
         witness: their values in a sample that takes this path.
         samples: all samples that take it.
     """
@@ -43,7 +43,7 @@ class Path:
     kernel: str
     steps: tuple[Step, ...]
     result: str
-    free: Mapping[str, Sort]
+    free: Mapping[str, ValueKind]
     witness: Mapping[str, int]
     samples: Samples
 
@@ -101,7 +101,7 @@ def _path(what: Subject, run: Run, *, in_place: bool) -> Path:
         kernel,
         tuple(run.steps),
         result,
-        {name: value.sort for name, value in run.free.items()},
+        {name: value.kind for name, value in run.free.items()},
         _at(run.free, int(np.flatnonzero(run.live)[0])),
         run.samples.choose(run.live),
     )

@@ -24,7 +24,7 @@ def places_of(traced: Traced, copies: Instrumented) -> tuple[Places, ...]:
     """The points that each path passes: the copies, run on symbols, have to do what the functions did.
 
     Raises:
-        UserError: a copy computes or decides otherwise, decides unseen, or two paths cannot be told apart.
+        UserError: a copy computes or decides otherwise, decides unseen, or two paths cannot be distinguished.
     """
     language = Language(traced.etype)
     found = tuple(_places(traced, path, copies, language) for path in traced.paths)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.types import ElementType
     from sonnx_clip.trace.evaluate import Masks, ReadingName, Values
     from sonnx_clip.trace.samples import Samples
-    from sonnx_clip.trace.table import Meaning, Sort
+    from sonnx_clip.trace.table import Meaning, ValueKind
 
 
 class UntraceableError(BaseException):
@@ -29,12 +29,12 @@ class Value:
 
     Args:
         text: a variable or a literal, in WhyML.
-        sort: an element, or a truth value.
+        kind: an element, or a truth value.
         samples: its values in the samples, shape (2, n): the entry, and the other one of the array.
     """
 
     text: str
-    sort: Sort
+    kind: ValueKind
     samples: Values
 
 
@@ -109,9 +109,9 @@ class Run:
         samples = np.broadcast_to(np.uint64(pattern), self.samples.x.shape)
         return Value(f"(0x{pattern:0{digits}x}: t)", "element", samples)
 
-    def any(self, name: str, sort: Sort, samples: Values) -> Value:
+    def any(self, name: str, kind: ValueKind, samples: Values) -> Value:
         """A variable about which nothing is known; `samples` is what it is in them."""
-        value = Value(self._name(name), sort, samples)
+        value = Value(self._name(name), kind, samples)
         self.free[value.text] = value
         return value
 
@@ -127,9 +127,9 @@ class Run:
         samples = self._computed(meaning, tuple(value.samples for value in given), how or "Unsigned")
         self.clones.add((meaning.module, how))
         words = [f"{clone_name(meaning.module, how)}.{name}", *(value.text for value in given)]
-        bound = self._name("b" if meaning.sort == "mask" else "t")
+        bound = self._name("b" if meaning.kind == "mask" else "t")
         self.steps.append(Bind(bound, " ".join(words)))
-        return Value(bound, meaning.sort, samples)
+        return Value(bound, meaning.kind, samples)
 
     def branch(self, condition: Value) -> bool:
         """Decide which way to go; what is left for later is noted as a fork."""

@@ -1,7 +1,7 @@
 """The inputs that run along with a symbolic execution: which branches they take decides what is followed.
 
 A sample is an array of two entries with bounds: the entry that the proof speaks of, and another one, so that
-reductions can be told apart from entries. That no branch is forgotten for want of a sample is an obligation.
+reductions and entries differ. That no branch is forgotten for want of a sample is an obligation.
 """
 
 from __future__ import annotations

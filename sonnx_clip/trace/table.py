@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATH = "why3/numpy.mlw"
-Sort: TypeAlias = Literal["element", "mask"]
+ValueKind: TypeAlias = Literal["element", "mask"]
 
 _DEFINITION = re.compile(
     r"^  (?P<form>function|predicate) (?P<name>\w+)(?P<parameters>(?: \([\w ]+: \w+\))+)(?: : t)? ="
@@ -40,8 +40,8 @@ class Meaning:
     Args:
         module: the module of why3/numpy.mlw that holds it.
         name: its name there.
-        parameters: name and sort of each, choices last.
-        sort: of the result.
+        parameters: name and kind of each, choices last.
+        kind: of the result.
         text: the definition after the equals sign, in one line.
         about: the comment beside it.
         tree: the definition, parsed.
@@ -49,8 +49,8 @@ class Meaning:
 
     module: str
     name: str
-    parameters: tuple[tuple[str, Sort], ...]
-    sort: Sort
+    parameters: tuple[tuple[str, ValueKind], ...]
+    kind: ValueKind
     text: str
     about: str
     tree: Node
@@ -118,5 +118,5 @@ def _of_module(module: str, body: str, text: str) -> Iterator[Meaning]:
         )
 
 
-def _sort(type_: str) -> Sort:
+def _sort(type_: str) -> ValueKind:
     return "mask" if type_ == "bool" else "element"

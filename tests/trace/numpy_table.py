@@ -106,7 +106,7 @@ def compare(name: str, dtype: str, operands: tuple[Array, ...]) -> int:
     shape = np.broadcast_shapes(*(o.shape for o in operands))
     given = tuple(np.broadcast_to(patterns_of(o), shape) for o in operands)
     if name != "empty_like":
-        assert got.dtype == (np.bool_ if meaning.sort == "mask" else np.dtype(dtype))
+        assert got.dtype == (np.bool_ if meaning.kind == "mask" else np.dtype(dtype))
     bad = wrong(meaning, how, given, patterns_of(got))
     assert bad == 0, f"np.{name} of {dtype}: {bad} of {got.size} results differ from why3/numpy.mlw"
     return int(got.size)

@@ -37,7 +37,7 @@ class Rule:
 
     Args:
         id: its name.
-        kind: what sort of rule.
+        kind: what kind of rule.
         words: the rule in words, after "the runtime".
         goals: names of obligations, without the element type.
     """

@@ -55,7 +55,7 @@ def compare_dialects(
         opsets: operator sets; if empty, every one that the installed onnx knows.
         types: ids of element types; if empty, every one that the dialects take.
         timeout: seconds that the calls of one form may take before the runtime counts as hung.
-        on_opset: is told each operator set before it is compared.
+        on_opset: is called with each operator set before it is compared.
         stopped: whether to give up; asked before each form.
 
     Raises:
