@@ -19,7 +19,7 @@ from sonnx_clip.graph.walk import (
     ClipNode,
     Site,
     all_nodes,
-    clip_node,
+    clip_nodes,
     function_title,
     inner_graphs,
     is_clip,
@@ -118,8 +118,8 @@ def expand(model: ModelProto, path: Path, listings: Listings | None = None) -> E
 
 def _sites(
     bodies: Sequence[Body], found: Expansion, deadline: float, *, clips_alone: bool = False
-) -> Iterator[list[Site]]:
-    """The nodes of each body, in scopes that know what inference finds."""
+) -> Iterator[Iterable[Site]]:
+    """The nodes of each body, in scopes that know what inference finds; Clip nodes alone are given once."""
     pairs = _inferred(bodies, found, deadline)
     for body, (known, sure) in zip(bodies, pairs, strict=True):
         if body.function is None:
@@ -127,7 +127,8 @@ def _sites(
         else:
             scope = function_scope(body.function, body.title, body.passed, known, sure, body.call)
         nodes = [graph.node if graph is not None else () for graph in (known, sure)]
-        yield list(sites(scope, *nodes, listings=found.listings, clips_alone=clips_alone))
+        found_sites = sites(scope, *nodes, listings=found.listings, clips_alone=clips_alone)
+        yield found_sites if clips_alone else list(found_sites)
 
 
 def _inferred(
@@ -195,16 +196,14 @@ def _expanded(functions: Iterable[FunctionProto], nodes: Iterable[NodeProto]) ->
     return sum(size(key(node), 0) for node in all_nodes(nodes))
 
 
-def _clips(body: Body, found_sites: Sequence[Site], path: Path, found: Expansion) -> None:
+def _clips(body: Body, found_sites: Iterable[Site], path: Path, found: Expansion) -> None:
     imports = opsets(body.model.opset_import, path, body.title if body.function else "the model")
-    sites_of_clip = (site for site in found_sites if site.scope.listing.kinds[site.index][1] == "Clip")
-    clips = (clip_node(site, imports, path) for site in sites_of_clip)
-    found.nodes += [node for node in clips if node is not None]
+    found.nodes += clip_nodes(found_sites, imports, path)
 
 
 def _look(
     body: Body,
-    found_sites: Sequence[Site],
+    found_sites: Iterable[Site],
     functions: Mapping[Key, FunctionProto],
     path: Path,
     found: Expansion,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
@@ -14,30 +12,27 @@ from sonnx_clip.counts import counted
 from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import (
     BOUNDS_ARE_INPUTS_SINCE,
-    INPUTS,
-    arguments,
     clip_version,
-    known_of,
     operator_types,
 )
 from sonnx_clip.graph.causes import causes_of
 from sonnx_clip.graph.declared import quoted
 from sonnx_clip.graph.expand import expand
+from sonnx_clip.graph.judge_alike import Judge
 from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.load import parse_model, read_without_weights
 from sonnx_clip.graph.profile import element_types
-from sonnx_clip.graph.restrictions import Rules, judge
+from sonnx_clip.graph.restrictions import Rules
 from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.strip import drop_bulky_data
-from sonnx_clip.graph.verdict import Findings, ModelReport, NodeReport, Verdict
+from sonnx_clip.graph.verdict import ModelReport, Verdict
 from sonnx_clip.graph.walk import ClipNode, opsets, other_clips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from sonnx_clip.graph.expand import Expansion
-    from sonnx_clip.graph.scope import Scope
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ def report_of(
     """The judgement of Clip nodes that `expand` found."""
     imports = opsets(model.opset_import, path, "the model")
     types = [one.onnx for one in element_types()]
-    judged = _Judge(path, Rules(accept_inferred, types))
+    judged = Judge(path, Rules(accept_inferred, types))
     nodes = tuple(judged.reports(found.nodes))
     return ModelReport(
         path=path,
@@ -114,84 +109,6 @@ def report_of(
         undecided=tuple(found.undecided),
         causes=causes_of(found.nodes, nodes) if judged.open and not found.failed else (),
     )
-
-
-_UNSET = (None,) * len(INPUTS)
-
-
-class _Names(dict[str, Hashable]):
-    """What is known of the names of a scope, each looked up once."""
-
-    def __init__(self, scope: Scope) -> None:
-        super().__init__()
-        self._scope = scope
-        self._each: dict[Hashable, Hashable] = {}
-        inferred = scope.inferred
-        if scope.outer is None and scope.derived is inferred:
-            # Most names have what is inferred of them and no more, which then stands for all that is known.
-            self.update(zip(inferred, map(id, inferred.values()), strict=True))
-            for name in (*scope.declared, *scope.unset, *(inferred.keys() - scope.defined)):
-                self.pop(name, None)
-        self[""] = None
-
-    def __missing__(self, name: str) -> Hashable:
-        found = known_of(self._scope, name)
-        # Equal ones become one object, and so a key of nodes is quickly compared.
-        found = self[name] = self._each.setdefault(found, found)
-        return found
-
-
-@cache
-def _operator(opset: int) -> str:
-    return f"Clip-{clip_version(opset)}"
-
-
-@dataclass
-class _Judge:
-    """Judges nodes; those that differ in names alone once."""
-
-    path: Path
-    rules: Rules
-    known: dict[Hashable, Findings] = field(default_factory=dict)
-
-    @property
-    def open(self) -> bool:
-        """A shape was found that follows from a root cause."""
-        return any(findings.open for findings in self.known.values())
-
-    def reports(self, nodes: Iterable[ClipNode]) -> Iterator[NodeReport]:
-        """The reports of nodes in turn; those of one scope stand together, so a scope is set up once."""
-        scope: Scope | None = None
-        for node in nodes:
-            proto, here, index, opset = node.proto, node.scope, node.index, node.opset
-            if here is not scope:
-                scope, known = here, _Names(here)
-                inputs, outputs, carriers = here.listing.inputs, here.listing.outputs, here.listing.carriers
-                path, in_function = here.path, here.in_function
-            read, made = inputs[index], outputs[index]
-            key = (
-                opset,
-                in_function,
-                len(made),
-                *map(known.__getitem__, read),
-                *map(known.__getitem__, made),
-                *([one.SerializeToString() for one in proto.attribute] if index in carriers else ()),
-            )
-            findings = self.known.get(key)
-            if findings is None:
-                findings = self.known[key] = self._findings(node)
-            if in_function:  # where a call may leave inputs out
-                named = tuple(one.name for one in arguments(node, self.path))
-            elif len(read) == len(INPUTS) and all(read):
-                named = (*read, made[0])
-            else:
-                named = (*(name or None for name in read), *_UNSET[len(read) :], made[0])
-            yield NodeReport(proto.name or None, path, index, made[0], _operator(opset), named, findings)
-
-    def _findings(self, node: ClipNode) -> Findings:
-        tensors = arguments(node, self.path)
-        unnamed = [replace(one, name=None if one.name is None else one.role) for one in tensors]
-        return Findings(judge(node, unnamed, self.rules))
 
 
 # What the text of an older version that has inputs says otherwise than that on which the profile is based.

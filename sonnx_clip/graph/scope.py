@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ValueInfoProto
 
 
-_NAME, _TYPE, _WRITTEN = attrgetter("name"), attrgetter("type"), methodcaller("SerializeToString")
+_NAME, _WRITTEN = attrgetter("name"), methodcaller("SerializeToString")
 
 
 @dataclass(frozen=True)
@@ -195,11 +195,23 @@ def function_scope(
 def _values(values: Iterable[ValueInfoProto], origin: str) -> list[tuple[str, TensorInfo]]:
     # A model has few types and many values: each type is read once.
     values = list(values)
-    written = list(map(_WRITTEN, map(_TYPE, values)))
-    each = dict(zip(written, values, strict=True))
+    names = list(map(_NAME, values))
+    keys = list(map(_but_name, map(_WRITTEN, values), names))
+    each = dict(zip(keys, values, strict=True))
     seen = {key: from_type(value.type, origin) for key, value in each.items()}
-    infos = map(seen.__getitem__, written)
-    return [(name, info) for name, info in zip(map(_NAME, values), infos, strict=True) if info is not None]
+    infos = map(seen.__getitem__, keys)
+    return [(name, info) for name, info in zip(names, infos, strict=True) if info is not None]
+
+
+def _but_name(written: bytes, name: str) -> bytes:
+    """A declaration as protobuf without its name, which usually stands first, behind a tag and its length.
+
+    To read the type by itself would take longer.
+    """
+    length = len(name)
+    if length < 128 and written[:2] == bytes((10, length)):
+        return written[2 + length :]
+    return written
 
 
 def _constants(listing: Listing) -> list[tuple[str, TensorInfo]]:

@@ -135,6 +135,19 @@ class _Blocks:
         except IndexError:
             raise _IrregularError from None
 
+    def behind_short(self, start: int, end: int) -> int:
+        """The position behind all fields from here on of which a length below 128 says where they end."""
+        block, offset = self._block, start - self._start
+        if offset < 0:
+            return start
+        last = min(len(block), end - self._start) - 1
+        while offset < last:
+            tag, length = block[offset], block[offset + 1]
+            if tag & 135 != _BYTES or length > 127 or offset + 2 + length > last + 1:
+                break
+            offset += 2 + length
+        return self._start + offset
+
     def part(self, start: int, stop: int) -> bytes:
         """The bytes from one position to another."""
         offset = start - self._start
@@ -164,6 +177,9 @@ def _message(blocks: _Blocks, start: int, end: int, kind: str, depth: int) -> li
     found: list[bytes] = []
     inner, kept = _INNER[kind], start
     while start < end:
+        start = blocks.behind_short(start, end)
+        if start == end:
+            break
         tag, content, length = _field(blocks, start)
         stop = content + length
         if stop > end:

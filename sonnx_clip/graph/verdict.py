@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import shown
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
     VIOLATES = "violates"
 
 
-_OPERATOR, _FINDINGS = attrgetter("operator"), attrgetter("findings")
+_FINDINGS = attrgetter("findings")
 _SEVERITY = [Verdict.MEETS, Verdict.UNKNOWN, Verdict.VIOLATES]
 
 
@@ -140,8 +140,7 @@ class Findings:
         )
 
 
-@dataclass(slots=True)  # not frozen: that takes three times as long, and there may be 100,000
-class NodeReport:
+class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, and there may be 100,000
     """One Clip node.
 
     Attributes:
@@ -156,7 +155,7 @@ class NodeReport:
 
     name: str | None
     graph: str
-    index: int
+    index: int  # type: ignore[assignment]  # it hides tuple.index, which no report needs
     output: str
     operator: str
     names: tuple[str | None, ...]
@@ -212,10 +211,12 @@ class ModelReport:
     @cached_property
     def alike(self) -> tuple[tuple[NodeReport, ...], ...]:
         """The nodes in groups: each has one operator, the same root causes, and findings that read alike."""
-        exactly: dict[tuple[object, ...], list[NodeReport]] = {}  # few groups, which then are compared
-        keys = zip(map(_OPERATOR, self.nodes), map(id, map(_FINDINGS, self.nodes)), strict=True)
+        exactly: defaultdict[object, list[NodeReport]] = defaultdict(list)
+        keys: Iterable[object] = map(id, map(_FINDINGS, self.nodes))  # nodes of two versions share none
+        if self.causes:
+            keys = zip(keys, map(self._roots, self.nodes), strict=True)
         for node, key in zip(self.nodes, keys, strict=True):
-            exactly.setdefault((*key, *self._roots(node)), []).append(node)
+            exactly[key].append(node)  # few groups, which then are compared
         open_too = bool(self.causes)
         together = grouped(
             exactly.values(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto
@@ -157,11 +158,16 @@ def is_clip(node: NodeProto) -> bool:
     return node.op_type == "Clip" and is_default_domain(node.domain)
 
 
-def clip_node(site: Site, imports: Mapping[str, int], path: Path) -> ClipNode | None:
-    """The Clip node at a site, None where another operator stands."""
-    if not is_clip(site.proto):
-        return None
-    return ClipNode(site.proto, site.scope, site.index, _opset(imports, site.scope, path))
+def clip_nodes(found: Iterable[Site], imports: Mapping[str, int], path: Path) -> list[ClipNode]:
+    """The Clip nodes at some sites, without those where other operators stand."""
+    default = cache(is_default_domain)
+    nodes: list[ClipNode] = []
+    for site in found:
+        scope, index = site.scope, site.index
+        domain, operator, _ = scope.listing.kinds[index]
+        if operator == "Clip" and default(domain):
+            nodes.append(ClipNode(site.proto, scope, index, _opset(imports, scope, path)))
+    return nodes
 
 
 def _opset(imports: Mapping[str, int], scope: Scope, path: Path) -> int:
