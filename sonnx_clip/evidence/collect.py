@@ -172,6 +172,8 @@ def _totals(
         smoke_held=len(smoke) - smoke.count("not proved"),
         by_two=status.count("proved"),
         by_one=status.count("proved by one"),
+        by_definition=sum(o.standing == "by definition" for o in obligations),
+        repeats=sum(o.standing == "repeats" for o in obligations),
         not_proved=not_proved,
         requirements=sum(e.requirement for e in entries),
         requirements_with_gap=gaps,

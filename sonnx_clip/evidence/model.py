@@ -15,6 +15,7 @@ from sonnx_clip.conform.report import Verdict
 from sonnx_clip.evidence.proofs import ReplyRecord, Trusted
 from sonnx_clip.findings.told import FindingTold
 from sonnx_clip.prove.outcome import Status
+from sonnx_clip.prove.standing import Kind as Standing
 from sonnx_clip.render.obligation import Kind
 
 Section: TypeAlias = Literal[
@@ -101,6 +102,8 @@ class ObligationEvidence(Stored):
     """An obligation with the provers' replies; `commands` repeat it by hand, by prover.
 
     `asked` is false where no prover was asked at all. A reply's `task` is the digest of the task text.
+    `standing` says whether it adds to what others state, `repeats` whose statement it repeats, and
+    `witness` holds values that meet its premises, where it has some.
     """
 
     id: str
@@ -113,6 +116,9 @@ class ObligationEvidence(Stored):
     goal: str
     statement: str
     status: Status
+    standing: Standing = "counts"
+    repeats: str = ""
+    witness: dict[str, str] | None = None
     asked: bool
     commands: dict[str, str]
     replies: tuple[ReplyRecord, ...]
@@ -281,9 +287,11 @@ class Totals(Stored):
     """The counts on top. `obligations` = `by_two` + `by_one` + `smoke_held` + `not_proved`.
 
     `smoke` counts the obligations from whose context false must not follow, `smoke_held` those from which it
-    does not. `sonnx_open` says in words what is missing for a judgement of our own Clip in every machine
-    type. `c_not_proved` counts the C kernels that Frama-C was asked about and did not prove. `fine` is the
-    answer in one word: all is shown, and our own Clip was judged and violates nothing.
+    does not. `by_definition` and `repeats` count obligations that are proved and add nothing: they hold
+    once the definitions are put in, or state what another of the same element type states. `sonnx_open`
+    says in words what is missing for a judgement of our own Clip in every machine type. `c_not_proved`
+    counts the C kernels that Frama-C was asked about and did not prove. `fine` is the answer in one word:
+    all is shown, and our own Clip was judged and violates nothing.
     """
 
     obligations: int
@@ -291,6 +299,8 @@ class Totals(Stored):
     smoke_held: int
     by_two: int
     by_one: int
+    by_definition: int
+    repeats: int
     not_proved: int
     requirements: int
     requirements_with_gap: int

@@ -16,6 +16,7 @@ from sonnx_clip.evidence.read import read_record, require_digest
 from sonnx_clip.prove.outcome import Outcome, Reply, Status
 from sonnx_clip.prove.provers import Answer, Verdict
 from sonnx_clip.prove.report import theory_digests
+from sonnx_clip.prove.standing import Kind as Standing
 from sonnx_clip.prove.trusted import Kind as TrustedKind
 from sonnx_clip.render.obligation import Kind, Obligation
 
@@ -60,6 +61,9 @@ class OutcomeRecord(_Read):
     statement: str
 
     status: Status
+    standing: Standing = "counts"
+    repeats: str = ""
+    witness: dict[str, str] | None = None
     commands: dict[str, str]
     replies: tuple[ReplyRecord, ...]
 

@@ -52,6 +52,7 @@ class EvidenceSummary:
         shown = f"{t.by_two} proved by two provers, {t.by_one} by one"
         counts = (
             f"{counted(t.obligations - t.smoke, 'obligation')}: {shown}, {t.not_proved} not proved, "
+            f"{t.by_definition} of them by definition, {t.repeats} repeated; "
             f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held"
         )
         parts = [counts, counted(t.findings, "finding")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from sonnx_clip.prove.pinned import unpinned
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.report import by_hand, document, write_json
 from sonnx_clip.prove.run import Proofs, Session
+from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
+from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
@@ -82,6 +85,9 @@ def prove(
         proofs = _run(console, why3, found, ledger, selected, theories.obligations, jobs)
     finally:
         ledger.close()
+    subjects = {o.subject for o in selected}
+    standing = standings(spec, [o for o in theories.obligations if o.subject in subjects], build)
+    proofs = replace(proofs, standing={o.id: standing[o.id] for o in selected if o.kind != "smoke"})
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete:
         write_json(data, build / "proofs.json")
@@ -99,7 +105,9 @@ def prove(
     _print_surprises(console, news)
     _print_gaps(console, gaps)
     _print_changed(console, changed)
-    return 0 if proofs.all_shown and not news and not gaps and not changed else 1
+    hollow = empty(standing)
+    _print_empty(console, hollow)
+    return 0 if proofs.all_shown and not (news or gaps or changed or hollow) else 1
 
 
 def _rendered(spec: Spec, *, generate: bool) -> Generated:
@@ -222,3 +230,11 @@ def _print_changed(console: Console, changed: list[str]) -> None:
         for line in changed:
             console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
         console.print(f"  to accept it, a person compares each statement with its sentence in {STATEMENTS}")
+
+
+def _print_empty(console: Console, hollow: list[str]) -> None:
+    if hollow:
+        console.print("\n[red]obligations that say nothing[/]:")
+        for line in hollow:
+            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"  to accept one that holds by definition, a person adds it to {BY_DEFINITION}")

@@ -80,6 +80,7 @@ def _of_meaning(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
         yield from ((f"encoding_{name}", etype.id, "equivalence") for name in ("nan", "le", "lt", "eq"))
         for entry in spec.latitude:
             yield f"{entry.id.replace('-', '_')}_inhabited", entry.id, "theorem"
+            yield f"{entry.id.replace('-', '_')}_is_narrow", entry.id, "theorem"
     for case in spec.cases:
         if etype.c is not None:
             yield "c_clip", case.id, "refinement"

@@ -69,7 +69,7 @@ def _of_module(stem: str, module: Module) -> Iterator[Statement]:
 
 
 def _states(d: Declaration) -> bool:
-    if d.kind in (*_IMPORTS, "val") or (d.kind == "goal" and d.name.startswith("smoke_")):
+    if d.kind in _IMPORTS or d.kind.startswith("val") or (d.kind == "goal" and d.name.startswith("smoke_")):
         return False
     return d.kind not in _DEFINED or "=" in d.text.split()
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.standing import Standing
     from sonnx_clip.prove.trusted import Trusted
     from sonnx_clip.spec import Spec
 
@@ -76,13 +77,17 @@ def document(
             "why3_cpu": round(proofs.why3_cpu, 3),
         },
         "complete": complete,
-        "outcomes": [_outcome(why3, provers, o) for o in proofs.outcomes],
+        "outcomes": [
+            _outcome(why3, provers, o, proofs.standing.get(o.obligation.id)) for o in proofs.outcomes
+        ],
         "strays": list(proofs.strays),
         "trusted": [asdict(t) for t in taken],
     }
 
 
-def _outcome(why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> dict[str, Any]:
+def _outcome(
+    why3: Why3, provers: Sequence[Prover], outcome: Outcome, standing: Standing | None
+) -> dict[str, Any]:
     replies = [
         {
             "prover": r.prover,
@@ -98,6 +103,9 @@ def _outcome(why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> dict[st
     return {
         **asdict(outcome.obligation),
         "status": outcome.status,
+        "standing": standing.kind if standing else "counts",
+        "repeats": standing.of if standing and standing.kind == "repeats" else "",
+        "witness": standing.witness if standing else None,
         "commands": {p.name: by_hand(why3, p, outcome) for p in provers},
         "replies": replies,
     }

@@ -17,9 +17,10 @@ from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
 from sonnx_clip.prove.tasks import Task, Why3, print_tasks, source_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.prove.ledger import Ledger, TaskName
+    from sonnx_clip.prove.standing import Standing
     from sonnx_clip.render.obligation import Obligation
 
 PROOF = Limits(seconds=60)
@@ -40,6 +41,7 @@ class Proofs:
         wall: seconds that the run took.
         prover_cpu: processor seconds of the provers that were asked in this run.
         why3_cpu: processor seconds of Why3 in this run.
+        standing: what each obligation but smoke adds, by its id.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -48,6 +50,7 @@ class Proofs:
     wall: float
     prover_cpu: float
     why3_cpu: float
+    standing: Mapping[str, Standing] = field(default_factory=dict)
 
     @property
     def all_shown(self) -> bool:

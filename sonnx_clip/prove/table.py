@@ -8,6 +8,7 @@ from rich import box
 from rich.table import Table
 
 from sonnx_clip.counts import counted
+from sonnx_clip.prove.standing import counts
 from sonnx_clip.spec import unparse
 
 if TYPE_CHECKING:
@@ -128,10 +129,12 @@ def summary(proofs: Proofs) -> str:
     held = sum(o.status == "proved" for o in smokes)
     refuted = sum(o.obligation.kind == "refutation" and o.status != "not proved" for o in proofs.outcomes)
     single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
+    kinds = counts(proofs.standing.values())
     by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
     return (
         f"{counted(len(statuses), 'obligation')}: {statuses.count('proved')} proved by two provers, {by_one},"
-        f" {statuses.count('not proved')} not proved; {refuted} of them are refutations of the source;"
+        f" {statuses.count('not proved')} not proved; {kinds['by definition']} of them hold by definition,"
+        f" {kinds['repeats']} repeat what another of a type states; {refuted} are refutations of the source;"
         f" no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
         f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
     )

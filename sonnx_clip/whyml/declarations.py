@@ -144,7 +144,7 @@ def _declaration(found: tuple[Token, ...], where: str) -> Declaration:
     kind = reader.take()
     if kind in ("use", "clone"):
         return _import(reader, kind, text, first)
-    if kind in ("type", "meta", "val", "inductive", "coinductive", "exception", "scope"):
+    if kind in ("type", "meta", "inductive", "coinductive", "exception", "scope"):
         while reader.next in _MARKS:
             reader.take()
         name = reader.take()

@@ -1,0 +1,204 @@
+"""What an obligation adds: whether its premises can hold, and whether it says more than definitions and
+others do.
+
+No prover is asked. Each statement is evaluated (`sonnx_clip.whyml`): values that meet its premises are its
+witness. Its normal form, with the definitions put in, tells what holds by definition alone, and what another
+obligation of the same subject states too. Both are proved and shown like all others, and counted apart;
+what holds by definition has to be on a list that a person keeps, so that a statement that becomes empty is
+noticed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sonnx_clip.digest import digest_of_parts
+from sonnx_clip.files import write_whole
+from sonnx_clip.paths import repo_file
+from sonnx_clip.render.written import theory_files
+from sonnx_clip.whyml import goals
+from sonnx_clip.whyml.goals import Goals
+from sonnx_clip.whyml.node import shown
+from sonnx_clip.whyml.normal import Normal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.whyml.goals import Statement
+    from sonnx_clip.whyml.node import Node
+
+GOLDEN = "why3/by_definition.txt"
+KEPT = "standing.json"
+Kind: TypeAlias = Literal["counts", "by definition", "repeats", "vacuous"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What an obligation adds.
+
+    Args:
+        kind: it counts; it holds by definition; it repeats another statement; or it says nothing of any
+        value.
+        of: the obligation that it repeats; why it is vacuous; else empty.
+        witness: values of its variables that meet the premises of its first conclusion; empty without
+        premises.
+        conclusions: how many conclusions it has with premises of their own: each has a witness.
+    """
+
+    kind: Kind
+    of: str = ""
+    witness: dict[str, str] | None = None
+    conclusions: int = 0
+
+
+def standings(
+    spec: Spec,
+    obligations: Sequence[Obligation],
+    build: Path | None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> dict[str, Standing]:
+    """What each obligation but smoke adds; what is known of unchanged theories is taken from the build
+    folder.
+
+    Args:
+        spec: what the element types are.
+        obligations: all of them: what repeats another is seen only beside it.
+        build: where the results are kept; None keeps nothing.
+        on_progress: called with the number of obligations so far.
+    """
+    kept = _read(build) if build is not None else {}
+    by_subject: dict[str, list[Obligation]] = defaultdict(list)
+    for o in obligations:
+        if o.kind != "smoke":
+            by_subject[o.subject].append(o)
+    found: dict[str, Standing] = {}
+    fresh: dict[str, Any] = {}
+    for subject, mine in by_subject.items():
+        key = _key(spec, mine)
+        known = kept.get(subject, {})
+        if known.get("key") == key and set(known["rows"]) == {o.id for o in mine}:
+            rows = {id_: Standing(**row) for id_, row in known["rows"].items()}
+        else:
+            rows = _of_subject(spec, mine)
+        found |= rows
+        fresh[subject] = {"key": key, "rows": {id_: asdict(row) for id_, row in rows.items()}}
+        on_progress(len(found))
+    if build is not None and fresh != kept:
+        write_whole(build / KEPT, json.dumps(fresh, indent=1, ensure_ascii=False) + "\n")
+    return found
+
+
+def _of_subject(spec: Spec, mine: Sequence[Obligation]) -> dict[str, Standing]:
+    evaluated, normal = Goals(spec), Normal()
+    first: dict[int, str] = {}
+    found = {}
+    for o in mine:
+        statement = evaluated.statement(o)
+        assert statement is not None
+        parts = [p for p in evaluated.parts(statement) if p.premises]
+        empty = next((p for p in parts if p.witness is None), None)
+        witness = dict(parts[0].witness or {}) if parts else None
+        form = normal.statement(statement)
+        kind: Kind = "counts"
+        of = ""
+        if empty is not None:
+            kind, of = "vacuous", "no value that was tried meets " + " -> ".join(map(shown, empty.premises))
+        elif tie := _tied(statement):
+            kind, of = "vacuous", tie
+        elif form == normal.true:
+            kind = "by definition"
+        elif form in first:
+            kind, of = "repeats", first[form]
+        first.setdefault(form, o.id)
+        found[o.id] = Standing(kind, of, witness, len(parts))
+    return found
+
+
+def _tied(statement: Statement) -> str:
+    """Why a reduction of NumPy says nothing of the other entries; empty if it does.
+
+    What the rest of an array comes to must be any value at all: a variable of the goal, for that alone.
+    """
+    node, free = statement.node, set()
+    while node.kind == "forall":
+        free |= {name for name, _ in node.binders}
+        node = node.parts[0]
+    rests: list[Node] = []
+    others: list[str] = []
+    for _, part in node.walk():
+        reduces = part.kind == "apply" and part.text.rpartition(".")[0].endswith("Reduce")
+        for index, inner in enumerate(part.parts):
+            if reduces and index == 1:
+                rests.append(inner)
+            elif inner.kind == "name":
+                others.append(inner.text)
+    for rest in rests:
+        if rest.kind != "name" or rest.text not in free:
+            return f"the rest of a reduction is {shown(rest)}, and not any value"
+        if rest.text in others:
+            return f"the rest of a reduction is {rest.text}, of which the goal says more"
+    return ""
+
+
+def empty(found: Mapping[str, Standing]) -> list[str]:
+    """A line for each obligation that says nothing: vacuous, or by definition without a person's leave."""
+    allowed = by_definition()
+    lines = [f"{id_}: {s.of}" for id_, s in found.items() if s.kind == "vacuous"]
+    lines += [
+        f"{id_}: it holds by definition, whatever Clip is"
+        for id_, s in found.items()
+        if s.kind == "by definition" and not any(fnmatchcase(id_, pattern) for pattern in allowed)
+    ]
+    return lines
+
+
+def by_definition() -> dict[str, str]:
+    """The obligations that may hold by definition, by a pattern of their ids, and why they are there."""
+    golden = repo_file(GOLDEN)
+    lines = golden.read_text(encoding="utf-8").splitlines() if golden.is_file() else []
+    rows = [line.split(maxsplit=1) for line in lines if line.strip() and not line.startswith("#")]
+    return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
+def counts(found: Iterable[Standing]) -> dict[Kind, int]:
+    """How many obligations there are of each kind."""
+    kinds: dict[Kind, int] = {"counts": 0, "by definition": 0, "repeats": 0, "vacuous": 0}
+    for standing in found:
+        kinds[standing.kind] += 1
+    return kinds
+
+
+def _key(spec: Spec, mine: Sequence[Obligation]) -> str:
+    """A digest of what decides: the theories without their headers, the element types, and this program."""
+    files = sorted({o.file for o in mine})
+    texts = [repo_file(file).read_text(encoding="utf-8") for file in files]
+    bodies = [text.partition("*)")[2] if text.startswith("(* Generated by") else text for text in texts]
+    written = [path.read_text(encoding="utf-8") for path in theory_files()]
+    types = [e.model_dump_json() for e in spec.element_types]
+    return digest_of_parts([*files, *bodies, *written, *types, _program()])
+
+
+@cache
+def _program() -> str:
+    folder = Path(goals.__file__).parent
+    sources = [*sorted(folder.glob("*.py")), Path(__file__), repo_file("") / "sonnx_clip/special.py"]
+    return digest_of_parts([path.read_bytes() for path in sources if path.is_file()])
+
+
+def _read(build: Path) -> dict[str, Any]:
+    """What was kept; nothing if it cannot be read: then it is found again."""
+    try:
+        found = json.loads((build / KEPT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict) or not all(isinstance(v, dict) and "rows" in v for v in found.values()):
+        return {}
+    return found
