@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.scope import Key, Scope
 
 Environment: TypeAlias = "dict[str, Any]"
+Change: TypeAlias = "Node | Callable[..., Any]"
+"""What a mutant puts for a declaration: another body, or for what the drivers give another function."""
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -71,10 +73,11 @@ class Evaluator:
         self,
         domain: Callable[[Any], Sequence[Any]],
         together: Callable[[Sequence[Any]], list[Any]],
-        changed: Mapping[Key, Node] | None = None,
+        changed: Mapping[Key, Change] | None = None,
     ) -> None:
         self.domain, self.together = domain, together
-        self.changed = dict(changed or {})
+        self.changed = {key: body for key, body in (changed or {}).items() if not callable(body)}
+        self.natives = {key: run for key, run in (changed or {}).items() if callable(run)}
         self._calls: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = {}
         self.vectors = False  # whether a variable stands for an array
 
@@ -230,7 +233,7 @@ class Evaluator:
             case Closure():
                 return self.call(symbol, arguments)
             case Native():
-                return symbol.run(*arguments)
+                return self.natives.get(symbol.key, symbol.run)(*arguments)
             case Constructor():
                 return (name, *arguments)
             case None:

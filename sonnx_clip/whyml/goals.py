@@ -18,7 +18,7 @@ from sonnx_clip.whyml.models import ABSTRACT, TOY, models_of
 from sonnx_clip.whyml.natives import UNSIGNED, float_type, float_value
 from sonnx_clip.whyml.node import TRUE, Node
 from sonnx_clip.whyml.samples import columns, domain_of, is_element, patterns
-from sonnx_clip.whyml.scope import Closure, Library, Scope
+from sonnx_clip.whyml.scope import Closure, Library, Native, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
     from sonnx_clip.whyml.declarations import Declaration
-    from sonnx_clip.whyml.evaluate import Environment
+    from sonnx_clip.whyml.evaluate import Change, Environment
     from sonnx_clip.whyml.scope import Key
 
 _COMPLETE = 16  # bits of an element type of which all patterns are taken where one variable is bound
@@ -131,6 +131,8 @@ class Goals:
             node, scope = open_.pop()
             for name in node.names:
                 symbol = scope.symbols.get(name)
+                if isinstance(symbol, Native):
+                    found.add(symbol.key)
                 if isinstance(symbol, Closure) and symbol.key not in found:
                     found.add(symbol.key)
                     open_.append((symbol.body, symbol.scope))
@@ -138,7 +140,7 @@ class Goals:
 
     # ------------------------------------------------------------------------------------------ evaluation
 
-    def counterexample(self, statement: Statement, changed: Mapping[Key, Node] | None = None) -> str | None:
+    def counterexample(self, statement: Statement, changed: Mapping[Key, Change] | None = None) -> str | None:
         """Values of which the statement is false, as text; None if none of the samples is such.
 
         Args:
@@ -147,7 +149,8 @@ class Goals:
             formula.
         """
         changed = changed or {}
-        node = changed.get(statement.key, statement.node)
+        own = changed.get(statement.key, statement.node)
+        node = own if isinstance(own, Node) else statement.node
         for models in models_of(statement.scope.module):
             scope = self._with(statement.scope, models)
             evaluator = Evaluator(

@@ -45,6 +45,7 @@ class Native:
 
     name: str
     run: Callable[..., Any]
+    key: Key = ("", "")
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,11 @@ class Library:
             found = self.models[name]
         if found is None:
             raise UserError(f"nothing says what {name} is", f"why3 {module}", "add it to the models")
-        return Native(name, found) if callable(found) and not isinstance(found, Native | Closure) else found
+        return (
+            found
+            if isinstance(found, Native | Closure) or not callable(found)
+            else Native(name, found, (module, name))
+        )
 
     def _val(self, scope: Scope, module: str, d: Declaration) -> Any:
         """What a contract promises, where it says what the result is."""
