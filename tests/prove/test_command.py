@@ -110,8 +110,8 @@ def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
     assert "  idempotent_bitwise (float): X = 1, L = -0, M = 0; holds if not zero_tie(L, M)" in ended.out
     last = ended.out.splitlines()[-1]
     assert last.startswith(
-        "8 obligations: 8 proved by two provers, 0 by one, 0 not proved; 0 of them hold by definition, 3 repeat "
-        "what another of a type states; 2 are refutations of the source; "
+        "8 obligations: 8 proved by two provers, 0 by one, 0 not proved; 0 of them hold by definition, "
+        "3 repeat what another of a type states; 2 are refutations of the source; "
         "no prover found false: 1 of 1 smoke test held ("
     )
 
