@@ -14,8 +14,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+STANDARD_OUTPUT = "-"
+"""What stands for standard output where a command takes a file to write to."""
+
+
+def is_standard_output(target: Path | None) -> bool:
+    """Whether a target is no file but standard output."""
+    return target is not None and str(target) == STANDARD_OUTPUT
+
+
+def _no_standard_output(target: Path) -> None:
+    if is_standard_output(target):
+        raise UserError(
+            "this does not go to standard output, for which - stands",
+            todo="give the name of a file or folder",
+        )
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it; UserError if that cannot be."""
+    _no_standard_output(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -28,8 +46,9 @@ def check_target(file: Path) -> None:
     """Refuse to replace what is no regular file: a rename would turn a device or a FIFO into one.
 
     Raises:
-        UserError: something else than a regular file has this name.
+        UserError: something else than a regular file has this name, or it stands for standard output.
     """
+    _no_standard_output(file)
     try:
         mode = file.lstat().st_mode
     except OSError:

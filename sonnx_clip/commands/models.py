@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.files import is_standard_output
 from sonnx_clip.options import Assumption, Format, Json, LintFormat, TextOrJson, format_of, wants_json
 
 
@@ -82,11 +83,11 @@ def normalise(
     with without_collection():
         from sonnx_clip.graph.normalise import Wish
         from sonnx_clip.graph.normalise_report import normalise_json, normalise_text
-        from sonnx_clip.graph.normalise_run import STANDARD_OUTPUT, normalise_models
+        from sonnx_clip.graph.normalise_run import normalise_models
 
     wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), opset, self_check)
     run = normalise_models(models, output, wish, in_place=in_place, dry_run=dry_run)
-    stream = sys.stderr if output is not None and str(output) == STANDARD_OUTPUT else sys.stdout
+    stream = sys.stderr if is_standard_output(output) else sys.stdout
     if wants_json(format, json=json):
         print(normalise_json(run.reports, run.errors), file=stream)
     elif run.reports:

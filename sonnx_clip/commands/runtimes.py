@@ -29,7 +29,9 @@ def check(
     format: Format = TextOrJson.TEXT,
     json: Json = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the JSON report here.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the JSON report here; - for standard output.")
+    ] = None,
     repro: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a shell script that repeats each kind of deviation."),

@@ -12,7 +12,7 @@ from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.kept import FOLDER
 from sonnx_clip.conform.text import print_report, reproducers, summary
-from sonnx_clip.files import make_folder, write_whole
+from sonnx_clip.files import check_target, is_standard_output, make_folder, write_whole
 from sonnx_clip.progress import progress
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def check_runtime(
         types: ids of element types; all, if empty.
         policy: which latitude counts.
         as_json: print the report as JSON, and the summary on standard error.
-        output: where the report is written as JSON.
+        output: where the report is written as JSON; ``-`` is standard output.
         brief: print the summary alone.
         repro: where a shell script is written that repeats each kind of deviation.
         jobs: how many element types are judged at once; all cores by default.
@@ -52,8 +52,11 @@ def check_runtime(
     Raises:
         UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
     """
+    if is_standard_output(output):
+        as_json, output = True, None
     for file in (output, repro):
         if file is not None:  # better known before the run than after it
+            check_target(file)
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     number = len(set(types)) or len(machine_types())

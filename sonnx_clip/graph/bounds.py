@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _ATTRIBUTE = {"L": "min", "M": "max"}
 _POSITION = {"L": 1, "M": 2}
+_NORMALISE = "sonnx-clip normalise MODEL.onnx -o OUT.onnx makes the bound an input, or says what prevents it"
+_INLINE = "inline the function (onnx.inliner.inline_local_functions); then sonnx-clip normalise can follow"
 _LIMIT = {"L": "lowest()", "M": "max()"}
 
 
@@ -30,7 +32,7 @@ def bound_problem(node: ClipNode, tensors: Sequence[Argument], role: str) -> Pro
     if version < BOUNDS_ARE_INPUTS_SINCE:
         message = _attribute_form(node.proto, bound.role, version)
         reason = plan(node, tensors, assume_finite=False).reason
-        remedy = reason or "sonnx-clip normalise MODEL.onnx -o OUT.onnx makes the bound an input"
+        remedy = reason or (_INLINE if node.scope.in_function else _NORMALISE)
     else:
         message, remedy = _input_form(node.proto, bound, version)
     return Problem(bound.role, None, Verdict.VIOLATES, message, remedy)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.files import is_standard_output
 from sonnx_clip.graph.normalise import normalise
 from sonnx_clip.graph.normalise_report import exit_status
 from sonnx_clip.graph.save import external_files, save, target_of
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.graph.normalise import Normalised, Wish
     from sonnx_clip.graph.steps import NormaliseReport
-
-STANDARD_OUTPUT = "-"
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def normalise_models(
     Raises:
         UserError: the output does not fit the number of models.
     """
-    to_stream = output is not None and str(output) == STANDARD_OUTPUT
+    to_stream = is_standard_output(output)
     if to_stream and (len(paths) > 1 or in_place):
         raise UserError("standard output takes one model alone", todo="give a folder: -o FOLDER")
     folder = output is not None and not to_stream and (len(paths) > 1 or output.is_dir())

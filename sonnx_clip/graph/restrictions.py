@@ -128,10 +128,7 @@ def _shape_remedy(tensor: Argument, inferred: Dims | None, explicit: Dims | None
             "or inline the function (onnx.inliner.inline_local_functions)"
         )
     if inferred is not None:
-        return (
-            f"inference finds no more than {show_dims(inferred)}: give the inputs of the graph sizes, "
-            "sonnx-clip normalise MODEL.onnx -o OUT.onnx --input-shape NAME=1,3,64,96"
-        )
+        return f"inference finds no more than {show_dims(inferred)}: settle its root cause"
     return "declare a shape of numbers (value_info, or the type of the graph's input or output)"
 
 
