@@ -13,7 +13,7 @@ BIN := .venv/bin
 # Settings: make test PYTEST_ARGS="tests/spec" COV_ARGS=, make prove PROVE_ARGS="--jobs 8",
 # make lock LOCK_ARGS=--upgrade
 PYTEST_ARGS ?= -n auto --dist worksteal
-COV_ARGS ?= -m slipcover --source sonnx_clip --omit '*.j2' --skip-covered --fail-under 95
+COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
 # make prove PROVE_ARGS=--again judges the runtimes again, though nothing has changed
 PROVE_ARGS ?=
 SWEEP_ARGS ?=
@@ -26,8 +26,7 @@ LOCK_ARGS ?=
 PORTABILITY_ARGS ?=
 
 # -v undoes the -q of pyproject.toml, so that pytest closes with its full summary line.
-PYTEST_OPTIONS = -v --no-header $(PYTEST_ARGS)
-PYTEST = $(BIN)/pytest $(PYTEST_OPTIONS)
+PYTEST = $(BIN)/pytest -v --no-header $(PYTEST_ARGS)
 
 .PHONY: help
 help: ## list the targets
@@ -50,7 +49,7 @@ shell: setup-python ## a shell in which `sonnx-clip` is on PATH
 
 .PHONY: test
 test: setup ## the test suite, with coverage
-	$(BIN)/python $(COV_ARGS) -m pytest $(PYTEST_OPTIONS) -m "not exhaustive and not browser"
+	$(PYTEST) $(COV_ARGS) -m "not exhaustive and not browser"
 
 .PHONY: lint
 lint: setup-python ## ruff and mypy --strict
@@ -130,7 +129,7 @@ docs: setup-python ## bring docs/commands.md and docs/clip.svg in line with the 
 
 .PHONY: clean
 clean: ## remove what was built; .venv stays
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 .PHONY: say-prove setup setup-python setup-provers setup-coq setup-browser setup-bench setup-c setup-cross setup-frama-c
