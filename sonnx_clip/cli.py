@@ -57,6 +57,7 @@ _COMMANDS = (
     (meaning.dialect, "onnx-6 float16 --x inf"),
     (meaning.findings, "--format json"),
     (proofs.evidence, "-o page"),
+    (proofs.verify, "--replay 2%"),
     (proofs.foundation, "--format json"),
 )
 """Each command, and the arguments of the example that its help ends with."""

@@ -150,3 +150,34 @@ def evidence(
     written = write_evidence(build, output or build / "evidence")
     print(written.line)
     raise typer.Exit(written.exit_status)
+
+
+def verify(
+    replay: Annotated[
+        str, typer.Option(help="The part that is asked again: 2%, 0% or all.", metavar="PART")
+    ] = "2%",
+    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
+) -> None:
+    """Compute again what the records state, and ask a sample of proofs and deviations again."""
+    import sys
+
+    from sonnx_clip.evidence.verify import verify as verify_records
+
+    done = verify_records(build, part_of(replay), lambda text: print(text, file=sys.stderr))
+    print(done.line)
+
+
+def part_of(text: str) -> float:
+    """A part as a person writes it: ``2%``, ``all``."""
+    from sonnx_clip.errors import UserError
+
+    if text == "all":
+        return 1.0
+    number = text.removesuffix("%")
+    try:
+        part = float(number) / 100
+    except ValueError:
+        part = -1.0
+    if not text.endswith("%") or not 0 <= part <= 1:
+        raise UserError(f"`{text}` is no part", "--replay", "write a percentage, as 2%, or all")
+    return part

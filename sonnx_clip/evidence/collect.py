@@ -15,11 +15,14 @@ from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
 from sonnx_clip.evidence.entries import Materials, entries_of
 from sonnx_clip.evidence.findings import findings_of
 from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
-from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Totals
+from sonnx_clip.evidence.fresh import require_fresh, require_installed
+from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Times, Totals
 from sonnx_clip.evidence.proofs import Proofs, read_proofs
+from sonnx_clip.evidence.recheck_proofs import require_borne_out
 from sonnx_clip.evidence.replays import read_replays
 from sonnx_clip.evidence.runtimes import not_judged, runtimes_of
 from sonnx_clip.evidence.source_findings import with_source_findings
+from sonnx_clip.evidence.statements import obligations_of, roads_of, statements_of
 from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
 from sonnx_clip.evidence.verdicts import read_reports
@@ -29,6 +32,9 @@ from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.trusted import Trusted as Taken
 from sonnx_clip.prove.trusted import surprises
 from sonnx_clip.render.generate import LEFT_BY_COQC
+from sonnx_clip.spec.source_digests import require_sources
+
+CHECK = "run `sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json`, or remove the file"
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -71,14 +77,27 @@ class Inputs:
     replays: tuple[ReplayEvidence, ...] = ()
 
 
-def read_inputs(build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path) -> Inputs:
-    """Read what other commands left in `build` and `generated`.
+def read_inputs(
+    build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path, *, anew: bool = False
+) -> Inputs:
+    """Read what other commands left in `build` and `generated`, and check that it is borne out.
+
+    Args:
+        build: holds proofs.json, the ledger and the reports.
+        spec: the specification.
+        wanted: every obligation.
+        generated: the folder of what is generated.
+        anew: whether the tasks are printed and everything rendered again, for `verify`.
 
     Raises:
         UserError: something is missing, damaged, stale, or states what it does not bear out.
     """
     proofs = read_proofs(build, spec, wanted)
     reports, vectors = read_reports(build, spec), read_vectors(generated, spec)
+    require_sources(spec)
+    require_fresh(spec, generated, everything=anew)
+    require_installed(reports, CHECK)
+    require_borne_out(build, proofs, wanted, anew=anew)
     frama_c, foundation, runs = read_frama_c(build), read_foundation(build), read_dialect_runs(build, spec)
     measured, replays = read_record(spec), read_replays(build)
     return Inputs(spec, wanted, proofs, reports, vectors, frama_c, measured, foundation, runs, replays)
@@ -91,11 +110,12 @@ def gather(found: Inputs) -> Evidence:
     runtimes = runtimes_of(spec, found.reports)
     trace = Trace(obligations, spec.element_types)
     coq = coq_evidence(spec, found.foundation)
-    materials = Materials(spec, trace, found.vectors, runtimes)
+    materials = Materials(spec, trace, found.vectors, runtimes, found.reports)
     entries = tuple(with_coq(entry, coq) for entry in entries_of(materials))
     derived = findings_of(spec, {(e.section, e.id): e for e in entries})
     findings = tuple(with_source_findings(spec, tell(spec, found.measured), derived))
     c_kernels = c_kernels_of(spec, found.frama_c)
+    dialect_runs = dialect_runs_of(spec, found.dialect_runs)
     strays = (
         *proofs.strays,
         *(f"trusted base: {line}" for line in _surprises(proofs)),
@@ -116,7 +136,7 @@ def gather(found: Inputs) -> Evidence:
         runtimes=runtimes,
         c_kernels=c_kernels,
         coq=coq,
-        dialect_runs=dialect_runs_of(spec, found.dialect_runs),
+        dialect_runs=dialect_runs,
         vectors=shown_vectors(spec, found.vectors),
         trusted=proofs.trusted,
         tools={
@@ -128,13 +148,37 @@ def gather(found: Inputs) -> Evidence:
         limits={
             name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
         },
-        seconds={
-            "provers, all answers": round(sum(o.cpu for o in obligations), 3),
-            "provers, last run": proofs.run.prover_cpu,
-            "Why3, last run": proofs.run.why3_cpu,
-            "wall clock, last run": proofs.run.wall,
-        },
+        statements=statements_of(spec, entries),
+        obligations_of=obligations_of(spec, obligations),
+        roads=roads_of(
+            complete=proofs.complete,
+            coq=coq,
+            c_kernels=c_kernels,
+            replays=found.replays,
+            runtimes={runtime.name: runtime.run for runtime in runtimes},
+            dialect_runs=dialect_runs,
+        ),
         files=tuple(FileDigest(file=name, sha256=digest_of_file(repo_file(name))) for name in _files()),
+    )
+
+
+def times_of(found: Inputs) -> Times:
+    """Whatever differs between two runs on the same things."""
+    replies = [(o.id, reply) for o in found.proofs.outcomes for reply in o.replies]
+    by_id: dict[str, dict[str, float]] = {}
+    for id_, reply in replies:
+        by_id.setdefault(id_, {})[reply.prover] = reply.cpu
+    run = found.proofs.run
+    return Times(
+        seconds={
+            "provers, all answers": round(sum(reply.cpu for _, reply in replies), 3),
+            "provers, last run": run.prover_cpu,
+            "Why3, last run": run.why3_cpu,
+            "wall clock, last run": run.wall,
+        },
+        replies=by_id,
+        from_ledger=sum(reply.from_ledger for _, reply in replies),
+        asked=run.asked,
     )
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.dialects import text as dialects_text
 from sonnx_clip.dialects.table import dialect_table
 from sonnx_clip.evidence.model import Entry, Section, SourceWords
+from sonnx_clip.evidence.on_answers import verdicts_on_property
 from sonnx_clip.evidence.runtimes import FORMS, verdicts_for
 from sonnx_clip.evidence.vectors import Vector, count, speaks_of_example, speaks_of_property
 from sonnx_clip.spec import class_of, encode, unparse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from sonnx_clip.conform.report import Report
     from sonnx_clip.evidence.model import RuntimeEvidence
+    from sonnx_clip.evidence.on_answers import Verdicts
     from sonnx_clip.evidence.trace import Trace
     from sonnx_clip.evidence.vectors import Vectors
     from sonnx_clip.spec import Source, Spec
@@ -32,6 +36,7 @@ class Materials:
     trace: Trace
     vectors: Vectors
     runtimes: Sequence[RuntimeEvidence]
+    reports: Mapping[str, Report]
 
 
 def entries_of(found: Materials) -> Iterator[Entry]:
@@ -86,6 +91,7 @@ def _properties(found: Materials) -> Iterator[Entry]:
             facts=(("claim", unparse(entry.claim)), *_refutation(entry), *shows),
             refuted=tuple(entry.refuted_for),
             families=entry.families, speaks=speaks_of_property(found.spec, entry),
+            judge=partial(verdicts_on_property, found.spec, entry, found.reports),
         )  # fmt: skip
 
 
@@ -231,6 +237,7 @@ def _entry(
     families: tuple[str, ...], facts: tuple[tuple[str, str], ...] = (), speaks: Speaks | None = _anything,
     refuted: tuple[str, ...] = (), aliases: dict[str, str] | None = None,
     classes: tuple[str, ...] | None = None, except_types: tuple[str, ...] = (), once: bool = False,
+    judge: Callable[[Verdicts], Verdicts] = lambda shown: shown,
 ) -> Entry:  # fmt: skip
     """One entry. Its classes are those of the vectors that speak of it, unless they are given."""
     spec = found.spec
@@ -253,5 +260,5 @@ def _entry(
         cells=found.trace.cells(entry.id, families, refuted=refuted, except_types=except_types, once=once),
         classes=classes,
         vectors=vectors,
-        verdicts=verdicts_for(found.runtimes, types, classes) if classes else {},
+        verdicts=judge(verdicts_for(found.runtimes, types, classes)) if classes else {},
     )

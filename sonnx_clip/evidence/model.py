@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.conform.dialects.record import Group, State
 from sonnx_clip.conform.report import Verdict
-from sonnx_clip.evidence.proofs import ReplyRecord, Trusted
+from sonnx_clip.evidence.proofs import Trusted
 from sonnx_clip.findings.told import FindingTold
 from sonnx_clip.prove.outcome import Status
+from sonnx_clip.prove.provers import Verdict as ProverVerdict
 from sonnx_clip.prove.standing import Kind as Standing
 from sonnx_clip.render.obligation import Kind
 
@@ -33,8 +34,12 @@ Section: TypeAlias = Literal[
 CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
 """The weakest status of the obligations of a cell; ``gap``: one is expected and there is none."""
 
-Shown: TypeAlias = Literal[Verdict, "not run"]
-"""A verdict, or ``not run``, which is never taken for a good one."""
+Shown: TypeAlias = Literal[Verdict, "undecided", "not run"]
+"""A verdict, or ``not run``, which is never taken for a good one.
+
+``undecided`` says of a property that answers deviate in its classes, and that none of those that are recorded
+violates it.
+"""
 
 ALL_TYPES = "all"
 """The element type of a cell whose obligations speak of every element type at once."""
@@ -98,6 +103,16 @@ class Entry(Stored):
         return tuple(cell.type for cell in self.cells if cell.status == "gap")
 
 
+class ReplyEvidence(Stored):
+    """What a prover said; how long it took stands in times.json."""
+
+    prover: str
+    version: str
+    verdict: ProverVerdict
+    task: str
+    words: str
+
+
 class ObligationEvidence(Stored):
     """An obligation with the provers' replies; `commands` repeat it by hand, by prover.
 
@@ -121,12 +136,7 @@ class ObligationEvidence(Stored):
     witness: dict[str, str] | None = None
     asked: bool
     commands: dict[str, str]
-    replies: tuple[ReplyRecord, ...]
-
-    @property
-    def cpu(self) -> float:
-        """Seconds of processor time that the provers used."""
-        return sum(reply.cpu for reply in self.replies)
+    replies: tuple[ReplyEvidence, ...]
 
 
 class Witness(Stored):
@@ -283,6 +293,54 @@ class FileDigest(Stored):
     sha256: str
 
 
+class Unformal(Stored):
+    """A line of the page that no entry quotes and no check reads: not formal, or said elsewhere too."""
+
+    line: int
+    text: str
+
+
+class Statements(Stored):
+    """What of the page is formal. `of_page_refuted` are false as they stand in a family, and repaired there.
+
+    `ours` are the properties: what we conclude from the page. `unformal` are lines that nothing formal takes.
+    """
+
+    of_page: int
+    of_page_refuted: int
+    ours: int
+    ours_refuted: int
+    unformal: tuple[Unformal, ...]
+
+
+class Obligations(Stored):
+    """Of what the obligations speak; smoke tests are not counted."""
+
+    of_page: int
+    ours: int
+    readings: int
+    others: int
+
+
+class Road(Stored):
+    """A road of argument: ``run``, ``not run``, or in which part."""
+
+    name: str
+    status: str
+
+
+class Times(BaseModel):
+    """times.json: all that differs between two runs on the same things; `replies` by obligation, prover."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal[1] = 1
+    seconds: dict[str, float]
+    replies: dict[str, dict[str, float]]
+    from_ledger: int
+    asked: int
+
+
 class Totals(Stored):
     """The counts on top. `obligations` = `by_two` + `by_one` + `smoke_held` + `not_proved`.
 
@@ -337,5 +395,7 @@ class Evidence(Stored):
     tools: dict[str, str]
     replays: tuple[ReplayEvidence, ...]
     limits: dict[str, str]
-    seconds: dict[str, float]
+    statements: Statements
+    obligations_of: Obligations
+    roads: tuple[Road, ...]
     files: tuple[FileDigest, ...]

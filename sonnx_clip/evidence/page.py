@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Outcomes of the dialects in the colours of verdicts.
 _DIALECT_COLOURS = {
-    "agrees": "conforms", "payload": "conforms", "allowed": "acceptable", "differs": "acceptable",
+    "agrees": "conforms", "payload": "conforms", "allowed": "acceptable", "differs": "violates",
     "unexplained": "violates", "refused": "unsupported", "crashed": "crashed",
 }  # fmt: skip
 # What panel.svg.j2 draws with.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.conform.report import FAILING, Verdict
 from sonnx_clip.conform.runtimes import RUNTIMES
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence.model import DeviationEvidence, RuntimeEvidence, Shown
@@ -81,9 +82,12 @@ def _deviations(report: Report) -> Iterable[DeviationEvidence]:
 def worst_shown(verdicts: Iterable[Shown]) -> Shown:
     """The worst of verdicts; a missing one makes the whole ``not run``, unless another is a failure."""
     every = list(verdicts)
-    found = worst([v for v in every if v != "not run"]) if any(v != "not run" for v in every) else "not run"
-    missing = "not run" in every and found in ("conforms", "acceptable", "unsupported")
-    return "not run" if missing else found
+    decided: list[Verdict] = [v for v in every if v != "not run" and v != "undecided"]  # noqa: PLR1714
+    found = worst(decided) if decided else None
+    if found in FAILING:
+        return found
+    # Of a property, undecided is worse than what conforms; and what was not run says nothing of the whole.
+    return next((v for v in ("not run", "undecided") if v in every), found or "not run")
 
 
 def verdicts_for(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from sonnx_clip.evidence.model import ALL_TYPES, Cell, CellStatus, ObligationEvidence
+from sonnx_clip.evidence.model import ALL_TYPES, Cell, CellStatus, ObligationEvidence, ReplyEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.evidence.proofs import OutcomeRecord
+    from sonnx_clip.evidence.proofs import OutcomeRecord, ReplyRecord
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import ElementType
 
@@ -23,12 +23,23 @@ def all_obligations(
     """Every obligation that is wanted or was proved; one that nobody was asked about is not proved."""
     by_id = {outcome.id: outcome for outcome in outcomes}
     unasked = [o for o in wanted if o.id not in by_id]
-    asked = [ObligationEvidence(**outcome.model_dump(), asked=bool(outcome.replies)) for outcome in outcomes]
+    asked = [
+        ObligationEvidence(
+            **outcome.model_dump(exclude={"replies"}),
+            replies=tuple(_said(reply) for reply in outcome.replies),
+            asked=bool(outcome.replies),
+        )
+        for outcome in outcomes
+    ]
     missing = [
         ObligationEvidence(**asdict(o), status="not proved", asked=False, commands={}, replies=())
         for o in unasked
     ]
     return (*asked, *missing)
+
+
+def _said(reply: ReplyRecord) -> ReplyEvidence:
+    return ReplyEvidence(**reply.model_dump(exclude={"cpu", "from_ledger"}))
 
 
 def weakest(statuses: Iterable[CellStatus]) -> CellStatus:

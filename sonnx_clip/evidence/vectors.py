@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.model import VectorEvidence
 from sonnx_clip.evidence.read import read_record, require_digest
-from sonnx_clip.spec import encode, evaluator, show
+from sonnx_clip.render.vectors import vector_of
+from sonnx_clip.spec import class_of, encode, evaluator, show
 from sonnx_clip.spec.tree import Connective, Name
 from sonnx_clip.spec.walk import subtrees
 
@@ -76,9 +79,31 @@ def read_vectors(generated: Path, spec: Spec) -> Vectors:
 def _read(generated: Path, spec: Spec, etype: ElementType) -> tuple[Vector, ...]:
     path = generated / "vectors" / f"{etype.id}.json"
     todo = "run `sonnx-clip generate`"
-    found, _ = read_record(path, _File, todo)
+    found, text = read_record(path, _File, todo)
     require_digest(found.spec_sha256, spec, path, todo)
+    if spec.memo.get(("vectors", etype.id)) != text:  # else they have been computed already
+        _as_given(spec, etype, json.loads(text)["vectors"], path, todo)
+        spec.memo["vectors", etype.id] = text
     return tuple(_vector(record, etype) for record in found.vectors)
+
+
+def _as_given(spec: Spec, etype: ElementType, vectors: list[dict[str, Any]], path: Path, todo: str) -> None:
+    """UserError for the first vector that is not what the specification gives for its bits."""
+    evaluate = evaluator(spec, etype)
+    count: dict[str, int] = {}
+    for vector in vectors:
+        try:
+            triple = tuple(int(encode(vector[name], etype)) for name in ("x", "min", "max"))
+            x, l, m = triple
+            klass = class_of(spec, etype, x, l, m)
+        except (UserError, ValueError) as error:
+            raise UserError(f"{vector['id']}: {error}", str(path), todo) from error
+        count[klass.id] = count.get(klass.id, 0) + 1
+        due = vector_of(evaluate, klass, count[klass.id], (x, l, m))
+        for key, value in due.items():
+            if vector.get(key) != value:
+                what = f"{vector['id']}: `{key}` is {vector.get(key)}, the specification gives {value}"
+                raise UserError(what, str(path), todo)
 
 
 def _vector(record: _Record, etype: ElementType) -> Vector:

@@ -9,6 +9,7 @@ from sonnx_clip.conform.report import Report
 from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.verdicts import Count, verdict_of, worst
 from sonnx_clip.errors import UserError
+from sonnx_clip.evidence.count_verdicts import require_same_plan, wrong_in_report
 from sonnx_clip.evidence.read import read_record, require_digest
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
             runtime of which another file speaks.
     """
     found: dict[str, Report] = {}
+    files: dict[str, str] = {}
     for path in sorted((build / "verdicts").glob("*.json")):
         again = f"run `sonnx-clip check --runtime {path.stem} --json -o {path}`, or remove the file"
         report, _ = read_record(path, Report, again)
@@ -38,6 +40,8 @@ def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
             raise UserError(f"another file speaks of {report.runtime} too", str(path), "remove one of them")
         _check(report, spec, path, again)
         found[report.runtime] = report
+        files[report.runtime] = str(path)
+    require_same_plan({name: (files[name], report) for name, report in found.items()})
     return found
 
 
@@ -54,6 +58,8 @@ def _check(report: Report, spec: Spec, path: Path, again: str) -> None:
                 raise UserError(what, str(path), again)
         if by_type.verdict != worst(c.verdict for c in by_type.classes):
             raise UserError(f"{by_type.type}: {by_type.verdict} is not its worst class", str(path), again)
+    for what in wrong_in_report(spec, report):
+        raise UserError(what, str(path), again)
 
 
 def _recounted(klass: ClassReport, *, served: bool) -> str:

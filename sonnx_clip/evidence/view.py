@@ -51,7 +51,7 @@ SECTION_WORDS = {
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
 VERDICT_GLYPHS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "unsupported": "–", "crashed": "!", "unreached": "?",
-    "not run": "",
+    "undecided": "○", "not run": "",
 }  # fmt: skip
 _STATUS_ORDER: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved")
 _ORDER: tuple[Shown, ...] = (
@@ -61,6 +61,7 @@ _ORDER: tuple[Shown, ...] = (
     "crashed",
     "unreached",
     "unsupported",
+    "undecided",
     "not run",
 )
 
@@ -117,13 +118,10 @@ class View:
         sign = _GLYPHS[cell.status]
         return f"◇{'' if cell.status == 'proved' else sign}" if cell.finding else sign
 
-    def times(self, cell: Cell) -> dict[str, float]:
-        """Seconds of processor time of each prover on the obligations of a cell."""
-        spent: dict[str, float] = {}
-        for id_ in cell.obligations:
-            for reply in self._obligations[id_].replies:
-                spent[reply.prover] = spent.get(reply.prover, 0.0) + reply.cpu
-        return spent
+    def provers(self, cell: Cell) -> tuple[str, ...]:
+        """The provers that replied on the obligations of a cell."""
+        replies = (reply for id_ in cell.obligations for reply in self._obligations[id_].replies)
+        return tuple(dict.fromkeys(reply.prover for reply in replies))
 
     def cells_in_words(self, entry: Entry) -> str:
         """The statuses of an entry, the worst first: ``9 proved, 4 refuted and repaired``."""

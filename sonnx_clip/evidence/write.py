@@ -1,4 +1,4 @@
-"""Writes build/evidence/: index.html for people, evidence.json and its schema for machines."""
+"""Writes build/evidence/: index.html for people, evidence.json and its schema for machines, times.json."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.counts import counted
-from sonnx_clip.evidence.collect import gather, read_inputs
+from sonnx_clip.evidence.collect import gather, read_inputs, times_of
 from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
 from sonnx_clip.files import write_together
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
 
-PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
+PAGE, RECORD, SCHEMA, TIMES = "index.html", "evidence.json", "evidence.schema.json", "times.json"
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,11 @@ def write_evidence(
     """
     spec = spec or load_spec()
     every = tuple(all_obligations(spec) if wanted is None else wanted)
-    evidence = gather(read_inputs(build, spec, every, generated or repo_file("generated")))
+    found = read_inputs(build, spec, every, generated or repo_file("generated"))
+    evidence = gather(found)
     files = {
         RECORD: evidence.model_dump_json(indent=1) + "\n",
+        TIMES: times_of(found).model_dump_json(indent=1) + "\n",
         SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
         PAGE: render_page(evidence, spec),
     }

@@ -124,7 +124,12 @@ class Session:
         )
         wall = time.monotonic() - start
         return Proofs(
-            outcomes, tuple(self.strays), self.asked, wall, self.prover_cpu, children - self.prover_cpu
+            outcomes,
+            tuple(self.strays),
+            self.asked,
+            wall,
+            self.prover_cpu,
+            max(0.0, children - self.prover_cpu),
         )
 
     def _questions(

@@ -27,6 +27,7 @@ from sonnx_clip.render.vectors import render_vectors
 from sonnx_clip.render.why3 import ordered_axioms, render_why3
 from sonnx_clip.render.written import written_obligations
 from sonnx_clip.spec.schema import schema_text
+from sonnx_clip.spec.source_digests import require_sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -96,6 +97,7 @@ def _once(spec: Spec, render: Callable[[Spec], _Rendered], *given: str) -> _Rend
 
 def render_all(spec: Spec) -> Generated:
     """Render every target; UserError if a hand-written theory does not fit the YAML."""
+    require_sources(spec)
     theories = render_theories(spec)
     files = {
         **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),

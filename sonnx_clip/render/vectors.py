@@ -79,7 +79,7 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
         due = [triple for triple in named if triple in by_class[klass.id]]
         spread = _spread(list(by_class[klass.id]))
         for number, triple in enumerate(dict.fromkeys([*spread, *due]), 1):
-            yield _vector(evaluate, klass, number, triple)
+            yield vector_of(evaluate, klass, number, triple)
 
 
 def _named(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
@@ -122,9 +122,10 @@ def _spread(found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return [found[index * (len(found) - 1) // (PER_CLASS - 1)] for index in range(PER_CLASS)]
 
 
-def _vector(
+def vector_of(
     evaluate: Evaluator, klass: ValueClass, number: int, triple: tuple[int, int, int]
 ) -> dict[str, Any]:
+    """A vector as it stands in a file: bits of a triple in a class, what is due, and what is acceptable."""
     etype = evaluate.etype
     case = evaluate.case(*triple)
     due = int(evaluate.clip(*triple))

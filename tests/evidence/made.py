@@ -1,20 +1,33 @@
 """Results of `prove` and `check` as they would be, made by hand: quick, and free to be spoilt by a test."""
 
 import json
+import tempfile
 from dataclasses import asdict
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
-from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
+from sonnx_clip.conform.report import ClassReport, Deviation, ReadingMatch, Report, TypeReport
 from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.verdicts import worst
+from sonnx_clip.evidence import recheck_proofs
+from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.report import theory_digests
+from sonnx_clip.prove.tasks import configure
 from sonnx_clip.prove.trusted import trusted
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec import encode, evaluator, load_spec, show_bits
 
-TOOLS = {"why3": "1.5.1", "Z3": "4.8.12", "cvc5": "1.0.3"}
+WHY3 = configure(Path(tempfile.mkdtemp(prefix="made-")))
+TOOLS = {"why3": WHY3.version, **{prover.name: prover.version for prover in find_provers()}}
+PACKAGES = {"numpy": "numpy", "onnxruntime": "onnxruntime", "onnx-reference": "onnx"}
+
+
+def believe(monkeypatch):
+    """What is made here has no tasks of Why3, and needs no configuration of its own."""
+    monkeypatch.setattr(recheck_proofs, "_tasks", lambda *_, **__: None)
+    monkeypatch.setattr(recheck_proofs, "configure", lambda _: WHY3)
 
 
 def replies(kind, number):
@@ -87,11 +100,13 @@ def refusing(type_id):
     """A report in which our own Clip raises in every call of a type."""
     made = ours()
     refused = {"compared": 0, "raised": 10, "verdict": "unsupported", "words": "ValueError: no"}
+    refused |= {"deviations": ()}
     types = tuple(
         t.model_copy(
             update={
                 "compared": 0,
                 "verdict": "unsupported",
+                "readings": None,
                 "classes": tuple(c.model_copy(update=refused) for c in t.classes),
             }
         )
@@ -111,12 +126,18 @@ def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
         ids = [(c.id, c.case) for c in spec.classes_of(family)] + [("C1", None), ("C3", None)]
         classes = tuple(_class(id_, case, type_id, bad=id_ in violates) for id_, case in ids)
         verdict = worst(c.verdict for c in classes)
-        found.append(TypeReport(type=type_id, verdict=verdict, compared=10 * len(classes), classes=classes))
+        compared = 10 * (len(classes) - 2)
+        found.append(
+            TypeReport(
+                type=type_id, verdict=verdict, compared=compared, classes=classes,
+                readings=readings(type_id, [c.id for c in classes if c.violating and c.case]),
+            )
+        )  # fmt: skip
     made = Report(
         tool="sonnx-clip 0.1.0",
         spec_sha256=spec.digest,
         runtime=runtime,
-        runtime_version=f"{runtime} 1.0",
+        runtime_version=installed(runtime),
         code_sha256=code_digest(runtime),
         python="3.11.2",
         numpy=np.__version__,
@@ -128,18 +149,43 @@ def report(runtime, *, violates=(), types=("int8", "float32"), **fields):
     return made.model_copy(update=fields)
 
 
-def _class(id_, case, type_id, *, bad):
-    deviation = Deviation(
+def installed(runtime):
+    """What a runtime says of itself."""
+    package = PACKAGES.get(runtime)
+    return f"{package} {version(package)}" if package else f"{runtime} 1.0"
+
+
+def readings(type_id, deviating):
+    """What the readings say to answers that deviate in some classes."""
+    if not deviating:
+        return ReadingMatch(answers=20, allowed_by=("cases",), exactly=("cases",))
+    return ReadingMatch(
+        answers=20, allowed_by=(), exactly=(), nearest="cases", left=3, left_in=tuple(deviating)
+    )
+
+
+def deviation_in(id_, type_id):
+    """An answer that no latitude accepts, to the numbers by which the YAML shows a class."""
+    spec = load_spec()
+    etype = spec.element_type(type_id)
+    family = etype.family
+    klass = next((c for c in spec.classes_of(family) if c.id == id_), spec.classes_of(family)[0])
+    x, l, m = (int(encode(text, etype)) for text in klass.inhabited_by.texts().values())
+    due = evaluator(spec, etype).clip(x, l, m)
+    got = int(encode("7", etype))
+    bits = [show_bits(value, etype) for value in (x, l, m, due, got)]
+    names = ("x", "min", "max", "expected", "got")
+    return Deviation(
         kind="violates",
-        x="0x00000000",
-        min="0x7fc00000",
-        max="0x3f800000",
-        expected="0x00000000",
-        got="0x7fc00000",
-        shown="X=0 min=nan max=1: got nan, expected 0",
+        **dict(zip(names, bits, strict=True)),
+        shown=f"X={bits[0]} min={bits[1]} max={bits[2]}: got {bits[4]}, expected {bits[3]}",
         layout="plain",
         reproduce="import numpy as np; np.clip(0, np.nan, 1)",
     )
+
+
+def _class(id_, case, type_id, *, bad):
+    deviation = deviation_in(id_, type_id)
     return ClassReport(
         id=id_,
         case=case,

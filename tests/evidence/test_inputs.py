@@ -126,7 +126,7 @@ def test_the_old_page_stays_when_the_new_one_is_refused(tmp_path, obligations):
     build = made.write(tmp_path / "b", made.proofs(obligations))
     write_evidence(build, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    assert set(before) == {"index.html", "evidence.json", "evidence.schema.json"}
+    assert set(before) == {"index.html", "evidence.json", "evidence.schema.json", "times.json"}
     (build / "proofs.json").write_text("{")
     with pytest.raises(UserError):
         write_evidence(build, tmp_path / "out")

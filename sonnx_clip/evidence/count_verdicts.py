@@ -1,0 +1,186 @@
+"""Counts a report of `check` again: what it states must follow from what it records.
+
+Sums, verdicts of single deviations, and what the readings are said to allow are computed anew from the
+specification. How many results are compared in a class follows from the plan alone, which is the same for
+every runtime: reports that served a type must agree on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.evidence.runtimes import FORMS
+from sonnx_clip.spec import class_of, evaluator
+from sonnx_clip.spec.values import identical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sonnx_clip.conform.report import ClassReport, Deviation, ReadingMatch, Report, TypeReport
+    from sonnx_clip.spec import ElementType, Spec
+
+
+def wrong_in_report(spec: Spec, report: Report) -> Iterator[str]:
+    """What a report states and does not bear out, in words."""
+    types = [found.type for found in report.types]
+    for type_id in types:
+        if types.count(type_id) > 1:
+            yield f"{type_id} is there twice"
+            return
+    for found in report.types:
+        etype = spec.element_type(found.type)
+        yield from _type(spec, etype, report, found)
+
+
+def _type(spec: Spec, etype: ElementType, report: Report, found: TypeReport) -> Iterator[str]:
+    ids = [klass.id for klass in found.classes]
+    due = [*(klass.id for klass in spec.classes_of(etype.family)), *FORMS]
+    if sorted(ids) != sorted(due):
+        odd = next((id_ for id_ in ids if id_ not in due or ids.count(id_) > 1), "a class too few")
+        yield f"{etype.id}: its classes are not those of {etype.family}: {odd}"
+        return
+    for klass in found.classes:
+        for said in _class(spec, etype, report, klass):
+            yield f"{etype.id}, {klass.id}: {said}"
+    summed = sum(klass.compared for klass in found.classes if klass.id not in FORMS)
+    if found.compared != summed:
+        yield f"{etype.id}: {found.compared} are stated as compared, its classes sum up to {summed}"
+    for said in _readings(spec, etype, found):
+        yield f"{etype.id}: its readings {said}"
+
+
+def _class(spec: Spec, etype: ElementType, report: Report, klass: ClassReport) -> Iterator[str]:
+    counts = (klass.compared, klass.acceptable, klass.violating, klass.raised, *klass.latitude.values())
+    if min(counts) < 0:
+        yield "a count is below zero"
+    if klass.acceptable != sum(klass.latitude.values()):
+        latitudes = sum(klass.latitude.values())
+        yield f"{klass.acceptable} are stated as acceptable, its latitudes sum up to {latitudes}"
+    if klass.acceptable + klass.violating > klass.compared:
+        yield f"{klass.acceptable + klass.violating} deviate of {klass.compared} that were compared"
+    known = {entry.id for entry in spec.latitude if entry.always or report.policy == "default"}
+    if stray := sorted(set(klass.latitude) - known):
+        yield f"there is no latitude `{stray[0]}` under the {report.policy} policy"
+    if klass.verdict in ("unsupported", "crashed"):
+        return
+    shown = [d.latitude or "violates" for d in klass.deviations]
+    needed = {*(id_ for id_, count in klass.latitude.items() if count)}
+    needed |= {"violates"} if klass.violating or klass.raised else set()
+    if set(shown) != needed or len(shown) != len(needed):
+        listed = ", ".join(sorted(needed ^ set(shown))) or shown[0]
+        yield f"its counts and its recorded deviations do not fit: {listed}"
+    if klass.id in FORMS:
+        return
+    for deviation in klass.deviations:
+        yield from _deviation(spec, etype, klass, deviation)
+
+
+def _deviation(spec: Spec, etype: ElementType, klass: ClassReport, deviation: Deviation) -> Iterator[str]:
+    try:
+        x, l, m, due = (int(b, 16) for b in (deviation.x, deviation.min, deviation.max, deviation.expected))
+        got = None if deviation.got is None else int(deviation.got, 16)
+    except ValueError:
+        yield "a recorded deviation is no bit pattern"
+        return
+    if got is None:  # a call without a result: there is nothing to compare
+        return
+    ask = evaluator(spec, etype)
+    numbers = f"X={deviation.x} min={deviation.min} max={deviation.max}"
+    if class_of(spec, etype, x, l, m).id != klass.id:
+        yield f"{numbers} lies in {class_of(spec, etype, x, l, m).id}"
+    elif not identical(ask.clip(x, l, m), due):
+        yield f"for {numbers} {deviation.expected} is stated as expected, and is not"
+    elif identical(got, due):
+        yield f"for {numbers} the answer {deviation.got} is no deviation"
+    else:
+        accepted = [entry.id for entry in ask.latitudes(x, l, m, got)]
+        if (deviation.kind == "acceptable") != (deviation.latitude is not None):
+            yield f"for {numbers} the answer is called {deviation.kind}, with latitude {deviation.latitude}"
+        elif deviation.latitude is not None and deviation.latitude not in accepted:
+            yield f"for {numbers} `{deviation.latitude}` does not accept {deviation.got}"
+
+
+def _readings(spec: Spec, etype: ElementType, found: TypeReport) -> Iterator[str]:
+    match = found.readings
+    if match is None:
+        # A call whose result has another shape or type gives no answer, and counts as violating throughout.
+        answered = sum(k.compared - k.violating for k in found.classes if k.id not in FORMS)
+        if answered and found.verdict != "crashed":
+            yield f"are missing, and {answered} answers were compared"
+        return
+    classes = {klass.id: klass for klass in found.classes if klass.id not in FORMS}
+    deviating = {id_ for id_, klass in classes.items() if _answered_otherwise(klass)}
+    known = {reading.id for reading in spec.readings}
+    named = {*match.allowed_by, *match.exactly, *([match.nearest] if match.nearest else [])}
+    if stray := sorted(named - known):
+        yield f"name `{stray[0]}`, which is none"
+    elif not set(match.exactly) <= set(match.allowed_by) or (match.nearest is None) != bool(match.allowed_by):
+        yield "contradict themselves: which allow every answer, and which is nearest"
+    elif not 0 <= match.left <= match.answers or not 0 < match.answers <= max(1, found.compared):
+        yield f"count {match.left} of {match.answers} answers, and {found.compared} were compared"
+    elif (match.left > 0) != (match.nearest is not None) or (match.left > 0) != bool(match.left_in):
+        yield f"leave {match.left} answers in {', '.join(match.left_in) or 'no class'}"
+    elif "cases" in match.allowed_by and deviating:
+        yield f"say that every answer is that of the cases, and {min(deviating)} deviates"
+    elif "cases" not in match.allowed_by and not deviating:
+        yield f"count {match.left} answers that `{match.nearest}` does not allow, and no class deviates"
+    else:
+        yield from _of_cases(match, classes, deviating)
+        yield from _disallowed(spec, etype, match, found)
+
+
+def _answered_otherwise(klass: ClassReport) -> bool:
+    """Whether a class has results in other bits; what raised, or had another form, has none to compare."""
+    return bool(klass.acceptable) or any(d.got is not None for d in klass.deviations)
+
+
+def _of_cases(match: ReadingMatch, classes: Mapping[str, ClassReport], deviating: set[str]) -> Iterator[str]:
+    """Answers that the cases do not allow are deviations, which are counted by class."""
+    if match.nearest != "cases":
+        return
+    if not set(match.left_in) <= deviating:
+        yield f"leave answers in {min(set(match.left_in) - deviating)}, which does not deviate"
+    counted = sum(classes[id_].acceptable + classes[id_].violating for id_ in match.left_in if id_ in classes)
+    if match.left > counted:
+        yield f"count {match.left} answers that are not allowed, its classes {counted}"
+
+
+def _disallowed(spec: Spec, etype: ElementType, match: ReadingMatch, found: TypeReport) -> Iterator[str]:
+    """A reading that is said to allow every answer allows those that are recorded."""
+    ask = evaluator(spec, etype)
+    for klass in found.classes:
+        for deviation in klass.deviations:
+            if deviation.got is None or klass.id in FORMS:
+                continue
+            names = ("x", "min", "max", "got")
+            numbers = (int(getattr(deviation, name), 16) for name in names)
+            environment = dict(zip("XLMY", numbers, strict=True))
+            for id_ in match.allowed_by:
+                if not ask(spec.reading(id_).returns, environment):
+                    yield f"say that `{id_}` allows every answer, and not {deviation.got} in {klass.id}"
+                    return
+
+
+def require_same_plan(reports: Mapping[str, tuple[str, Report]]) -> None:
+    """UserError where two reports that served a type do not count as many comparisons of a class.
+
+    Args:
+        reports: by runtime, the file and the report.
+    """
+    counts: dict[tuple[str, str], tuple[str, int]] = {}
+    for name, (path, report) in reports.items():
+        for found in report.types:
+            if found.refused_layouts or found.verdict in ("unsupported", "crashed"):
+                continue
+            if any(klass.raised for klass in found.classes):
+                continue
+            for klass in found.classes:
+                other, count = counts.setdefault((found.type, klass.id), (name, klass.compared))
+                if count != klass.compared:
+                    what = (
+                        f"{found.type}, {klass.id}: {klass.compared} compared for {name}, "
+                        f"{count} for {other}: every runtime is asked the same"
+                    )
+                    todo = f"run `sonnx-clip check --again` for {name} and {other}"
+                    raise UserError(what, path, todo)

@@ -1,0 +1,167 @@
+"""`sonnx-clip verify`: what the records state is computed again, and a sample of it is asked again.
+
+The checks are those of `evidence`, but Why3 prints every task anew and every generated file is rendered. The
+sample is drawn by a seed, so that whoever repeats the run asks the same questions.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sonnx_clip.counts import counted
+from sonnx_clip.errors import UserError
+from sonnx_clip.evidence.collect import read_inputs
+from sonnx_clip.evidence.fresh import require_installed
+from sonnx_clip.paths import repo_file
+from sonnx_clip.prove.provers import Running, ask, find_provers
+from sonnx_clip.prove.run import limits_of
+from sonnx_clip.prove.tasks import configure, print_tasks
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeVar
+
+    from sonnx_clip.conform.report import Deviation
+    from sonnx_clip.evidence.proofs import OutcomeRecord, ReplyRecord
+
+    _T = TypeVar("_T")
+
+SEED = 12
+_SECONDS = 120  # for a line that repeats a deviation
+_NO_ANSWER = "unknown", "timeout"  # neither shows anything, and which of them comes depends on the machine
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a run of `verify` did.
+
+    Args:
+        replies: how many replies of provers are borne out by what they state.
+        replayed: how many of them were asked again and answered alike.
+        deviations: how many deviations are recorded.
+        repeated: how many of them were called again and came out alike.
+        absent: runtimes that are not installed here, whose deviations cannot be repeated.
+    """
+
+    replies: int
+    replayed: int
+    deviations: int
+    repeated: int
+    absent: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The counts in one line."""
+        text = (
+            f"borne out: {self.replies} replies of provers, {self.replayed} of them asked again; "
+            f"{counted(self.deviations, 'recorded deviation')}, {self.repeated} of them called again"
+        )
+        return text + (f"; not installed here: {', '.join(self.absent)}" if self.absent else "")
+
+
+def verify(build: Path, replay: float, say: Callable[[str], None] = lambda _: None) -> Verified:
+    """Compute again what the records in `build` state, and ask a part of it again.
+
+    Args:
+        build: the folder of proofs.json, the ledger and verdicts/.
+        replay: the part of the replies and of the recorded deviations that is asked again, 0 to 1.
+        say: called with what is being done.
+
+    Raises:
+        UserError: the first statement that is not borne out, with its place.
+    """
+    spec = load_spec()
+    wanted = tuple(all_obligations(spec))
+    say("printing every task, rendering every file, counting again")
+    found = read_inputs(build, spec, wanted, repo_file("generated"), anew=True)
+    absent = require_installed(found.reports, "")
+    replies = [(o, r) for o in found.proofs.outcomes for r in o.replies if r.task]
+    deviations = [
+        (name, f"{of_type.type}, {klass.id}", deviation)
+        for name, report in found.reports.items()
+        for of_type in report.types
+        for klass in of_type.classes
+        for deviation in klass.deviations
+    ]
+    asked = sample(replies, replay)
+    say(f"asking provers again: {len(asked)} replies of {len(replies)}")
+    _ask_again(build, asked)
+    here = [entry for entry in deviations if entry[0] not in absent and entry[2].got is not None]
+    called = sample(here, replay)
+    say(f"calling runtimes again: {counted(len(called), 'deviation')} of {len(deviations)}")
+    for name, where, deviation in called:
+        _call_again(build, name, where, deviation)
+    return Verified(len(replies), len(asked), len(deviations), len(called), absent)
+
+
+def sample(every: Sequence[_T], part: float) -> list[_T]:
+    """A part of a list, drawn by the seed, in the order of the list; at least one if the part is not 0."""
+    size = min(len(every), max(1, round(len(every) * part))) if part > 0 else 0
+    chosen = sorted(random.Random(SEED).sample(range(len(every)), size))  # noqa: S311 - no secret
+    return [every[index] for index in chosen]
+
+
+def _ask_again(build: Path, asked: Sequence[tuple[OutcomeRecord, ReplyRecord]]) -> None:
+    """UserError if a prover now says otherwise of a task than is recorded."""
+    provers = {prover.name: prover for prover in find_provers()}
+    running = Running()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for outcome, reply, text in _texts(build, asked):
+                o = outcome.obligation()
+                answer = ask(provers[reply.prover], text, reply.task, limits_of(o), Path(folder), running)
+                if answer.verdict != reply.verdict and {answer.verdict, reply.verdict} != {*_NO_ANSWER}:
+                    what = (
+                        f"{o.id}: {reply.prover} is stated as {reply.verdict}, asked again it is "
+                        f"{answer.verdict}"
+                    )
+                    raise UserError(what, str(build / "proofs.json"), "run `sonnx-clip prove`")
+    finally:
+        running.stop()
+
+
+def _texts(
+    build: Path, asked: Sequence[tuple[OutcomeRecord, ReplyRecord]]
+) -> Iterator[tuple[OutcomeRecord, ReplyRecord, str]]:
+    """Each question with the text of its task, printed once for each file and prover."""
+    why3, provers = configure(build), {prover.name: prover for prover in find_provers()}
+    places = dict.fromkeys((outcome.file, reply.prover) for outcome, reply in asked)
+    for file, name in places:
+        of_file = [(o, r) for o, r in asked if (o.file, r.prover) == (file, name)]
+        smoke = [o.obligation() for o, _ in of_file if o.kind == "smoke"]
+        tasks, _ = print_tasks(why3, provers[name], file, smoke)
+        texts = {task.name.digest: task.text for task in tasks}
+        for outcome, reply in of_file:
+            if reply.task not in texts:
+                what = f"{outcome.id}: Why3 prints no task {reply.task[:12]}…"
+                raise UserError(what, file, "run `sonnx-clip prove`")
+            yield outcome, reply, texts[reply.task]
+
+
+def _call_again(build: Path, name: str, where: str, deviation: Deviation) -> None:
+    """UserError if the recorded line of Python does not give the recorded answer."""
+    path = str(build / "verdicts" / f"{name}.json")
+    todo = f"run `sonnx-clip check --runtime {name} --again`"
+    for number in (deviation.x, deviation.min, deviation.max):
+        if number not in deviation.reproduce:
+            raise UserError(f"{where}: its line does not call with {number}", path, todo)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", deviation.reproduce],
+            capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=repo_file(""),
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise UserError(f"{where}: its line did not end within {_SECONDS} s", path, todo) from error
+    assert deviation.got is not None
+    got = hex(int(deviation.got, 16))
+    if done.returncode != 0 or f"'{got}'" not in done.stdout:
+        said = " ".join((done.stdout or done.stderr).split())[-160:]
+        raise UserError(f"{where}: {deviation.got} is recorded, called again it prints: {said}", path, todo)
