@@ -74,14 +74,16 @@ def test_one_prover(real_bench: Workbench) -> None:
 
 
 def test_json(real_bench: Workbench) -> None:
-    ended = real_bench.prove("--only", "uint8.*", "--json")
+    few = {id_ for id_ in _ids(subject="uint8") if id_.startswith(("uint8.c", "uint8.m"))}
+    assert len(few) > 10
+    ended = real_bench.prove("--only", "uint8.[cm]*", "--json")
     document = ended.document
     assert set(document["tools"]) == {"why3", "Z3", "cvc5"}
     assert document["about"]["spec_digest"] == load_spec().digest
     assert document["strays"] == []
-    assert set(ended.outcomes) == _ids(subject="uint8")
+    assert set(ended.outcomes) == few
     for o in ALL:
-        if o.subject == "uint8":
+        if o.id in few:
             outcome = ended.outcomes[o.id]
             assert outcome["status"] == "proved"
             assert (outcome["kind"], tuple(outcome["shows"])) == (o.kind, o.shows)
@@ -89,7 +91,7 @@ def test_json(real_bench: Workbench) -> None:
             assert [r["prover"] for r in outcome["replies"]] == ["Z3", "cvc5"]
             assert all(len(r["task"]) == 64 for r in outcome["replies"])
     assert "proving: " in ended.err  # what is for people goes beside
-    again = real_bench.prove("--only", "uint8.*", "--json")
+    again = real_bench.prove("--only", "uint8.[cm]*", "--json")
     assert again.document["run"]["asked"] == 0
     assert again.document["run"]["prover_cpu"] == 0
 
