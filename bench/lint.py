@@ -1,14 +1,16 @@
 """How lint and normalise do on large models: time against shape inference, memory against the file.
 
-``python -m bench.lint`` makes a model of 200 MB and chains of Clip nodes, runs processes (nothing but the
-imports; onnx.load and shape inference; lint; normalise), and prints ratios. Exit status 1 where a limit is
-not kept; the figures of the chains are printed beside their goals.
+``python -m bench.lint`` makes a model of 200 MB, chains of Clip nodes, functions that call each other, and a
+small model, runs processes (nothing but the imports; onnx.load and shape inference; lint; normalise), and
+prints CPU seconds of a process and those it starts, and ratios of them. Exit status 1 where a limit is not
+kept; the other figures are printed beside their goals.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,13 +24,14 @@ from onnx import TensorProto, helper
 
 MEMORY_LIMIT = 2.0
 TIME_LIMIT = 1.5
+_WEIGHTS = 500_000_000
 
 _MEASURE = """
-import json, sys, time
+import json, os, sys
 {imports}
-start = time.perf_counter()
+start = sum(os.times()[:4])
 {work}
-seconds = time.perf_counter() - start
+seconds = sum(os.times()[:4]) - start
 # Not getrusage: its maximum counts what the parent had before this process became its own.
 status = Path("/proc/self/status").read_text()
 peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) * 1024
@@ -41,11 +44,23 @@ _NORMALISE = (
     "normalise(Path(sys.argv[1]), None, Wish(self_check={}))"
 )
 _LINT = "print(to_text(lint_model(Path(sys.argv[1]))), file=sys.stderr)"
+_JSON = (
+    "from sonnx_clip.graph import json_parts\n"
+    "sys.stderr.writelines(json_parts([lint_model(Path(sys.argv[1]))]))"
+)
+# The self-check in this process, whose memory then is its own and that of normalise, which is small.
+_SELF_CHECK = (
+    "from sonnx_clip.graph import self_check\n"
+    "from sonnx_clip.graph.isolated import Outcome\n"
+    "self_check.run_isolated = lambda work, *given, seconds: Outcome(work(*given))\n"
+    + _NORMALISE.format("True")
+)
+_LINT_COMMAND = "from sonnx_clip.cli import main\nsys.argv = ['sonnx-clip', 'lint', sys.argv[1]]\nmain()"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of the work, and the greatest memory in bytes that the process had (Linux)."""
+    """CPU seconds of the work, and the greatest memory in bytes that the process had (Linux)."""
 
     seconds: float
     peak: int
@@ -92,20 +107,94 @@ def clip_chain(count: int, opset: int) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
-def chains(folder: Path, times: int) -> None:
-    """Print what chains of Clip cost."""
-    file = folder / "chain.onnx"
+def weights_with_attributes(size: int) -> onnx.ModelProto:
+    """`large_model` before operator set 11, so that normalise has something to do."""
+    model = large_model(size)
+    model.opset_import[0].version = 9
+    for node in model.graph.node:
+        if node.op_type == "Clip":
+            del node.input[1:]
+            node.attribute.extend(helper.make_attribute(name, 0.5) for name in ("min", "max"))
+    return model
+
+
+def doubling_functions(count: int) -> onnx.ModelProto:
+    """Functions of which each calls the next twice; the last one clips."""
+    imports = [helper.make_opsetid("", 13), helper.make_opsetid("f", 1)]
+    last = helper.make_node("Clip", ["a", "l", "m"], ["b"])
+    functions = [helper.make_function("f", f"F{count}", ["a", "l", "m"], ["b"], [last], imports)]
+    for number in range(count - 1, 0, -1):
+        name = f"F{number + 1}"
+        nodes = [
+            helper.make_node(name, ["a", "l", "m"], ["t"], domain="f"),
+            helper.make_node(name, ["t", "l", "m"], ["b"], domain="f"),
+        ]
+        functions.append(helper.make_function("f", f"F{number}", ["a", "l", "m"], ["b"], nodes, imports))
+    stored = [helper.make_tensor(name, TensorProto.FLOAT, [], [0.5]) for name in ("l", "m")]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
+    graph = helper.make_graph(
+        [helper.make_node("F1", ["x", "l", "m"], ["y"], domain="f")], "calls", ends[:1], ends[1:], stored
+    )
+    return helper.make_model(graph, opset_imports=imports, functions=functions, ir_version=8)
+
+
+def many_nodes(file: Path, times: int) -> None:
+    """Print what a chain of 100,000 Clip nodes costs lint, runs of both kinds by turns."""
     file.write_bytes(clip_chain(100_000, 13).SerializeToString())
-    load, lint = (measure(work, file, times) for work in (_LOAD, _LINT))
-    ratios = (lint.seconds / load.seconds, lint.peak / load.peak)
-    print(f"lint, 100,000 Clip nodes: {ratios[0]:.1f} x onnx.load and shape inference (goal 2),")
-    print(f"    memory {ratios[1]:.2f} x (goal 3)")
+    pairs = [(measure(_LOAD, file, 1), measure(_LINT, file, 1)) for _ in range(times)]
+    ratio = median(lint.seconds / load.seconds for load, lint in pairs)
+    memory = max(lint.peak for _, lint in pairs) / max(load.peak for load, _ in pairs)
+    text = median(lint.seconds for _, lint in pairs)
+    print(f"lint, 100,000 Clip nodes: {ratio:.1f} x onnx.load and shape inference (goal 2), {text:.2f} s;")
+    written = measure(_JSON, file, times)
+    print(f"    memory {memory:.2f} x (goal 3); as JSON {written.seconds:.1f} s")
+
+
+def chains(folder: Path, times: int) -> None:
+    """Print what models of many nodes, of large weights, of functions, and of little cost."""
+    file = folder / "chain.onnx"
+    many_nodes(file, times)
     for count in (300, 2_500, 10_000):
         file.write_bytes(clip_chain(count, 9).SerializeToString())
         cost = [measure(_NORMALISE.format(check), file, times).seconds for check in (False, True)]
         print(
             f"normalise, a chain of {count}: {cost[0]:.1f} s; with the self-check {cost[1]:.1f} s (goal 10)"
         )
+    file.write_bytes(doubling_functions(20).SerializeToString())
+    print(f"lint, 20 functions calling doubly: {measure(_LINT, file, times).seconds:.2f} s (goal 1)")
+    file.write_bytes(weights_with_attributes(_WEIGHTS).SerializeToString())
+    size = file.stat().st_size
+    for title, work in (
+        ("without the self-check", _NORMALISE.format("False")),
+        ("its self-check", _SELF_CHECK),
+    ):
+        cost500 = measure(work, file, 1)
+        ratio = cost500.peak / size
+        print(f"normalise, 500 MB, {title}: {cost500.seconds:.1f} s, {ratio:.2f} x the file (goal 2.5)")
+
+
+def small(folder: Path, times: int) -> None:
+    """Print what commands on a small model cost as whole processes, beside the imports that they need."""
+    file = folder / "small.onnx"
+    file.write_bytes(clip_chain(3, 9).SerializeToString())
+    command = [sys.executable, "-m", "sonnx_clip"]
+    commands = {
+        "importing onnx": [sys.executable, "-c", "import onnx"],
+        "importing onnx and typer with its pydantic": [
+            *(sys.executable, "-c"),
+            "import onnx, typer, pydantic; pydantic.TypeAdapter(int)",
+        ],
+        "lint": [*command, "lint", str(file)],
+        "normalise with the self-check": [*command, "normalise", str(file), "--dry-run"],
+    }
+    spent: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(times):
+        for name, given in commands.items():  # by turns: the load of the machine is that of all
+            start = sum(os.times()[2:4])
+            subprocess.run(given, capture_output=True, check=False)
+            spent[name].append(sum(os.times()[2:4]) - start)
+    for name, seconds in spent.items():
+        print(f"a small model, {name}: {median(seconds):.2f} s")
 
 
 def measure(work: str, file: Path, times: int) -> Cost:
@@ -132,6 +221,7 @@ def main() -> int:
         size = file.stat().st_size
         idle, load, lint = (measure(work, file, asked.times) for work in ("pass", _LOAD, _LINT))
         chains(Path(folder), max(1, asked.times // 2))
+        small(Path(folder), asked.times)
     time_ratio, memory_ratio = lint.seconds / load.seconds, lint.peak / size
     print(f"a model of {size / 1e6:.0f} MB, {asked.times} runs each")
     print(f"time:   lint takes {time_ratio:.2f} x onnx.load and shape inference (limit {TIME_LIMIT})")

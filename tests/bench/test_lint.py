@@ -39,7 +39,10 @@ def test_the_status_says_whether_the_limits_are_kept(
 ) -> None:
     costs = {"pass": Cost(0.0, 10), lint._LOAD: Cost(2.0, 900), lint._LINT: Cost(1.0, 300)}
     costs |= {lint._NORMALISE.format(check): Cost(3.0, 300) for check in (False, True)}
+    costs |= {lint._JSON: Cost(4.0, 300), lint._SELF_CHECK: Cost(5.0, 300)}
     monkeypatch.setattr(lint, "measure", lambda work, *_: costs[work])
+    monkeypatch.setattr(lint, "small", lambda *_: None)
+    monkeypatch.setattr(lint, "_WEIGHTS", 1_000_000)
     monkeypatch.setattr(lint, "TIME_LIMIT", time_limit)
     monkeypatch.setattr(lint, "MEMORY_LIMIT", memory_limit)
     monkeypatch.setattr(sys, "argv", ["lint", "--megabytes", "1"])
@@ -47,4 +50,16 @@ def test_the_status_says_whether_the_limits_are_kept(
     out = capsys.readouterr().out
     assert "lint takes 0.50 x onnx.load" in out
     assert "lint, 100,000 Clip nodes: 0.5 x onnx.load and shape inference (goal 2)" in out
+    assert "as JSON 4.0 s" in out
+    assert "lint, 20 functions calling doubly: 1.00 s (goal 1)" in out
+    assert "normalise, 500 MB, its self-check: 5.0 s, 0.00 x the file (goal 2.5)" in out
     assert "normalise, a chain of 10000: 3.0 s; with the self-check 3.0 s (goal 10)" in out
+
+
+def test_the_commands_on_a_small_model_are_whole_processes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lint.small(tmp_path, 1)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert all(float(line.split()[-2]) > 0 for line in lines)
