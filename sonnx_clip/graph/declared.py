@@ -44,6 +44,8 @@ def show_dims(dims: Dims) -> str:
 
 def shown(text: str) -> str:
     """Text from outside as it is safe to print: on one line, control characters escaped."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
