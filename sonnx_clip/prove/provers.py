@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass
@@ -178,6 +179,15 @@ def _last(output: str, status: int) -> str:
     return words if status == 0 else f"{words} [exit status {status}]"
 
 
+def tied(command: list[str]) -> list[str]:
+    """A command that ends with whoever starts it, though that is killed: where Linux' setpriv is there.
+
+    The system ends it with the thread that starts it, which therefore has to wait for it.
+    """
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    return [setpriv, "--pdeathsig", "KILL", *command] if setpriv and shutil.which(command[0]) else command
+
+
 def run_limited(command: list[str], seconds: float, running: Running) -> tuple[int, str, float, bool]:
     """Run in a process group of its own, which ends with it.
 
@@ -187,7 +197,7 @@ def run_limited(command: list[str], seconds: float, running: Running) -> tuple[i
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+                tied(command), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
             )
         except OSError as error:
             return 127, f"{command[0]}: {error}", 0.0, False

@@ -15,7 +15,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file, repo_root
 from sonnx_clip.prove.ledger import TaskName
-from sonnx_clip.prove.provers import NAMES, Prover, find_provers, version_of
+from sonnx_clip.prove.provers import NAMES, Prover, find_provers, tied, version_of
 from sonnx_clip.render.drivers import ELEMENTS, configuration, driver, driver_file
 from sonnx_clip.render.written import theory_files
 
@@ -132,7 +132,7 @@ def _print(asked: list[str], stem: str) -> tuple[dict[tuple[str, str], Task], st
     with tempfile.TemporaryDirectory() as folder:
         try:
             done = subprocess.run(
-                [*asked, "-o", folder],
+                tied([*asked, "-o", folder]),
                 cwd=repo_root(),
                 capture_output=True,
                 text=True,

@@ -1,0 +1,264 @@
+"""Kill −9 at random moments: nothing that was finished is lost, nothing is half written, no process stays.
+
+Each command runs in a checkout of its own. It is killed alone, as the system does it when memory runs out:
+what it started has to notice by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.digest import digest_of_file
+from sonnx_clip.paths import repo_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+HERE = repo_root()
+MARK = "SONNX_CLIP_TEST_OF_KILLS"
+PATIENCE = 20  # seconds for what stays behind to end
+TRIES = 3
+MANY = 50
+_NEEDED = ("sonnx_clip", "spec", "why3", "generated", "coq", "docs", "pyproject.toml")
+
+
+@dataclass
+class Checkout:
+    """A copy of the repository, and a mark by which its processes are known."""
+
+    root: Path
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def build(self) -> Path:
+        """Where its commands keep what they find."""
+        return self.root / "build"
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a command of the copy, in a session of its own."""
+        environment = {**os.environ, MARK: self.mark, "PYTHONPATH": str(self.root)}
+        return subprocess.Popen(
+            [sys.executable, "-m", "sonnx_clip", *arguments],
+            cwd=self.root, env=environment, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def run(self, *arguments: str) -> float:
+        """Run a command to its end, which must be good; how long it took."""
+        start = time.monotonic()
+        process = self.start(*arguments)
+        _, said = process.communicate()
+        assert process.returncode == 0, said.decode()
+        return time.monotonic() - start
+
+    def left(self) -> list[int]:
+        """The processes that carry the mark and have not ended."""
+        found = []
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError, ValueError):
+                environment = (folder / "environ").read_bytes()
+                if f"{MARK}={self.mark}".encode() in environment and int(folder.name) != os.getpid():
+                    found.append(int(folder.name))
+        return found
+
+    def kill_at_random(self, chance: random.Random, longest: float, *arguments: str) -> bool:
+        """Kill a command at a random moment; whether it had not ended by itself."""
+        process = self.start(*arguments)
+        time.sleep(chance.uniform(0.02, longest))
+        running = process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        end = time.monotonic() + PATIENCE
+        while self.left():
+            assert time.monotonic() < end, f"{arguments[0]} left processes behind: {self.left()}"
+            time.sleep(0.02)
+        return running
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Checkout]:
+    """The copy; processes that a failed test leaves behind end with it."""
+    root = tmp_path / "checkout"
+    root.mkdir()
+    for name in _NEEDED:
+        if (HERE / name).is_dir():
+            shutil.copytree(HERE / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(HERE / name, root / name)
+    found = Checkout(root)
+    yield found
+    for pid in found.left():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _try(
+    checkout: Checkout,
+    tries: int,
+    arguments: tuple[str, ...],
+    before: Callable[[], None],
+    after: Callable[[], None],
+) -> None:
+    """Run a command once to know how long it takes; then kill it at random moments, and run it to its end."""
+    before()
+    longest = checkout.run(*arguments)
+    after()
+    chance = random.Random(tries)
+    killed = 0
+    for _ in range(tries):
+        before()
+        killed += checkout.kill_at_random(chance, longest, *arguments)
+        after()
+    assert killed, "it always ended before it was killed"
+    checkout.run(*arguments)
+    after()
+
+
+def _quick_and_many(test: Callable[..., None]) -> Callable[..., None]:
+    many = pytest.param(MANY, marks=pytest.mark.exhaustive)
+    return pytest.mark.parametrize("tries", [TRIES, many])(test)
+
+
+def _answers(ledger: Path) -> int:
+    with contextlib.suppress(sqlite3.OperationalError):
+        database = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
+        with contextlib.closing(database):
+            count: int = database.execute("SELECT count(*) FROM answers").fetchone()[0]
+            return count
+    return 0
+
+
+@_quick_and_many
+def test_prove(checkout: Checkout, tries: int) -> None:
+    """Every answer stays; the ledger begins anew now and then, so that there is something to be asked."""
+    ledger, known = checkout.build / "ledger.sqlite", [0, 0]
+
+    def before() -> None:
+        known[0] += 1
+        if known[0] % 5 == 1:
+            shutil.rmtree(checkout.build, ignore_errors=True)
+        known[1] = _answers(ledger)
+
+    def after() -> None:
+        assert _answers(ledger) >= known[1]
+
+    _try(checkout, tries, ("prove", "--only", "int8.*bounds*", "--jobs", "2"), before, after)
+
+
+@_quick_and_many
+def test_check(checkout: Checkout, tries: int) -> None:
+    """A report is the old one or a new one, and verdicts that were kept stay."""
+    output = checkout.build / "verdicts" / "numpy.json"
+    types = ("--dtype", "uint32", "--dtype", "uint16")
+    arguments = ("check", "--runtime", "numpy", *types, "--json", "-o", str(output))
+    kept: set[str] = set()
+    count = [0]
+
+    def before() -> None:
+        count[0] += 1
+        if count[0] % 5 == 1:
+            shutil.rmtree(checkout.build / "kept", ignore_errors=True)
+        kept.clear()
+        kept.update(path.name for path in (checkout.build / "kept").glob("check-*"))
+
+    def after() -> None:
+        assert kept <= {path.name for path in (checkout.build / "kept").glob("check-*")}
+        if output.exists():
+            report = json.loads(output.read_text())
+            assert [found["verdict"] for found in report["types"]] == ["conforms", "conforms"]
+
+    _try(checkout, tries, arguments, before, after)
+
+
+@_quick_and_many
+def test_generate(checkout: Checkout, tries: int) -> None:
+    """Each file is as it was or as it must be."""
+    files = [path for path in (checkout.root / "generated").rglob("*") if path.is_file()]
+    due = {path.relative_to(checkout.root): digest_of_file(path) for path in files}
+    spoilt = checkout.root / "generated/why3"
+
+    def before() -> None:
+        for path in spoilt.glob("*.mlw"):
+            text = (HERE / "generated/why3" / path.name).read_text(encoding="utf-8")
+            path.write_text(f"{text}(* stale *)\n", encoding="utf-8")
+
+    def after() -> None:
+        for path, digest in due.items():
+            file = checkout.root / path
+            stale = file.read_text(encoding="utf-8").removesuffix("(* stale *)\n")
+            assert digest_of_file(file) == digest or stale == (HERE / path).read_text(encoding="utf-8")
+
+    _try(checkout, tries, ("generate",), before, after)
+    checkout.run("generate", "--check")
+
+
+@_quick_and_many
+def test_evidence(checkout: Checkout, tries: int) -> None:
+    """A page that was there stays until the new one takes its place."""
+    from tests.meta.killed_evidence import lay_out
+
+    lay_out(checkout.build)
+    folder = checkout.build / "evidence"
+    seen: dict[str, str] = {}
+
+    def after() -> None:
+        files = {p.name: digest_of_file(p) for p in folder.glob("[!.]*") if p.is_file()}
+        assert set(seen) <= set(files)
+        seen.update(files)
+        if "evidence.json" in files:
+            assert json.loads((folder / "evidence.json").read_text())["format"] == 1
+        if "index.html" in files:
+            assert (folder / "index.html").read_text().rstrip().endswith("</html>")
+
+    start = checkout.start("evidence")
+    start.communicate()
+    assert start.returncode in (0, 1)
+    assert (folder / "index.html").exists()
+    chance = random.Random(tries)
+    killed = sum(_kill_and_look(checkout, chance, after) for _ in range(tries))
+    assert killed
+    last = checkout.start("evidence")
+    last.communicate()
+    assert last.returncode in (0, 1)
+    after()
+
+
+def _kill_and_look(checkout: Checkout, chance: random.Random, after: Callable[[], None]) -> bool:
+    running = checkout.kill_at_random(chance, 6.0, "evidence")
+    after()
+    return running
+
+
+@_quick_and_many
+def test_normalise(checkout: Checkout, tries: int) -> None:
+    """The model that was given stays as it is; what is written is a whole model."""
+    model = checkout.root / "model.onnx"
+    shutil.copy(HERE / "tests/models/relu6_op9.onnx", model)
+    given, output = digest_of_file(model), checkout.root / "out.onnx"
+    written: set[str] = set()
+
+    def before() -> None:
+        output.unlink(missing_ok=True)
+
+    def after() -> None:
+        assert digest_of_file(model) == given
+        if output.exists():
+            written.add(digest_of_file(output))
+        assert len(written) <= 1
+
+    _try(checkout, tries, ("normalise", str(model), "-o", str(output)), before, after)
