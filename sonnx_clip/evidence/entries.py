@@ -208,7 +208,12 @@ def _words(spec: Spec, source: Source | None) -> SourceWords | None:
         return None
     page = spec.page(source.page)
     return SourceWords(
-        page=page.id, title=page.title, file=page.file, section=source.section, quote=source.quote
+        page=page.id,
+        title=page.title,
+        file=page.file,
+        section=source.section,
+        lines=source.at,
+        quote=source.quote,
     )
 
 

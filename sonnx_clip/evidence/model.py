@@ -52,12 +52,13 @@ class Stored(BaseModel):
 
 
 class SourceWords(Stored):
-    """The words of a page: `page` is an id, `title` and `file` are those of the text."""
+    """The words of a page: `page` is an id, `title` and `file` are those of the text, `lines` its lines."""
 
     page: str
     title: str
     file: str
     section: str
+    lines: tuple[int, ...] = ()
     quote: str
 
 
