@@ -14,8 +14,8 @@ from sonnx_clip.evidence.proofs import AGAIN
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import find_provers, follows
 from sonnx_clip.prove.run import PROOF, SMOKE
-from sonnx_clip.prove.tasks import configure, print_tasks, source_digest
-from sonnx_clip.prove.trusted import trusted
+from sonnx_clip.prove.tasks import configure, lemmas, print_tasks, source_digest
+from sonnx_clip.prove.trusted import of_tasks, trusted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +104,10 @@ def _run(path: Path, proofs: Proofs) -> None:
 
 def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation]) -> None:
     """What is taken for granted, and why, is what the theories and the list of reasons give now."""
-    now = [(t.kind, t.name, t.where, t.statement, t.justification, t.discharged_by) for t in trusted(wanted)]
+    listed = trusted(wanted)
+    said = {(t.kind, t.name, t.statement) for t in proofs.trusted if t.kind in ("assertion", "setting")}
+    every = (*listed, *of_tasks(said, listed))  # what the tasks say is compared with the golden list
+    now = [(t.kind, t.name, t.where, t.statement, t.justification, t.discharged_by) for t in every]
     then = [(t.kind, t.name, t.where, t.statement, t.justification, t.discharged_by) for t in proofs.trusted]
     fields = ("kind", "name", "place", "statement", "justification", "obligations")
     for one, other in zip(now, then, strict=False):
@@ -162,7 +165,9 @@ def digests_of(
         digests = {(name.theory, name.goal): name.digest for name in found}
         if all((o.theory, o.goal) in digests for o in obligations):
             return digests
-    tasks, said = print_tasks(why3, prover, file, [o for o in obligations if o.kind == "smoke"])
-    if said:
-        raise UserError(f"Why3 prints no tasks of it: {said.splitlines()[0]}", file, AGAIN)
-    return {(task.name.theory, task.name.goal): task.name.digest for task in tasks}
+    printed = print_tasks(why3, prover, file, lemmas())
+    if printed.said:
+        raise UserError(f"Why3 prints no tasks of it: {printed.said.splitlines()[0]}", file, AGAIN)
+    for (theory, goal), refused in printed.account.refused.items():
+        raise UserError(f"the task of {theory}.{goal} is not accounted for: {refused}", file, AGAIN)
+    return {(task.name.theory, task.name.goal): task.name.digest for task in printed.tasks}

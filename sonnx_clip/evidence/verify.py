@@ -21,7 +21,7 @@ from sonnx_clip.evidence.fresh import require_installed
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.provers import Running, ask, find_provers
 from sonnx_clip.prove.run import limits_of
-from sonnx_clip.prove.tasks import configure, print_tasks
+from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 
@@ -136,9 +136,8 @@ def _texts(
     places = dict.fromkeys((outcome.file, reply.prover) for outcome, reply in asked)
     for file, name in places:
         of_file = [(o, r) for o, r in asked if (o.file, r.prover) == (file, name)]
-        smoke = [o.obligation() for o, _ in of_file if o.kind == "smoke"]
-        tasks, _ = print_tasks(why3, provers[name], file, smoke)
-        texts = {task.name.digest: task.text for task in tasks}
+        printed = print_tasks(why3, provers[name], file, lemmas())
+        texts = {task.name.digest: task.text for task in printed.tasks}
         for outcome, reply in of_file:
             if reply.task not in texts:
                 what = f"{outcome.id}: Why3 prints no task {reply.task[:12]}…"

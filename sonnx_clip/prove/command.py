@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import checkout, repo_file, repo_root
 from sonnx_clip.progress import GENERATED, milestone, progress
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.coverage import uncovered
+from sonnx_clip.prove.declared import differences_from_why3
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.pinned import GOLDEN as STATEMENTS
 from sonnx_clip.prove.pinned import unpinned
@@ -25,9 +27,10 @@ from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
 from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
-from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
+from sonnx_clip.prove.trusted import GOLDEN, Trusted, of_tasks, surprises, trusted
 from sonnx_clip.render.c import render_c
 from sonnx_clip.render.generate import Generated, differences, render_all, render_theories, write
+from sonnx_clip.render.written import theory_texts
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.names import nearest
 
@@ -73,7 +76,6 @@ def prove(
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
     why3 = configure(build)
-    taken = trusted(theories.obligations)
     complete = selected == theories.obligations and len(found) == len(NAMES)
     if complete and not generate:
         _require_extracted(spec, theories)
@@ -82,16 +84,20 @@ def prove(
         console.width = _PLAIN_WIDTH
     ledger = Ledger(build / "ledger.sqlite")
     try:
+        misread = _misread(why3, ledger, None if complete else {o.file for o in selected}, jobs)
         proofs = _run(console, why3, found, ledger, selected, theories.obligations, jobs)
     finally:
         ledger.close()
     subjects = {o.subject for o in selected}
     standing = standings(spec, [o for o in theories.obligations if o.subject in subjects], build)
     proofs = replace(proofs, standing={o.id: standing[o.id] for o in selected if o.kind != "smoke"})
+    listed = trusted(theories.obligations)
+    taken = (*listed, *misread, *of_tasks(proofs.said, listed))
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete:
         write_json(data, build / "proofs.json")
-    news, gaps, changed = surprises(taken), uncovered(spec, theories.obligations), unpinned()
+    news = surprises(taken, complete=complete)
+    gaps, changed = uncovered(spec, theories.obligations), unpinned()
     if as_json:
         import json
 
@@ -164,6 +170,19 @@ def _select(
 
 def _speaks_of(obligation: Obligation, pattern: str) -> bool:
     return any(fnmatchcase(id_, pattern) for id_ in (obligation.id, *obligation.shows))
+
+
+def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None) -> tuple[Trusted, ...]:
+    """Where Why3 reads the theories otherwise than we do; asked once for each state of the theories."""
+    texts = dict(theory_texts())
+    files = [file for file in texts if only is None or file in only or not file.startswith("generated/")]
+    state = digest_of("\0".join([why3.base, *files, *texts.values()]))
+    if ledger.account(state, "why3") is not None:
+        return ()
+    found = differences_from_why3(texts, files, jobs or os.cpu_count() or 1)
+    if not found:
+        ledger.record_account(state, "why3", ())
+    return found
 
 
 def _run(

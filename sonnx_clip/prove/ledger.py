@@ -7,6 +7,7 @@ goes on where it was.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from sonnx_clip.prove.accounts import Said
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
     task TEXT NOT NULL, prover TEXT NOT NULL, version TEXT NOT NULL, command TEXT NOT NULL,
@@ -29,6 +32,11 @@ CREATE TABLE IF NOT EXISTS answers (
 CREATE TABLE IF NOT EXISTS tasks (
     source TEXT NOT NULL, prover TEXT NOT NULL, theory TEXT NOT NULL, goal TEXT NOT NULL, task TEXT NOT NULL,
     PRIMARY KEY (source, prover, theory, goal)
+) STRICT;
+"""
+_ACCOUNTS = """
+CREATE TABLE IF NOT EXISTS accounts (
+    source TEXT NOT NULL, prover TEXT NOT NULL, said TEXT NOT NULL, PRIMARY KEY (source, prover)
 ) STRICT;
 """
 _FORM = 1  # of the tables; kept in the file
@@ -68,8 +76,10 @@ class Ledger:
         form: int = self._db.execute("PRAGMA user_version").fetchone()[0]
         tables: int = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if form == 0 and tables == 0:
-            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_FORM}; COMMIT;")
-        elif form != _FORM:
+            self._db.executescript(f"BEGIN; {_SCHEMA} {_ACCOUNTS} PRAGMA user_version = {_FORM}; COMMIT;")
+        elif form == _FORM:
+            self._db.execute(_ACCOUNTS)  # a ledger from before there were accounts goes on
+        else:
             raise sqlite3.DatabaseError(f"its tables have form {form}, not {_FORM}")
 
     @contextmanager
@@ -125,6 +135,25 @@ class Ledger:
             self._db.executemany(
                 "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?)",
                 [(source, prover, t.theory, t.goal, t.digest) for t in tasks],
+            )
+
+    def account(self, source: str, prover: str) -> frozenset[Said] | None:
+        """What the tasks from a source say besides premises and goals, if all of it was accounted for."""
+        with self._readable():
+            query = "SELECT said FROM accounts WHERE source = ? AND prover = ?"
+            row = self._db.execute(query, (source, prover)).fetchone()
+            try:
+                return (
+                    frozenset((kind, name, text) for kind, name, text in json.loads(row[0])) if row else None
+                )
+            except (ValueError, TypeError) as error:
+                raise sqlite3.DatabaseError("an account is damaged") from error
+
+    def record_account(self, source: str, prover: str, said: Iterable[Said]) -> None:
+        """Keep what the tasks from a source say: all of it is accounted for."""
+        with self._readable():
+            self._db.execute(
+                "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?)", (source, prover, json.dumps(sorted(said)))
             )
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
-from sonnx_clip.prove.tasks import Task, Why3, print_tasks, source_digest
+from sonnx_clip.prove.tasks import Printed, Task, Why3, lemmas, print_tasks, source_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.ledger import Ledger, TaskName
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.render.obligation import Obligation
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 PROOF = Limits(seconds=60)
 SMOKE = Limits(seconds=1)
 
-Printed = tuple[tuple[Task, ...], str]
 _T = TypeVar("_T")
 
 
@@ -41,6 +41,7 @@ class Proofs:
         wall: seconds that the run took.
         prover_cpu: processor seconds of the provers that were asked in this run.
         why3_cpu: processor seconds of Why3 in this run.
+        said: what the tasks say besides premises and goals: it has to be listed.
         standing: what each obligation but smoke adds, by its id.
     """
 
@@ -50,6 +51,7 @@ class Proofs:
     wall: float
     prover_cpu: float
     why3_cpu: float
+    said: frozenset[Said]
     standing: Mapping[str, Standing] = field(default_factory=dict)
 
     @property
@@ -94,6 +96,7 @@ class Session:
         self.on_progress = on_progress
         self.replies: dict[tuple[str, str], Reply] = {}
         self.strays: list[str] = []
+        self.said: set[Said] = set()
         self.asked = 0
         self.prover_cpu = 0.0
         self.running = Running()
@@ -130,6 +133,7 @@ class Session:
             wall,
             self.prover_cpu,
             max(0.0, children - self.prover_cpu),
+            frozenset(self.said),
         )
 
     def _questions(
@@ -144,18 +148,19 @@ class Session:
     def _drain(self, pool: ThreadPoolExecutor, folder: Path, questions: list[_Questions]) -> None:
         """Print what the ledger does not know, ask what it does not know, until nothing is pending."""
         printing: dict[Future[Printed], _Questions] = {}
+        proved: frozenset[str] = frozenset()
         for q in questions:
             if self._known(q):
                 for o in q.obligations:
                     self._from_ledger(q, o, self._task_of(q, o))
             else:
-                smoke = [o for o in q.obligations if o.kind == "smoke"]
-                printing[self._submit(pool, print_tasks, self.why3, q.prover, q.file, smoke)] = q
+                proved = proved or lemmas()
+                printing[self._submit(pool, print_tasks, self.why3, q.prover, q.file, proved)] = q
         while printing or self.asking:
             future = self.done.get()
             if future in printing:
                 q = printing.pop(future)
-                for o, task in self._printed(q, *future.result()):
+                for o, task in self._printed(q, future.result()):
                     self._ask(pool, folder, q, o, task)
             else:
                 first, *others = self.asking.pop(future)
@@ -184,8 +189,10 @@ class Session:
     def _known(self, q: _Questions) -> bool:
         """Whether the ledger has the task of every obligation, and the answer to it."""
         q.names = {(t.theory, t.goal): t for t in self.ledger.tasks(q.source, q.prover.name)}
-        if not q.names:
+        said = self.ledger.account(q.source, q.prover.name)
+        if not q.names or said is None:
             return False
+        self.said |= said
         self._note_strays(q)
         tasks = ((o, self._task_of(q, o)) for o in q.obligations)
         return all(t is not None and self.ledger.answer(t.digest, q.prover, limits_of(o)) for o, t in tasks)
@@ -200,19 +207,26 @@ class Session:
         self._reply(q, o, task.digest, answer, from_ledger=True)
         return True
 
-    def _printed(
-        self, q: _Questions, tasks: tuple[Task, ...], said: str
-    ) -> Iterable[tuple[Obligation, Task]]:
-        """Note what Why3 printed; yields what is left to ask. What it did not print is not proved."""
-        by_goal = {(t.name.theory, t.name.goal): t for t in tasks}
+    def _printed(self, q: _Questions, printed: Printed) -> Iterable[tuple[Obligation, Task]]:
+        """Note what Why3 printed; yields what is left to ask. What it did not print is not proved.
+
+        Neither is a goal whose task says something that nobody knows of.
+        """
+        said, refused = printed.said, printed.account.refused
+        by_goal = {(t.name.theory, t.name.goal): t for t in printed.tasks}
+        self.said |= printed.account.said
         q.names = {key: t.name for key, t in by_goal.items()}
         self._note_strays(q)
-        if not said:
+        if not said and not refused:
             self.ledger.record_tasks(q.source, q.prover.name, q.names.values())
+            self.ledger.record_account(q.source, q.prover.name, printed.account.said)
         for o in q.obligations:
             task = by_goal.get((o.theory, o.goal))
             if task is None or not task.text.endswith("(check-sat)"):
                 words = said or f"Why3 printed no complete task for {o.theory}.{o.goal} of {o.file}"
+                self._reply(q, o, "", Answer("failed", words, 0.0), from_ledger=False)
+            elif (o.theory, o.goal) in refused:
+                words = f"not accounted for: {refused[o.theory, o.goal]}"
                 self._reply(q, o, "", Answer("failed", words, 0.0), from_ledger=False)
             elif said:
                 self._reply(q, o, "", Answer("failed", said, 0.0), from_ledger=False)

@@ -14,14 +14,14 @@ from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file, repo_root
+from sonnx_clip.prove.accounts import Account, account
 from sonnx_clip.prove.ledger import TaskName
-from sonnx_clip.prove.provers import NAMES, Prover, find_provers, tied, version_of
+from sonnx_clip.prove.provers import INSTALL, NAMES, Prover, find_provers, tied, version_of
+from sonnx_clip.prove.whyml import read_theories
 from sonnx_clip.render.drivers import ELEMENTS, configuration, driver, driver_file
-from sonnx_clip.render.written import theory_files
+from sonnx_clip.render.written import theory_files, theory_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sonnx_clip.render.obligation import Obligation
 
 _SECONDS = 300
@@ -58,6 +58,8 @@ def configure(build: Path) -> Why3:
     """Make Why3's configuration in ``build/why3``; UserError if a tool is missing."""
     version = version_of(("why3", "--version")).removeprefix("Why3 platform, version ")
     data = version_of(("why3", "--print-datadir"))
+    if not Path(data, "drivers").is_dir():
+        raise UserError("why3 does not say where its drivers are", todo=INSTALL)
     drivers = build.absolute() / "why3" / "drivers"
     texts = {driver_file(name): driver(name, data) for name in NAMES}
     texts[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
@@ -103,32 +105,55 @@ def goal_options(obligation: Obligation) -> list[str]:
     return ["-T", obligation.theory, *goal, *inline]
 
 
-def print_tasks(
-    why3: Why3, prover: Prover, file: str, smoke: Sequence[Obligation]
-) -> tuple[tuple[Task, ...], str]:
-    """Let Why3 print the tasks of a theory file.
+@dataclass(frozen=True)
+class Printed:
+    """What Why3 printed of a theory file for a prover.
+
+    Args:
+        tasks: the tasks.
+        said: Why3's words if it failed: then there may be no task, or not all.
+        account: what the tasks say besides premises and goals, and what is not accounted for.
+    """
+
+    tasks: tuple[Task, ...]
+    said: str
+    account: Account
+
+
+def lemmas() -> frozenset[str]:
+    """The lemmas of all theories: each is an obligation itself."""
+    kinds = ("lemma", "lemma program")
+    return frozenset(f.name for _, text in theory_texts() for f in read_theories(text) if f.kind in kinds)
+
+
+def print_tasks(why3: Why3, prover: Prover, file: str, proved: frozenset[str]) -> Printed:
+    """Let Why3 print the tasks of a theory file, and account for what they say.
+
+    The task of a smoke goal keeps the whole context. Every other one has definitions inlined and premises
+    introduced.
 
     Args:
         why3: Why3 with its configuration.
         prover: for whom the tasks are.
         file: the theory file, as a path in the repository.
-        smoke: its smoke obligations: their tasks keep the whole context.
-
-    Returns:
-        The tasks, and Why3's words if it failed: then there may be no task, or not all.
+        proved: lemmas that are obligations themselves.
     """
-    tasks, said = _print(command(why3, prover, file, *INLINE), Path(file).stem)
-    if not smoke or said:
-        return tuple(tasks.values()), said
-    goals = [option for o in smoke for option in goal_options(o)]
-    whole, said = _print(command(why3, prover, file, *goals), Path(file).stem)
-    wanted = {(o.theory, o.goal) for o in smoke}
-    for key in wanted & set(tasks):
-        del tasks[key]
-    return tuple((tasks | {key: task for key, task in whole.items() if key in wanted}).values()), said
+    stem = Path(file).stem
+    texts, said = _print(command(why3, prover, file, *INLINE), stem)
+    smoke = {key for key in texts if key[1].startswith("smoke_")}
+    whole: dict[tuple[str, str], str] = {}
+    if texts and not said:
+        goals = [option for theory, goal in sorted(smoke) for option in ("-T", theory, "-G", goal)]
+        bare = {theory for theory, _ in texts} - {theory for theory, _ in smoke}
+        goals += [option for theory in sorted(bare) for option in ("-T", theory)]
+        whole, said = _print(command(why3, prover, file, *goals), stem)
+    tasks = {key: text for key, text in texts.items() if key not in smoke}
+    found = Account() if said else account(tasks, whole, proved, prover.name)
+    tasks |= {key: text for key, text in whole.items() if key in smoke}
+    return Printed(tuple(_task(key, text) for key, text in tasks.items()), said, found)
 
 
-def _print(asked: list[str], stem: str) -> tuple[dict[tuple[str, str], Task], str]:
+def _print(asked: list[str], stem: str) -> tuple[dict[tuple[str, str], str], str]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             done = subprocess.run(
@@ -141,11 +166,11 @@ def _print(asked: list[str], stem: str) -> tuple[dict[tuple[str, str], Task], st
             )
         except subprocess.TimeoutExpired:
             return {}, f"why3 did not end within {_SECONDS} s"
-        tasks = [_read(path, stem) for path in sorted(Path(folder).glob("*.smt2"))]
+        tasks = dict(_read(path, stem) for path in sorted(Path(folder).glob("*.smt2")))
     said = "\n".join(part for part in (_errors(done.stderr), done.stdout.strip()) if part)
     if done.returncode != 0 and not said:
         said = f"why3 ended with exit status {done.returncode}"
-    return {(t.name.theory, t.name.goal): t for t in tasks}, said
+    return tasks, said
 
 
 def _errors(stderr: str) -> str:
@@ -157,14 +182,16 @@ def _errors(stderr: str) -> str:
     return harmless.sub("", stderr).strip()
 
 
-def _read(path: Path, stem: str) -> Task:
-    """The task in a file that Why3 named ``<file>-<theory>-<goal>.smt2``, a quote spelt ``qt``."""
+def _read(path: Path, stem: str) -> tuple[tuple[str, str], str]:
+    """Theory, goal and text of a file ``<file>-<theory>-<goal>.smt2``, ``qt`` for a quote."""
     theory, _, goal = path.stem.removeprefix(f"{stem}-").partition("-")
-    text = clean(path.read_text(encoding="utf-8"))
-    return Task(
-        TaskName(theory, re.sub(r"(qtrefn)?qtvc$", lambda m: m[0].replace("qt", "'"), goal), digest_of(text)),
-        text,
-    )
+    goal = re.sub(r"(qtrefn)?qtvc$", lambda m: m[0].replace("qt", "'"), goal)
+    return (theory, goal), path.read_text(encoding="utf-8")
+
+
+def _task(key: tuple[str, str], printed: str) -> Task:
+    text = clean(printed)
+    return Task(TaskName(*key, digest_of(text)), text)
 
 
 def clean(text: str) -> str:

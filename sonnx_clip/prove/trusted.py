@@ -20,13 +20,14 @@ from sonnx_clip.prove.whyml import CALLED, Found, read_theories
 from sonnx_clip.render.c import HEADER, HEADER_TEMPLATE, PRECISE
 from sonnx_clip.render.drivers import COMMANDS, configuration, driver, driver_file
 from sonnx_clip.render.templating import template_text
-from sonnx_clip.render.written import theory_files, without_comments
+from sonnx_clip.render.written import theory_files, theory_texts, without_comments
 from sonnx_clip.trace.table import PATH as NUMPY
 from sonnx_clip.trace.table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sonnx_clip.prove.accounts import Said
     from sonnx_clip.render.obligation import Obligation
 
 GOLDEN = "why3/trusted.txt"
@@ -35,7 +36,7 @@ _TOOLS = "sonnx_clip/render/drivers.py"
 _TASKS = "sonnx_clip/prove/tasks.py"
 C_DRIVERS = "generated/c/drivers"
 
-Kind: TypeAlias = Literal["axiom", "assumption", "symbol", "refused"]
+Kind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
 
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
@@ -55,6 +56,11 @@ _READ_AS = "decides how a formula is read: the tasks show it as it was read"
 _RUN = "how a prover is run: limits and seeds, and nothing that states something"
 _DRIVER = "takes in Why3's own driver and ours, and states nothing more; DATA is the folder of Why3"
 _INLINED = "Why3 replaces names by their definitions, and takes premises out of the goal"
+_OURS = "the axiom of this name, as the provers get it"
+_RECURSIVE = "a recursive definition, which Why3 has shown to end, or an accessor of a record"
+_WHY3S = "Why3's own: of its library, or of the encoding of types"
+_LOGIC = "chooses the logic, and states nothing"
+_IN_TASKS = "the tasks"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
 
 
@@ -90,10 +96,27 @@ def trusted(obligations: Iterable[Obligation]) -> tuple[Trusted, ...]:
     return (*_of_theories(known), *_of_drivers(known), *_of_c(), *_of_numpy())
 
 
-def surprises(taken: Iterable[Trusted]) -> list[str]:
+def of_tasks(said: Iterable[Said], axioms: Iterable[Trusted]) -> tuple[Trusted, ...]:
+    """What the tasks say to the provers besides premises and goals.
+
+    Args:
+        said: kind, name and statement of each.
+        axioms: what is taken for granted besides: the axioms of this project are among it.
+    """
+    ours = {t.name.rpartition(".")[2]: t for t in axioms if t.kind == "axiom"}
+    found = []
+    for kind, name, statement in sorted(said):
+        ends = ours[name].discharged_by if name in ours else ()
+        reason = _OURS if name in ours else _RECURSIVE if name.endswith("'def") else _WHY3S
+        found.append(Trusted(kind, name, _IN_TASKS, statement, _LOGIC if kind == "setting" else reason, ends))
+    return tuple(found)
+
+
+def surprises(taken: Iterable[Trusted], *, complete: bool = True) -> list[str]:
     """Where the list differs from the golden one: ``+`` for what is new, ``-`` for what is gone.
 
-    What is not understood is new whatever the golden list says.
+    What is not understood is new whatever the golden list says. Where not all tasks have been read, none of
+    their assertions is gone.
     """
     found = tuple(taken)
     golden = repo_file(GOLDEN)
@@ -102,14 +125,9 @@ def surprises(taken: Iterable[Trusted]) -> list[str]:
     now = Counter(t.line for t in found)
     news = [*(now - kept).elements()]
     never = [t.line for t in found if t.kind == "refused" and t.line not in news]
-    return [f"+ {line}" for line in (*news, *never)] + [f"- {line}" for line in (kept - now).elements()]
-
-
-def theory_texts() -> Iterator[tuple[str, str]]:
-    """Path in the repository and text of each theory file, written by hand or rendered."""
-    for path in [*theory_files(), *sorted(repo_file("generated/why3").glob("*.mlw"))]:
-        folder = path.parent.relative_to(repo_file("")).as_posix()
-        yield f"{folder}/{path.name}", path.read_text(encoding="utf-8")
+    of_tasks_alone = () if complete else ("assertion ", "setting ")
+    gone = [line for line in (kept - now).elements() if not line.startswith(of_tasks_alone)]
+    return [*(f"+ {line}" for line in (*news, *never)), *(f"- {line}" for line in gone)]
 
 
 def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:

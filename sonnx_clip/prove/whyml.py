@@ -165,7 +165,7 @@ class _Reader:
         if not called and self._is(name, "("):
             while behind < len(self.tokens) and not self._is(behind, ")"):
                 behind += 1
-            called = self._text(name, behind + 1)
+            called = "".join(self._text(name, behind + 1).split())
             behind += 1
         elif not called:
             yield self._one("refused", self.at, "a val without a name", self._text(self.at, behind))

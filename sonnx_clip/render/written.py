@@ -11,6 +11,7 @@ from sonnx_clip.paths import repo_file
 from sonnx_clip.render.obligation import Kind, Obligation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _MODULE = re.compile(r"^\s*(?:module|theory)\s+(?P<module>\w+)", re.MULTILINE)
@@ -37,6 +38,13 @@ def theory_files() -> list[Path]:
                 "a theory in this place is not looked at", where, "put it in why3/ as an .mlw file"
             )
     return files
+
+
+def theory_texts() -> Iterator[tuple[str, str]]:
+    """Path in the repository and text of each theory file, written by hand or rendered."""
+    for path in [*theory_files(), *sorted(repo_file("generated/why3").glob("*.mlw"))]:
+        folder = path.parent.relative_to(repo_file("")).as_posix()
+        yield f"{folder}/{path.name}", path.read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=256)  # a command looks at each file several times

@@ -13,10 +13,11 @@ from sonnx_clip.conform.report import ClassReport, Deviation, ReadingMatch, Repo
 from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import recheck_proofs
+from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.report import theory_digests
 from sonnx_clip.prove.tasks import configure
-from sonnx_clip.prove.trusted import trusted
+from sonnx_clip.prove.trusted import GOLDEN, of_tasks, trusted
 from sonnx_clip.spec import encode, evaluator, load_spec, show_bits
 
 WHY3 = configure(Path(tempfile.mkdtemp(prefix="made-")))
@@ -61,8 +62,16 @@ def proofs(obligations):
     return json.loads(_proofs(tuple(obligations)))
 
 
+def said_by_tasks():
+    """What the tasks say besides premises and goals, as the golden list has it."""
+    lines = repo_file(GOLDEN).read_text(encoding="utf-8").splitlines()
+    rows = [line.partition(" ") for line in lines if line.startswith(("assertion ", "setting "))]
+    return [(kind, *rest.split(": ", 1)) for kind, _, rest in rows]
+
+
 @cache
 def _proofs(obligations):
+    listed = trusted(obligations)
     return json.dumps({
         "format": 1,
         "about": {
@@ -77,7 +86,7 @@ def _proofs(obligations):
         "complete": True,
         "outcomes": [outcome(o, number) for number, o in enumerate(obligations)],
         "strays": [],
-        "trusted": [asdict(item) for item in trusted(obligations)],
+        "trusted": [asdict(item) for item in (*listed, *of_tasks(said_by_tasks(), listed))],
     })  # fmt: skip
 
 

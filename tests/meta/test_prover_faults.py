@@ -142,11 +142,14 @@ def test_a_smoke_test_without_an_answer_has_not_held(
 # What Why3 does, and what is then said of the goal.
 WHY3 = {
     "it drops a goal": (
-        f'{REAL}; rm "$folder"/*clip_is_cases*',
+        f'{REAL}; rm -f "$folder"/*clip_is_cases*',
         "Why3 printed no complete task for Meaning.clip_is_cases",
     ),
     "it cuts a task off": (
-        f'{REAL}; for f in "$folder"/*clip_is_cases*; do head -c 200 "$f" >"$f.x"; mv "$f.x" "$f"; done',
+        (
+            f'{REAL}; for f in "$folder"/*clip_is_cases*; do [ -e "$f" ] || continue; '
+            'head -c 200 "$f" >"$f.x"; mv "$f.x" "$f"; done'
+        ),
         "Why3 printed no complete task for Meaning.clip_is_cases",
     ),
     "it prints nothing": ("exit 0", "Why3 printed no complete task"),

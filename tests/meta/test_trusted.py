@@ -149,7 +149,8 @@ PLANTED = {
 
 
 def _news() -> list[str]:
-    return surprises(trusted(all_obligations(load_spec())))
+    """Of the theories, the drivers and the tools; tests/meta/test_accounts.py is about the tasks."""
+    return surprises(trusted(all_obligations(load_spec())), complete=False)
 
 
 @pytest.mark.parametrize("name", PLANTED)

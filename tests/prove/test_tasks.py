@@ -11,7 +11,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 from sonnx_clip.prove import tasks
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.tasks import clean, command, configure, goal_options, print_tasks, source_digest
+from sonnx_clip.prove.tasks import clean, command, configure, goal_options, lemmas, print_tasks, source_digest
 from sonnx_clip.render import drivers
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
@@ -45,10 +45,11 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
     every = [o for o in all_obligations(load_spec()) if o.subject in ("tensor", "uint8")]
     for file in {o.file for o in every}:
         mine = [o for o in every if o.file == file]
-        smoke = [o for o in mine if o.kind == "smoke"]
         for prover in find_provers():
-            printed, said = print_tasks(why3, prover, file, smoke)
-            assert said == ""
+            found = print_tasks(why3, prover, file, lemmas())
+            printed = found.tasks
+            assert found.said == ""
+            assert found.account.refused == {}
             assert {(t.name.theory, t.name.goal) for t in printed} == {(o.theory, o.goal) for o in mine}
             # Readings, or kernels, that mean the same in a type give the same tasks.
             assert len({t.name.digest for t in printed}) > len(mine) // 2
@@ -59,10 +60,9 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
 def test_a_smoke_task_keeps_the_whole_context(tmp_path: Path) -> None:
     """Inlining would drop what a contradiction could follow from."""
     why3 = configure(tmp_path)
-    smoke = [o for o in all_obligations(load_spec()) if o.id == "tensor.smoke_tensor"]
     (prover, _) = find_provers()
-    printed, _ = print_tasks(why3, prover, "why3/tensor.mlw", smoke)
-    (task,) = [t for t in printed if t.name.goal == "smoke_tensor"]
+    printed = print_tasks(why3, prover, "why3/tensor.mlw", lemmas())
+    (task,) = [t for t in printed.tasks if t.name.goal == "smoke_tensor"]
     assert task.text.count("(assert") > 5
 
 
@@ -121,7 +121,8 @@ def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (prover, _) = find_provers()
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
     monkeypatch.setattr(tasks, "_SECONDS", 0.2)
-    assert print_tasks(why3, prover, "why3/clip.mlw", ()) == ((), "why3 did not end within 0.2 s")
+    printed = print_tasks(why3, prover, "why3/clip.mlw", lemmas())
+    assert (printed.tasks, printed.said) == ((), "why3 did not end within 0.2 s")
 
 
 def test_a_build_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -1,0 +1,291 @@
+"""Accounts for every command of every task: nothing is asserted to a prover that nobody knows of.
+
+An assertion of a task is the negated goal, a premise of the goal, a definition, a lemma that is an obligation
+itself, or it is listed in why3/trusted.txt. What stands before a goal is read from a task without premises:
+that of the smoke goal `false`, the last of its theory, which keeps everything that the theory and what it
+uses declare. Where a theory has none, its goals are printed once more as they are, premises in the formula.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from sonnx_clip.prove.smtlib import Command, SmtlibError, Term, commands, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+# What these declare or define is a symbol: they assert nothing.
+_DECLARES: Final = ("declare-fun", "declare-const", "define-fun", "declare-sort", "define-sort")
+_DATA: Final = "declare-datatypes"
+_NOWHERE: Final = 1 << 60  # the place of a symbol that is defined as it is declared, or that is no function
+# What no task may declare anew: symbols of the theories of SMT-LIB, as far as they are plain words.
+_RESERVED: Final = frozenset(
+    ("true", "false", "not", "and", "or", "xor", "=>", "=", "distinct", "ite", "let", "forall", "exists", "!",
+     "as", "select", "store", "div", "mod", "abs", "concat", "extract", "bvnot", "bvneg", "bvand", "bvor",
+     "bvxor", "bvadd", "bvsub", "bvmul", "bvudiv", "bvurem", "bvshl", "bvlshr", "bvashr", "bvult", "bvule",
+     "bvugt", "bvuge", "bvslt", "bvsle", "bvsgt", "bvsge", "fp", "NaN", "RNE", "RNA", "RTP", "RTN", "RTZ",
+     "to_fp", "to_fp_unsigned", "+", "-", "*", "/", "<", "<=", ">", ">=", "Int", "Real", "Bool", "Array",
+     "BitVec", "FloatingPoint", "RoundingMode")
+)  # fmt: skip
+_SETS: Final = ("set-logic", "set-info", "set-option")
+_GOAL: Final = "Goal "
+
+Said: TypeAlias = tuple[Literal["assertion", "setting"], str, str]
+
+
+@dataclass
+class Account:
+    """What the tasks that a file gives to a prover say besides premises and goals.
+
+    Args:
+        said: what is to be listed: kind, name and statement.
+        refused: what is not accounted for, by theory and goal.
+    """
+
+    said: set[Said] = field(default_factory=set)
+    refused: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+class UnaccountedError(ValueError):
+    """Something in a task that is not accounted for."""
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The commands of a task: what it sets, what it asserts before the goal, and the goal."""
+
+    sets: tuple[Command, ...]
+    asserts: tuple[Command, ...]
+    goal: Command
+    declared: Mapping[str, int]
+    places: tuple[int, ...]
+
+
+def account(
+    tasks: Mapping[tuple[str, str], str],
+    contexts: Mapping[tuple[str, str], str],
+    lemmas: frozenset[str],
+    prover: str,
+) -> Account:
+    """Account for all tasks of a theory file.
+
+    Args:
+        tasks: the tasks that are proved, comments included, by theory and goal.
+        contexts: what shows the context of each theory: its smoke task, or its goals with premises in them.
+        lemmas: names of lemmas that are obligations.
+        prover: for whom the tasks are.
+    """
+    found = Account()
+    known: dict[str, Counter[str]] = {}
+    broken: dict[str, str] = {}
+    for (theory, goal), text in contexts.items():
+        try:
+            names = _context(text, goal, lemmas, prover, found.said)
+        except (UnaccountedError, SmtlibError) as error:
+            found.refused[theory, goal] = broken[theory] = str(error)
+            continue
+        known[theory] = known.get(theory, Counter()) | names
+    for (theory, goal), text in tasks.items():
+        if theory in broken or theory not in known:
+            nothing = f"nothing shows what stands before the goals of {theory}"
+            found.refused[theory, goal] = broken.get(theory, nothing)
+            continue
+        try:
+            _task(text, goal, known[theory], prover, found.said)
+        except (UnaccountedError, SmtlibError) as error:
+            found.refused[theory, goal] = str(error)
+    return found
+
+
+def _context(text: str, goal: str, lemmas: frozenset[str], prover: str, said: set[Said]) -> Counter[str]:
+    """The names of all that stands before a goal without premises; what is to be listed goes into `said`."""
+    parts = _parts(text, goal)
+    said.update(_settings(parts, prover))
+    defined: set[str] = set()
+    for command, place in zip(parts.asserts, parts.places, strict=True):
+        if command.name not in lemmas and not _first(command, parts.declared, place, defined):
+            said.add(("assertion", command.name, written(_formula(command))))
+    return Counter(command.name for command in parts.asserts)
+
+
+def _task(text: str, goal: str, context: Counter[str], prover: str, said: set[Said]) -> None:
+    """Account for a task with premises.
+
+    Raises:
+        UnaccountedError: by name, what is neither of the context, nor a definition, nor a premise.
+    """
+    parts = _parts(text, goal)
+    said.update(_settings(parts, prover))
+    left, premise = context.copy(), ""
+    defined: set[str] = set()
+    for command, place in zip(parts.asserts, parts.places, strict=True):
+        name = command.name
+        if _first(command, parts.declared, place, defined) or _sorts(command, parts.declared, place):
+            left[name] -= 1
+        elif left[name] > 0:
+            if premise:
+                raise UnaccountedError(f"the assertion {name} stands behind the premise {premise}")
+            left[name] -= 1
+        elif not name or name in context:
+            raise UnaccountedError(f"an assertion that is not accounted for: {_short(command)}")
+        else:
+            premise = name
+
+
+def _parts(text: str, goal: str) -> _Parts:
+    sets: list[Command] = []
+    asserts: list[Command] = []
+    places: list[int] = []
+    declared: dict[str, int] = {}
+    every = commands(text)
+    if every and every[-1].text == "(get-info :reason-unknown)":
+        every = every[:-1]
+    if not every or every[-1].text != "(check-sat)":
+        raise UnaccountedError("the task does not end in (check-sat)")
+    for place, command in enumerate(every[:-1]):
+        if command.head == "assert":
+            asserts.append(command)
+            places.append(place)
+        elif command.head in _SETS:
+            sets.append(command)
+        elif command.head in _DECLARES:
+            _declare(command, place, declared)
+        elif command.head != _DATA:
+            raise UnaccountedError(f"a command that no task may have: {_short(command)}")
+    if not asserts or asserts[-1] is not every[-2]:
+        raise UnaccountedError("the goal is not the last assertion of the task")
+    last = asserts[-1]
+    if last.name != f"{_GOAL}{goal}" or not isinstance(_formula(last), tuple) or _formula(last)[0] != "not":
+        raise UnaccountedError(f"the last assertion is not the negated goal {goal}: {_short(last)}")
+    return _Parts(tuple(sets), tuple(asserts[:-1]), last, declared, tuple(places[:-1]))
+
+
+def _declare(command: Command, place: int, declared: dict[str, int]) -> None:
+    """Note the symbol of a declaration; UnaccountedError if there is one, or if it defines itself."""
+    parts = command.term
+    name = parts[1]
+    if not isinstance(name, str) or name in declared or name in _RESERVED:
+        raise UnaccountedError(f"a symbol is declared that there is: {_short(command)}")
+    if command.head == "define-fun" and name in symbols(parts[-1]):
+        raise UnaccountedError(f"a definition by itself: {_short(command)}")
+    declared[name] = place if command.head in ("declare-fun", "declare-const") else _NOWHERE
+
+
+def _settings(parts: _Parts, prover: str) -> Iterable[Said]:
+    return (("setting", prover, written(command.term)) for command in parts.sets)
+
+
+def _formula(command: Command) -> Term:
+    parts = command.term
+    if len(parts) != 2:
+        raise UnaccountedError(f"an assertion of more than one formula: {_short(command)}")
+    return parts[1]
+
+
+def _short(command: Command) -> str:
+    name = f"{command.name}: " if command.name else ""
+    return f"{name}{' '.join(command.text.split())[:200]}"
+
+
+# --- Definitions by their form --------------------------------------------------------------------------
+
+
+def _first(command: Command, declared: Mapping[str, int], place: int, defined: set[str]) -> bool:
+    """Whether an assertion is the first definition of a symbol in its task."""
+    name = defines(command, declared, place)
+    if not name or name in defined:
+        return False
+    defined.add(name)
+    return True
+
+
+def defines(command: Command, declared: Mapping[str, int], place: int) -> str:
+    """The symbol that an assertion defines: ``f'def``, of an f declared before, and not by f itself.
+
+    Args:
+        command: the assertion.
+        declared: where each symbol of the task is declared.
+        place: where the assertion stands.
+
+    Returns:
+        The symbol, or nothing where the assertion is no such definition.
+    """
+    if not command.name.endswith("'def"):
+        return ""
+    formula, bound = _formula(command), []
+    while isinstance(formula, tuple) and len(formula) == 3 and formula[0] == "forall":
+        if not isinstance(formula[1], tuple):
+            return ""
+        bound += [variable[0] for variable in formula[1]]
+        formula = formula[2]
+    heads = set(_heads(formula))
+    if len(heads) != 1 or len(set(bound)) != len(bound):
+        return ""
+    (head,) = heads
+    name, arguments = _application(head)
+    fits = (
+        declared.get(name, _NOWHERE) < place
+        and sorted(map(written, arguments)) == sorted(map(written, bound))
+        and name not in bound
+        and not any(name in symbols(part) for part in _bodies(formula, head))
+    )
+    return name if fits else ""
+
+
+def _heads(formula: Term) -> Iterable[Term]:
+    """What the equations define that a formula consists of, by cases."""
+    if isinstance(formula, tuple) and formula[:1] == ("ite",) and len(formula) == 4:
+        yield from _heads(formula[2])
+        yield from _heads(formula[3])
+    elif isinstance(formula, tuple) and formula[:1] == ("let",) and len(formula) == 3:
+        yield from _heads(formula[2])
+    elif isinstance(formula, tuple) and (formula[:1], len(formula)) in ((("not",), 2), (("=",), 3)):
+        yield formula[1]
+    else:
+        yield formula
+
+
+def _bodies(formula: Term, head: Term) -> Iterable[Term]:
+    """All parts of a definition but the places of what it defines."""
+    if formula == head or isinstance(formula, str):
+        return
+    if formula[:1] == ("ite",):
+        yield formula[1]
+        yield from _bodies(formula[2], head)
+        yield from _bodies(formula[3], head)
+    elif formula[:1] == ("let",):
+        yield formula[1]
+        yield from _bodies(formula[2], head)
+    elif formula[:1] == ("=",) and formula[1] == head:
+        yield formula[2]
+    elif formula != ("not", head):
+        yield formula
+
+
+def _application(head: Term) -> tuple[str, tuple[Term, ...]]:
+    """The symbol and the arguments of ``f``, ``(f x …)`` or ``(select (f x …) i)``."""
+    if isinstance(head, str):
+        return head, ()
+    if head[:1] == ("select",) and len(head) == 3:
+        name, arguments = _application(head[1])
+        return name, (*arguments, head[2])
+    return (head[0], head[1:]) if head and isinstance(head[0], str) else ("", ())
+
+
+def _sorts(command: Command, declared: Mapping[str, int], place: int) -> bool:
+    """Whether an assertion gives a constant its sort: ``c_sort: (sort T c)``, where sorts are values."""
+    formula = _formula(command)
+    if not command.name.endswith("_sort") or not isinstance(formula, tuple) or len(formula) != 3:
+        return False
+    constant = formula[2]
+    return formula[0] == "sort" and isinstance(constant, str) and declared.get(constant, place) < place
+
+
+def symbols(term: Term) -> frozenset[str]:
+    """All words in a term."""
+    if isinstance(term, str):
+        return frozenset((term,))
+    return frozenset().union(*map(symbols, term))

@@ -1,0 +1,125 @@
+"""Reads SMT-LIB text: its commands, each with the name that Why3 wrote above it, and terms as nested tuples.
+
+The texts of all tasks come to many megabytes, so that parentheses are counted by NumPy, and only the commands
+that somebody looks into are read as terms.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Term: TypeAlias = "str | tuple[Term, ...]"
+
+# What may hold parentheses that are none: a comment, a string (a quote is doubled in it), a quoted symbol.
+_OPAQUE: Final = re.compile(rb';[^\n]*|"(?:[^"]|"")*"|\|[^|\\]*\|')
+_TOKEN: Final = re.compile(r'[()]|"(?:[^"]|"")*"|\|[^|\\]*\||;[^\n]*|[^\s()";|]+|[";|]')
+_SPACE: Final = b" \t\r\n"
+_OPEN, _CLOSE, _SEMICOLON = ord("("), ord(")"), ord(";")
+
+
+class SmtlibError(ValueError):
+    """A text that is not SMT-LIB."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a script.
+
+    Args:
+        head: its first word, such as ``assert``.
+        text: the command as it stands, comments included.
+        name: what Why3 wrote in the comment directly above it; empty where there is none.
+    """
+
+    head: str
+    text: str
+    name: str
+
+    @property
+    def term(self) -> tuple[Term, ...]:
+        """The command as nested tuples, its head included."""
+        return read_term(self.text)
+
+
+def commands(text: str) -> tuple[Command, ...]:
+    """The commands of a script, in order.
+
+    Raises:
+        SmtlibError: parentheses do not match, or something stands outside of a command that is no comment.
+    """
+    raw = text.encode("utf-8")
+    plain = bytearray(raw)
+    for opaque in _OPAQUE.finditer(raw):
+        start, end = opaque.span()
+        plain[start:end] = (b" " if raw[start] == _SEMICOLON else b"_") * (end - start)
+    signs = np.frombuffer(bytes(plain), dtype=np.uint8)
+    places = np.flatnonzero((signs == _OPEN) | (signs == _CLOSE))
+    steps = np.where(signs[places] == _OPEN, 1, -1)
+    depth = np.cumsum(steps)
+    if len(depth) and (depth.min() < 0 or depth[-1] != 0):
+        raise SmtlibError("the parentheses of the task do not match")
+    ends = places[depth == 0] + 1
+    starts = places[(depth == 1) & (steps == 1)]
+    return tuple(_commands(raw, bytes(plain), starts.tolist(), ends.tolist()))
+
+
+def _commands(raw: bytes, plain: bytes, starts: list[int], ends: list[int]) -> Iterator[Command]:
+    before = 0
+    for start, end in zip(starts, ends, strict=True):
+        _require_nothing(plain[before:start])
+        words = plain[start + 1 : start + 80].split(None, 1)
+        head = re.split(rb"[()]", words[0], maxsplit=1)[0].decode() if words else ""
+        yield Command(head, raw[start:end].decode(), _name(raw[before:start].decode()))
+        before = end
+    _require_nothing(plain[before:])
+
+
+def _require_nothing(between: bytes) -> None:
+    if found := between.strip(_SPACE):
+        raise SmtlibError(f"outside of a command stands {found[:40].decode(errors='replace')!r}")
+
+
+def _name(between: str) -> str:
+    """The name above a command: ``;; NAME``, then perhaps ``;; File …``, and no empty line."""
+    above = between.rstrip().rpartition("\n\n")[2].splitlines()
+    names = [line.removeprefix(";;").strip() for line in above if line.startswith(";; ")]
+    names = [name for name in names if not name.startswith('File "')]
+    return names[-1] if names else ""
+
+
+def read_term(text: str) -> tuple[Term, ...]:
+    """The one parenthesised term in a text, comments left out.
+
+    Raises:
+        SmtlibError: it is not one term.
+    """
+    stack: list[list[Term]] = [[]]
+    for token in _TOKEN.findall(text):
+        if token == "(":  # noqa: S105
+            stack.append([])
+        elif token == ")":  # noqa: S105
+            if len(stack) == 1:
+                raise SmtlibError("a parenthesis too many")
+            closed = tuple(stack.pop())
+            stack[-1].append(closed)
+        elif token in ('"', "|", ";"):
+            raise SmtlibError("a string or a quoted symbol does not end")
+        elif not token.startswith(";"):
+            stack[-1].append(token)
+    if len(stack) != 1 or len(stack[0]) != 1 or isinstance(stack[0][0], str):
+        raise SmtlibError("this is not one term in parentheses")
+    return stack[0][0]
+
+
+def written(term: Term) -> str:
+    """A term as one line of SMT-LIB."""
+    if isinstance(term, str):
+        return term
+    return f"({' '.join(map(written, term))})"

@@ -1,0 +1,222 @@
+"""Nothing is asserted to a prover that nobody knows of: what slips into a task or past a reader is named."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.paths import repo_file
+from sonnx_clip.prove import declared
+from sonnx_clip.prove.tasks import configure, source_digest
+from sonnx_clip.prove.whyml import read_theories
+from sonnx_clip.render.generate import Generated, render_theories
+from sonnx_clip.spec import load_spec
+from tests.prove.tools import fake
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.prove.workbench import Workbench
+
+NAN_OUT = "clip.nan_out"
+CLIP = "why3/clip.mlw"
+FORMULA = "  function clip (x l m: t) : t ="
+CHANGED = "what the proofs take for granted has changed"
+# Files of tasks, an editing by sed, and what `prove` says.
+IN_TASKS = {
+    "an assertion in every task": (
+        "*.smt2", "s/^;; Goal/(assert false)\\n\\n;; Goal/", "+ assertion : false"),
+    "an axiom in every task": (
+        "*.smt2", "s/^;; Goal/;; hidden\\n(assert false)\\n\\n;; Goal/", "+ assertion hidden: false"),
+    "a second definition in every task": (
+        "*.smt2", "s/^;; Goal/;; clip'def\\n(assert (= clip clip))\\n\\n;; Goal/", "+ assertion clip'def:"),
+    "a setting": (
+        "*.smt2", "1s/^/(set-option :random-seed 7)\\n/", "+ setting Z3: (set-option :random-seed 7)"),
+    "an assertion without a name": (
+        "*nan_out*", "s/^;; Goal/(assert false)\\n\\n;; Goal/",
+        "not accounted for: an assertion that is not accounted for: (assert false)"),
+    "an axiom once more": (
+        "*nan_out*", "s/^;; Goal/;; total\\n(assert false)\\n\\n;; Goal/",
+        "not accounted for: an assertion that is not accounted for: total: (assert false)"),
+    "an assertion behind the goal": (
+        "*nan_out*", "s/^(check-sat)/(assert false)\\n(check-sat)/",
+        "not accounted for: the last assertion is not the negated goal nan_out: (assert false)"),
+    "a goal that is not negated": (
+        "*nan_out*", "s/^  (not$/  (and/",
+        "not accounted for: the last assertion is not the negated goal nan_out: Goal nan_out: (assert (and"),
+    "a goal of another name": (
+        "*nan_out*", "s/^;; Goal nan_out/;; Goal other/",
+        "not accounted for: the last assertion is not the negated goal nan_out: Goal other: (assert (not"),
+    "a command that changes what is asserted": (
+        "*nan_out*", "s/^;; Goal/(push 1)\\n\\n;; Goal/",
+        "not accounted for: a command that no task may have: (push 1)"),
+    "a recursive function": (
+        "*nan_out*", "s/^;; Goal/(define-fun-rec f () Bool (not f))\\n\\n;; Goal/",
+        "not accounted for: a command that no task may have: (define-fun-rec f () Bool (not f))"),
+    "a function by itself": (
+        "*nan_out*", "s/^;; Goal/(define-fun f () Bool (not f))\\n\\n;; Goal/",
+        "not accounted for: a definition by itself: (define-fun f () Bool (not f))"),
+    "a symbol of SMT-LIB with another meaning": (
+        "*nan_out*", "s/^;; Goal/(define-fun and ((a Bool) (b Bool)) Bool true)\\n\\n;; Goal/",
+        "not accounted for: a symbol is declared that there is: (define-fun and"),
+    "parentheses that do not match": (
+        "*nan_out*", "s/^;; Goal/(assert false))\\n\\n;; Goal/",
+        "not accounted for: the parentheses of the task do not match"),
+    "words outside of commands": (
+        "*nan_out*", "s/^;; Goal/assert\\n\\n;; Goal/",
+        "not accounted for: outside of a command stands 'assert'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_TASKS)
+def test_what_slips_into_a_task_is_named(name: str, bench: Workbench, tmp_path: Path) -> None:
+    files, script, said = IN_TASKS[name]
+    (tmp_path / "edit.sed").write_text(f"{script}\n")
+    edit = f'[ ! -d "$folder" ] || find "$folder" -name "{files}" -exec sed -i -f {tmp_path}/edit.sed {{}} +'
+    fake("why3", f'"$real" "$@" || exit; {edit}', tmp_path / "bin", bench.monkeypatch)
+    ended = bench.prove("--only", NAN_OUT)
+    assert ended.status == 1
+    words = " ".join(ended.out.split())
+    assert said in words, words
+    if said.startswith("+"):
+        assert CHANGED in words, words
+    else:
+        assert f"not proved {NAN_OUT}" in words
+    assert bench.prove("--only", NAN_OUT).status == 1  # and so in the next run
+
+
+def test_the_same_run_without_an_editing_is_proved(bench: Workbench, tmp_path: Path) -> None:
+    fake("why3", '"$real" "$@" || exit', tmp_path / "bin", bench.monkeypatch)
+    ended = bench.prove("--only", NAN_OUT)
+    assert (ended.status, CHANGED in ended.out) == (0, False)
+
+
+def test_an_account_is_kept_with_the_tasks(bench: Workbench) -> None:
+    """A run that prints no task knows what the tasks say; a golden list that says otherwise is reported."""
+    assert bench.prove("--only", NAN_OUT).status == 0
+    golden = bench.root / "why3/trusted.txt"
+    line = next(line for line in golden.read_text().splitlines() if line.startswith("assertion total: "))
+    golden.write_text(golden.read_text().replace(f"{line}\n", ""))
+    ended = bench.prove("--only", NAN_OUT)
+    assert ended.status == 1
+    assert "(0 tasks sent to provers" in ended.out
+    assert f"+ {line}" in " ".join(ended.out.split())
+
+
+# What is put before a line of a theory, and all that `prove` says of it.
+IN_THEORIES = {
+    "an axiom with a location attribute": (
+        '  axiom easy [#"clip.mlw" 1 1 1] : forall x: t. le x x\n',
+        ["+ axiom clip.Clip.easy: forall x: t. le x x", "+ refused why3/clip.mlw:12: a location attribute:"]),
+    "assumed axioms behind a blank line": (
+        "  clone ordered.Ordered as O with type t = t,\n\n    axiom .\n",
+        ["+ assumption clip.Clip: clone ordered.Ordered as O with type t = t, axiom ."]),
+    "an axiom behind a string": (
+        '  constant s: string = "\\\n(*" axiom easy: false constant e: string = "*)"\n',
+        ['why3/clip.mlw:12: a name is expected, not `"']),
+    "a val that is an operator": (
+        "  val (++) (a b: t) : unit ensures { a = b /\\ a <> b }\n",
+        ["+ symbol clip.Clip.(++): val (a b: t) : unit ensures { a = b /\\ a <> b }",
+         "+ refused why3/clip.mlw:12: an operator as a name: (++)"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_THEORIES)
+def test_what_slips_into_a_theory_is_named_by_prove(name: str, bench: Workbench) -> None:
+    new, lines = IN_THEORIES[name]
+    bench.plant(CLIP, FORMULA, f"{new}\n{FORMULA}")
+    ended = bench.prove("--only", "uint8.clip_is_cases")
+    assert ended.status != 0
+    words = " ".join((ended.out + ended.err).split())
+    for line in lines:
+        assert line in words, words
+
+
+def _as_they_are() -> Generated:
+    """The theories as rendered, but for the file of one kernel, which is believed as it lies there."""
+    rendered = render_theories(load_spec())
+    file = "generated/why3/c_float16.mlw"
+    return Generated({**rendered.files, file: repo_file(file).read_text()}, rendered.obligations)
+
+
+def test_a_wrong_kernel_by_an_operator_is_named(bench: Workbench) -> None:
+    """A contradiction in ghost code at one pattern: every obligation is proved, of a wrong kernel."""
+    file = "generated/why3/c_float16.mlw"
+    val = "  val ghost (++) (a b: t) : unit ensures { a = b /\\ a <> b }\n\n"
+    bench.plant(file, "  let less_equal [", f"{val}  let less_equal [")
+    bench.plant(
+        file,
+        "  = under (rank a) (limit (rank b))",
+        "  = if at_most a (0x3c00: t) && at_most (0x3c00: t) a then begin\n"
+        "      (++) a (bits_and a (0x0000: t)); true end\n"
+        "    else under (rank a) (limit (rank b))",
+    )
+    bench.monkeypatch.setattr("sonnx_clip.prove.command.render_theories", lambda _: _as_they_are())
+    ended = bench.prove("--only", "float16.c_less_equal")
+    words = " ".join((ended.out + ended.err).split())
+    assert ended.status == 1, words
+    assert "1 proved by two provers" in words  # that is why it has to be named
+    assert "+ symbol c_float16.Kernel.(++): val (a b: t) : unit ensures { a = b /\\ a <> b }" in words
+    assert f"+ refused {file}:" in words
+    assert "an operator as a name: (++)" in words
+
+
+def test_an_axiom_behind_the_smoke_goal_is_named(bench: Workbench) -> None:
+    """The task of the smoke goal would not show it."""
+    smoke = "  goal smoke_clip [@shows:smoke] : false\n"
+    late = "  lemma late [@shows:nan_out] : forall x: t. eq x x \\/ not eq x x\n"
+    bench.plant(CLIP, smoke, smoke + late)
+    ended = bench.prove("--only", NAN_OUT)
+    assert ended.status == 1
+    words = " ".join(ended.out.split())
+    assert "+ refused why3/clip.mlw:ClipTheorems: lemma late stands behind the smoke goal" in words
+
+
+# What a reader that overlooks something would find, and what the comparison with Why3 says.
+OVERLOOKED = {
+    "axiom": ("why3/ordered.mlw", "Why3 alone reads 5 axiom", "Why3 alone reads an axiom total"),
+    "val": ("why3/memory.mlw", "Why3 alone reads 1 val read", None),
+    "undefined": ("why3/elements.mlw", "Why3 alone reads 1 undefined ule", None),
+    "clone": ("why3/clip.mlw", "Why3 alone reads 1 clone ordered.Ordered", "Why3 alone reads an axiom total"),
+    "lemma program": ("why3/tensor.mlw", "Why3 alone reads 1 lemma", "Why3 alone reads an axiom zero_size"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OVERLOOKED)
+def test_a_reader_that_overlooks_something_is_found_out(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, parsed, typed = OVERLOOKED[kind]
+    texts = {f"why3/{path.name}": path.read_text() for path in sorted(repo_file("why3").glob("*.mlw"))}
+    assert declared.differences_from_why3(texts, list(texts), 2) == ()
+
+    def overlooks(text: str) -> tuple:
+        found = read_theories(text)
+        return tuple(f for f in found if f.kind != kind) if text in texts.values() else found
+
+    monkeypatch.setattr(declared, "read_theories", overlooks)
+    lines = [t.line for t in declared.differences_from_why3(texts, [file], 2)]
+    counted = parsed.replace("5 axiom", "1 axiom")
+    assert any(counted in line for line in lines), lines
+    assert typed is None or any(typed in line for line in lines), lines
+
+
+def test_a_theory_that_why3_does_not_read_is_named(bench: Workbench) -> None:
+    bench.plant(CLIP, FORMULA, f"  axiom easy: no_such_symbol\n{FORMULA}")
+    text = (bench.root / CLIP).read_text()
+    lines = [t.line for t in declared.differences_from_why3({CLIP: text}, [CLIP], 1)]
+    assert any("Why3 does not print the theories" in line and "no_such_symbol" in line for line in lines)
+
+
+def test_the_state_of_all_theories_decides_whether_why3_is_asked(bench: Workbench) -> None:
+    why3 = configure(bench.build)
+    before = source_digest(why3, CLIP)
+    assert bench.prove("--only", NAN_OUT).status == 0
+    bench.plant(CLIP, FORMULA, f"  axiom easy: forall x: t. le x x\n\n{FORMULA}")
+    assert source_digest(configure(bench.build), CLIP) != before
+    assert bench.prove("--only", NAN_OUT).status == 1
+
+
+def test_the_tool_has_what_the_comparison_needs() -> None:
+    done = subprocess.run(["why3", "pp", "--help"], capture_output=True, text=True, check=False)
+    assert "--output" in done.stdout + done.stderr
