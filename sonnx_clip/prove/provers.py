@@ -103,6 +103,9 @@ def version_of(command: tuple[str, ...]) -> str:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{command[0]} does not run: {error}", todo=INSTALL) from error
+    if done.returncode != 0:
+        asked = " ".join(command[1:])
+        raise UserError(f"{command[0]} {asked} ends with exit status {done.returncode}", todo=INSTALL)
     return done.stdout.strip()
 
 
