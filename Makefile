@@ -75,6 +75,10 @@ test-browser: setup-python setup-provers setup-browser ## the evidence page in h
 sweep: setup-python setup-c ## every triple of 8 bits, every pair of 16 bits, by C and by NumPy; resumable
 	$(BIN)/sonnx-clip sweep $(SWEEP_ARGS)
 
+.PHONY: mutants
+mutants: setup-python setup-provers setup-c ## small mistakes everywhere, and what finds each; resumable
+	$(BIN)/python -m sonnx_clip.mutants
+
 .PHONY: cross
 cross: setup-python setup-cross ## the C kernels on other machines, by cross compilers and emulators
 	$(BIN)/python -m tests.c

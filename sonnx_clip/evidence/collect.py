@@ -28,6 +28,8 @@ from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
 from sonnx_clip.evidence.verdicts import read_reports
 from sonnx_clip.findings.record import read_record
 from sonnx_clip.findings.told import tell
+from sonnx_clip.mutants.record import RECORD as MUTANTS
+from sonnx_clip.mutants.record import closing_line, read_mutants
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.trusted import Trusted as Taken
 from sonnx_clip.prove.trusted import surprises
@@ -106,7 +108,8 @@ def read_inputs(
 def gather(found: Inputs) -> Evidence:
     """The evidence: nothing in it is stated that is not in the inputs."""
     spec, proofs = found.spec, found.proofs
-    obligations = all_obligations(found.wanted, proofs.outcomes)
+    mistakes = read_mutants() if repo_file(MUTANTS).is_file() else None
+    obligations = all_obligations(found.wanted, proofs.outcomes, mistakes.kills if mistakes else {})
     runtimes = runtimes_of(spec, found.reports)
     trace = Trace(obligations, spec.element_types)
     coq = coq_evidence(spec, found.foundation)
@@ -139,6 +142,7 @@ def gather(found: Inputs) -> Evidence:
         dialect_runs=dialect_runs,
         vectors=shown_vectors(spec, found.vectors),
         trusted=proofs.trusted,
+        mutants=closing_line(mistakes) if mistakes else "",
         tools={
             "sonnx-clip": proofs.about.tool.removeprefix("sonnx-clip "),
             **proofs.tools,

@@ -135,6 +135,7 @@ class ObligationEvidence(Stored):
     standing: Standing = "counts"
     repeats: str = ""
     witness: dict[str, str] | None = None
+    fails_for: tuple[str, str] | None = None
     asked: bool
     commands: dict[str, str]
     replies: tuple[ReplyEvidence, ...]
@@ -393,6 +394,7 @@ class Evidence(Stored):
     dialect_runs: tuple[DialectRunEvidence, ...]
     vectors: dict[str, dict[str, tuple[VectorEvidence, ...]]]
     trusted: tuple[Trusted, ...]
+    mutants: str
     tools: dict[str, str]
     replays: tuple[ReplayEvidence, ...]
     limits: dict[str, str]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.model import ALL_TYPES, Cell, CellStatus, ObligationEvidence, ReplyEvidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.evidence.proofs import OutcomeRecord, ReplyRecord
     from sonnx_clip.render.obligation import Obligation
@@ -18,9 +19,17 @@ _WORST_FIRST: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "p
 
 
 def all_obligations(
-    wanted: Iterable[Obligation], outcomes: Sequence[OutcomeRecord]
+    wanted: Iterable[Obligation],
+    outcomes: Sequence[OutcomeRecord],
+    kills: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> tuple[ObligationEvidence, ...]:
-    """Every obligation that is wanted or was proved; one that nobody was asked about is not proved."""
+    """Every obligation that is wanted or was proved; one that nobody was asked about is not proved.
+
+    Args:
+        wanted: what the theories hold.
+        outcomes: what was proved.
+        kills: a mutant that makes an obligation fail, and the values, by the obligation's id.
+    """
     by_id = {outcome.id: outcome for outcome in outcomes}
     unasked = [o for o in wanted if o.id not in by_id]
     asked = [
@@ -28,6 +37,7 @@ def all_obligations(
             **outcome.model_dump(exclude={"replies"}),
             replies=tuple(_said(reply) for reply in outcome.replies),
             asked=bool(outcome.replies),
+            fails_for=kills.get(outcome.id),
         )
         for outcome in outcomes
     ]

@@ -32,6 +32,13 @@ _CORE = {
     "float": ("nan", "-nan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "2", "highest", "inf"),
 }
 
+# Kernels that limit floats as integers treat zeros apart: each pair of bounds about zero is code of its own.
+_ZERO_BOUNDS = (
+    ("-0", "0"), ("0", "-0"), ("-0", "-0"), ("0", "0"), ("0", "1"), ("-0", "1"), ("-1", "-0"), ("-1", "0"),
+    ("0", "-smallest_subnormal"), ("-smallest_subnormal", "0"), ("-smallest_subnormal", "-0"),
+)  # fmt: skip
+_ABOUT_ZERO = ("-1", "-smallest_subnormal", "-0", "0", "smallest_subnormal", "1", "nan", "-nan")
+
 
 def render_vectors(spec: Spec) -> dict[str, str]:
     """The text of each file of the target, by its path in the repository."""
@@ -75,11 +82,22 @@ def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
         for found in evaluate.classes(*triple):
             by_class[found.id][triple] = None
     named = tuple(_named(spec, etype))
+    zeros: dict[str, list[tuple[int, int, int]]] = {c.id: [] for c in spec.classes_of(etype.family)}
+    for triple in _about_zero(etype):
+        for found in evaluate.classes(*triple):
+            zeros[found.id].append(triple)
     for klass in spec.classes_of(etype.family):
         due = [triple for triple in named if triple in by_class[klass.id]]
         spread = _spread(list(by_class[klass.id]))
-        for number, triple in enumerate(dict.fromkeys([*spread, *due]), 1):
+        for number, triple in enumerate(dict.fromkeys([*spread, *due, *zeros[klass.id]]), 1):
             yield vector_of(evaluate, klass, number, triple)
+
+
+def _about_zero(etype: ElementType) -> Iterator[tuple[int, int, int]]:
+    """What is about zero, under bounds about zero; of floats alone."""
+    if etype.family == "float":
+        for (low, high), x in product(_ZERO_BOUNDS, _ABOUT_ZERO):
+            yield int(encode(x, etype)), int(encode(low, etype)), int(encode(high, etype))
 
 
 def _named(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:

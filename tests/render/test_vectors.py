@@ -11,7 +11,7 @@ from sonnx_clip import clip
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.paths import repo_file
-from sonnx_clip.render.vectors import PER_CLASS, render_vectors
+from sonnx_clip.render.vectors import PER_CLASS, _about_zero, render_vectors
 from sonnx_clip.render.vectors_schema import SCHEMA_PATH
 from sonnx_clip.spec import encode, evaluator, load_spec
 from sonnx_clip.special import special_patterns
@@ -60,7 +60,10 @@ def test_every_class_has_its_vectors_and_every_id_is_one(etype):
     vectors = stored(etype)["vectors"]
     counts = Counter(vector["class"] for vector in vectors)
     assert set(counts) == {c.id for c in load_spec().classes_of(etype.family)}
-    assert all(5 <= count <= PER_CLASS + 6 for count in counts.values())  # the named ones come on top
+    on_top = 6 + len(set(_about_zero(etype)))  # the named ones, and those about zero
+    assert all(5 <= count <= PER_CLASS + on_top for count in counts.values())
+    there = {triple_of(vector) for vector in vectors}
+    assert there.issuperset(_about_zero(etype))
     assert len({vector["id"] for vector in vectors}) == len({triple_of(vector) for vector in vectors})
     assert len({vector["id"] for vector in vectors}) == len(vectors)
     width = etype.width // 4 + 2

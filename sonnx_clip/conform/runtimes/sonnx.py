@@ -6,14 +6,16 @@ from typing import Any
 
 import sonnx_clip
 from sonnx_clip.conform.runtimes import ClipFunction, Runtime
+from sonnx_clip.conform.runtimes.every_way import every_way
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import built
 from sonnx_clip.oracle.strict import clip, clip_by_numpy
 
 
-def clip_both(x: Any, lower: Any, upper: Any) -> Any:
+def clip_both(x: Any, lower: Any, upper: Any, *, out: Any = None) -> Any:
     """What both kinds of kernels answer; AssertionError where they differ in a bit."""
-    found, by_numpy = clip(x, lower, upper), clip_by_numpy(x, lower, upper)
+    by_numpy = clip_by_numpy(x, lower, upper)
+    found = clip(x, lower, upper, out=out)
     if (found.dtype, found.shape, found.tobytes()) != (by_numpy.dtype, by_numpy.shape, by_numpy.tobytes()):
         raise AssertionError("sonnx_clip.clip answers otherwise by the C kernels than by those of NumPy")
     return found
@@ -32,7 +34,7 @@ def __getattr__(name: str) -> Runtime:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     both = _both_are_there()
     kernels = "of NumPy and of C" if both else "of NumPy; those of C are not built"
-    function: ClipFunction = clip_both if both else clip
+    function: ClipFunction = every_way(clip_both if both else clip)
     return Runtime(
         version=f"sonnx-clip {sonnx_clip.__version__}, by the kernels {kernels}",
         open=lambda _: function,

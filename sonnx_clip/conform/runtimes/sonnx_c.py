@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sonnx_clip
 from sonnx_clip.conform.runtimes import Runtime
+from sonnx_clip.conform.runtimes.every_way import every_way
 from sonnx_clip.oracle import c
 
 
@@ -14,7 +15,7 @@ def __getattr__(name: str) -> Runtime:
     c.library()  # what cannot be built is missing as a whole, and not unsupported in one type
     return Runtime(
         version=f"sonnx-clip {sonnx_clip.__version__} in C ({' '.join(c.flags())})",
-        open=lambda _: c.clip,
+        open=lambda _: every_way(c.clip),
         imports="from sonnx_clip.oracle import c",
         call=lambda _: "c.clip(x, l, m)",
     )

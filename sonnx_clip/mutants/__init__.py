@@ -1,0 +1,1 @@
+"""Mutants: small mistakes, made one by one in all that says what Clip is, and what finds each of them."""

@@ -1,0 +1,354 @@
+"""Mutants of the programs: NumPy's kernels and planners, the C kernels, the oracle of the vectors.
+
+Each is run: on every vector first, since the vectors are what others have, then on all combinations of
+special values, in place and elsewhere. The vectors' own score is how many of the wrong ones they find.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from sonnx_clip.mutants.family import of_c, of_python
+from sonnx_clip.paths import repo_file
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sonnx_clip.spec import Spec
+
+KERNELS, PLAN = "sonnx_clip/oracle/kernels.py", "sonnx_clip/oracle/plan.py"
+ORACLE = "generated/numpy/clip_oracle.py"
+_PAD = 4
+_PATIENCE = 10.0  # seconds that a kernel may take on all vectors
+
+
+@dataclass(frozen=True)
+class ProgramMutant:
+    """A program with one mistake.
+
+    Args:
+        area: ``numpy kernels``, ``c kernels`` or ``oracle``.
+        name: the file and the function.
+        change: what was put for what.
+        source: the text of the mutant.
+        types: the element types of which it may be wrong.
+    """
+
+    area: str
+    name: str
+    change: str
+    source: str
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One vector, as patterns."""
+
+    id: str
+    x: int
+    low: int
+    high: int
+    expected: int
+
+
+@cache
+def vectors(etype: str) -> dict[tuple[int, int], tuple[Vector, ...]]:
+    """The vectors of an element type, those with the same bounds together."""
+    data = json.loads(repo_file(f"generated/vectors/{etype}.json").read_text(encoding="utf-8"))
+    found: dict[tuple[int, int], list[Vector]] = defaultdict(list)
+    for v in data["vectors"]:
+        vector = Vector(v["id"], *(int(v[k], 16) for k in ("x", "min", "max", "expected")))
+        found[vector.low, vector.high].append(vector)
+    return {bounds: tuple(vs) for bounds, vs in found.items()}
+
+
+def dtype_of(etype: str) -> np.dtype[Any]:
+    """The NumPy type of an element type."""
+    return np.dtype(ml_dtypes.bfloat16 if etype == "bfloat16" else etype)
+
+
+def _array(patterns: Any, etype: str) -> Any:
+    dtype = dtype_of(etype)
+    return np.array(patterns, dtype=f"u{dtype.itemsize}").view(dtype)
+
+
+def _bits(array: Any) -> Any:
+    return np.asarray(array).view(f"u{array.dtype.itemsize}")
+
+
+def numpy_kernels(spec: Spec) -> Iterator[ProgramMutant]:
+    """The mutants of the kernels and of the planners."""
+    every = tuple(e.id for e in spec.element_types if e.family != "real")
+    floats = ("float16", "bfloat16", "float32", "float64", "int8", "uint8")
+    for path in (KERNELS, PLAN):
+        for function, change, source in of_python(repo_file(path).read_text(encoding="utf-8")):
+            name = f"{path.rpartition('/')[2]} {function}"
+            types = every if function in ("fill", "limit", "plan_integers") else floats
+            yield ProgramMutant("numpy kernels", name, change, source, types)
+
+
+def oracle(spec: Spec) -> Iterator[ProgramMutant]:
+    """The mutants of the oracle that says what a vector expects, and in which class it is."""
+    types = tuple(e.id for e in spec.element_types if e.family != "real")
+    for function, change, source in of_python(repo_file(ORACLE).read_text(encoding="utf-8")):
+        family = tuple(t for t in types if ("int" if "int" in t else "float") == function.partition("_")[0])
+        yield ProgramMutant("oracle", f"clip_oracle.py {function}", change, source, family or types)
+
+
+def c_kernels(spec: Spec) -> Iterator[ProgramMutant]:
+    """The mutants of the extracted C."""
+    for etype in spec.element_types:
+        if etype.c is not None:
+            path = f"generated/c/sonnx_clip_{etype.id}.c"
+            for change, source in of_c(repo_file(path).read_text(encoding="utf-8")):
+                yield ProgramMutant("c kernels", path.rpartition("/")[2], change, source, (etype.id,))
+
+
+def found_by(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
+    """What finds a mutant, and where; None if nothing that was run does."""
+    match mutant.area:
+        case "numpy kernels":
+            return _in_numpy(spec, mutant)
+        case "c kernels":
+            return _in_c(spec, mutant)
+        case _:
+            return _in_oracle(spec, mutant)
+
+
+def _in_numpy(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
+    try:
+        plan = _planner(mutant)
+    except Exception as error:  # noqa: BLE001  # a mutant may do anything
+        return "import", type(error).__name__
+
+    def clip(x: Any, low: Any, high: Any, in_place: bool) -> Any:
+        planned = plan[x.dtype](low, high)
+        out = x.copy() if in_place else np.full(x.shape, 1, x.dtype)
+        planned.kernel(out if in_place else x, planned.lower, planned.upper, out)
+        return out
+
+    return _judged(spec, mutant, clip)
+
+
+def _planner(mutant: ProgramMutant) -> Any:
+    sources = {path: repo_file(path).read_text(encoding="utf-8") for path in (KERNELS, PLAN)}
+    sources[KERNELS if mutant.name.startswith("kernels") else PLAN] = mutant.source
+    kernels, plan = ModuleType("mutant_kernels"), ModuleType("mutant_plan")
+    exec(compile(sources[KERNELS], KERNELS, "exec"), kernels.__dict__)  # noqa: S102  # our source, changed
+    exec(compile(sources[PLAN], PLAN, "exec"), plan.__dict__)  # noqa: S102
+    plan.kernels = kernels  # type: ignore[attr-defined]
+    return plan.PLANNERS
+
+
+def _judged(spec: Spec, mutant: ProgramMutant, clip: Callable[..., Any]) -> tuple[str, str] | None:
+    """Run an implementation on the vectors of its types, then on all special values."""
+    with np.errstate(all="ignore"):
+        for etype in mutant.types:
+            if found := _on_vectors(etype, clip):
+                return f"vector {found}", ""
+        for etype in mutant.types:
+            if found := _on_special_values(spec, etype, clip):
+                return "special values", found
+    return None
+
+
+def _on_vectors(etype: str, clip: Callable[..., Any]) -> str | None:
+    """The first vector that is wrong: those with the same bounds are run together, and each alone."""
+    for (low, high), group in vectors(etype).items():
+        bounds = (_array(low, etype)[()], _array(high, etype)[()])
+        together = [v.x for v in group]
+        for xs, wanted in ((together, group), *(([v.x], (v,)) for v in group)):
+            for in_place in (False, True):
+                got = _outcome(clip, _array(xs, etype), *bounds, in_place)
+                if got is None:
+                    return wanted[0].id
+                wrong = [v.id for v, bits in zip(wanted, _bits(got), strict=True) if int(bits) != v.expected]
+                if wrong:
+                    return wrong[0]
+    return None
+
+
+def _outcome(clip: Callable[..., Any], x: Any, low: Any, high: Any, in_place: bool) -> Any:
+    try:
+        return clip(x, np.asarray(low), np.asarray(high), in_place)
+    except Exception:  # noqa: BLE001  # a mutant may raise anything: it has been found
+        return None
+
+
+def _on_special_values(spec: Spec, etype: str, clip: Callable[..., Any]) -> str | None:
+    from sonnx_clip.oracle.strict import clip as right
+
+    of = spec.element_type(etype)
+    width = of.width or 0
+    xs = _array([int(p) % 2**width for p in special_patterns(of)], etype)
+    numbers = xs[~np.isnan(xs.astype(np.float64))] if of.family == "float" else xs
+    for low in xs:
+        for high in xs:
+            for x in (xs, numbers):
+                wanted = _bits(right(x, np.asarray(low), np.asarray(high)))
+                for in_place in (False, True):
+                    got = _outcome(clip, x, low, high, in_place)
+                    if got is None or not np.array_equal(_bits(got), wanted):
+                        return f"{etype}: min = {low}, max = {high}"
+    return None
+
+
+# ------------------------------------------------------------------------------------------------------ C
+
+
+def _in_c(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
+    """Compile and run, in a process of its own: a mutant may write anywhere, and need not end."""
+    (etype,) = mutant.types
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder) / "mutant.c", Path(folder) / "mutant.so"
+        source.write_text(mutant.source, encoding="utf-8")
+        command = ["cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC", f"-I{repo_file('generated/c')}"]
+        done = subprocess.run([*command, str(source), "-o", str(library)], capture_output=True, check=False)
+        if done.returncode != 0:
+            return "compiler", "it is refused"
+        return _apart(lambda: _judged(spec, mutant, _loaded(library, etype)))
+
+
+def _loaded(library: Path, etype: str) -> Callable[..., Any]:
+    from sonnx_clip.oracle.c import _C_TYPES  # what C calls the element types
+
+    function = getattr(ctypes.CDLL(str(library)), f"sonnx_clip_{etype}")
+    number = _C_TYPES[etype]
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, number, number, ctypes.c_size_t]
+    function.restype = None
+
+    def argument(bound: Any) -> Any:
+        return number.from_buffer_copy(np.asarray(bound).tobytes())
+
+    def clip(x: Any, low: Any, high: Any, in_place: bool) -> Any:
+        # What lies around the arrays is compared afterwards: a kernel writes nothing beside them.
+        around = np.full(x.size + 2 * _PAD, 1, x.dtype)
+        around[_PAD:-_PAD] = x if in_place else around[_PAD:-_PAD]
+        source = around[_PAD:-_PAD] if in_place else x.copy()
+        before = source.copy()
+        function(around[_PAD:].ctypes.data, source.ctypes.data, argument(low), argument(high), x.size)
+        edges = np.concatenate([around[:_PAD], around[-_PAD:]])
+        if not np.all(edges == np.ones(1, x.dtype)) or not (
+            in_place or np.array_equal(_bits(source), _bits(before))
+        ):
+            return None
+        return around[_PAD:-_PAD].copy()
+
+    return clip
+
+
+def _apart(run: Callable[[], tuple[str, str] | None]) -> tuple[str, str] | None:
+    """The result of a function that runs in a child; a child that crashes or does not end has been found."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reader)
+            os.write(writer, json.dumps(run()).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    try:
+        ready, _, _ = select.select([reader], [], [], _PATIENCE)
+        text = os.read(reader, 65536) if ready else b""
+    finally:
+        os.close(reader)
+        if not ready:
+            os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    if not text:
+        return ("vector", "it crashes") if ready else ("vector", "it does not end")
+    found = json.loads(text)
+    return None if found is None else (found[0], found[1])
+
+
+# ------------------------------------------------------------------------------------------------- oracle
+
+
+@cache
+def _oracle_module(source: str) -> ModuleType:
+    module = ModuleType("mutant_oracle")
+    exec(compile(source, ORACLE, "exec"), module.__dict__)  # noqa: S102  # our own source, changed
+    return module
+
+
+def _in_oracle(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
+    right = _oracle_module(repo_file(ORACLE).read_text(encoding="utf-8"))
+    with np.errstate(all="ignore"):
+        try:
+            wrong = ModuleType("mutant_oracle")
+            exec(compile(mutant.source, ORACLE, "exec"), wrong.__dict__)  # noqa: S102
+            for etype in mutant.types:
+                if found := _oracle_on_vectors(wrong, etype):
+                    return f"vector {found}", ""
+            for etype in mutant.types:
+                if found := _oracle_on_special_values(spec, right, wrong, etype):
+                    return "special values", found
+        except Exception as error:  # noqa: BLE001  # a mutant may raise anything: it has been found
+            return "special values", f"it raises {type(error).__name__}"
+    return None
+
+
+@cache
+def _vector_arrays(etype: str) -> tuple[Any, Any, Any, Any, tuple[str, ...], tuple[str, ...]]:
+    data = json.loads(repo_file(f"generated/vectors/{etype}.json").read_text(encoding="utf-8"))["vectors"]
+    arrays = [_array([int(v[k], 16) for v in data], etype) for k in ("x", "min", "max", "expected")]
+    return (*arrays, tuple(v["id"] for v in data), tuple(v["class"] for v in data))
+
+
+def _oracle_on_vectors(wrong: Any, etype: str) -> str | None:
+    x, low, high, expected, ids, classes = _vector_arrays(etype)
+    off = np.flatnonzero(_bits(wrong.clip(x, low, high)) != _bits(expected))
+    if off.size:
+        return str(ids[off[0]])
+    family = wrong.FAMILY_OF[etype]
+    for name, inside in wrong.CLASSES[family].items():
+        found = np.broadcast_to(inside(x, low, high), x.shape)
+        off = np.flatnonzero(found != (np.array(classes) == name))
+        if off.size:
+            return f"{ids[off[0]]} (class {name})"
+    return None
+
+
+def _oracle_on_special_values(spec: Spec, right: Any, wrong: Any, etype: str) -> str | None:  # noqa: C901
+    of = spec.element_type(etype)
+    pool = _array([int(p) % 2 ** (of.width or 0) for p in special_patterns(of)], etype)
+    x, low, high = (np.ascontiguousarray(c.reshape(-1)) for c in np.meshgrid(pool, pool, pool, indexing="ij"))
+    if not np.array_equal(_bits(wrong.clip(x, low, high)), _bits(right.clip(x, low, high))):
+        return f"{etype}: clip"
+    family = right.FAMILY_OF[etype]
+    y = right.clip(x, low, high)
+    for table in ("CASES", "CLASSES"):
+        for name, truth in getattr(right, table)[family].items():
+            other = getattr(wrong, table)[family][name]
+            if not np.array_equal(truth(x, low, high), other(x, low, high)):
+                return f"{etype}: {name}"
+    for name, truth in right.READINGS[family].items():
+        for answer in (x, low, high, y):
+            if not np.array_equal(
+                truth(x, low, high, answer), wrong.READINGS[family][name](x, low, high, answer)
+            ):
+                return f"{etype}: {name}"
+    for name, truth in right.LATITUDE[family].items():
+        for answer in (x, low, high, -y if of.family == "float" else y):
+            given = (x, low, high, y, answer)
+            if not np.array_equal(truth(*given), wrong.LATITUDE[family][name](*given)):
+                return f"{etype}: {name}"
+    return None

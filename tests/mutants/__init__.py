@@ -1,0 +1,1 @@
+"""Tests of sonnx_clip.mutants."""
