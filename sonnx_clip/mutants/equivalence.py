@@ -63,8 +63,8 @@ def by_provers(
             file = folder / f"equal_{number}.mlw"
             file.write_text(_theory(theories, module, asked), encoding="utf-8")
             for prover in provers:
-                tasks, _ = print_tasks(why3, prover, str(file), ())
-                for task in tasks:
+                printed = print_tasks(why3, prover, str(file), frozenset())
+                for task in printed.tasks:
                     answer = ask(prover, task.text, task.name.digest, _LIMITS, folder, running)
                     if answer.verdict == "valid":
                         mutant = asked[int(task.name.goal.removeprefix("equal_"))][0]
