@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -59,6 +57,8 @@ def commands(text: str) -> tuple[Command, ...]:
     for opaque in _OPAQUE.finditer(raw):
         start, end = opaque.span()
         plain[start:end] = (b" " if raw[start] == _SEMICOLON else b"_") * (end - start)
+    import numpy as np  # `explain` comes by here and reads no task
+
     signs = np.frombuffer(bytes(plain), dtype=np.uint8)
     places = np.flatnonzero((signs == _OPEN) | (signs == _CLOSE))
     steps = np.where(signs[places] == _OPEN, 1, -1)
