@@ -88,15 +88,20 @@ def prove(
         proofs = _run(console, why3, found, ledger, selected, theories.obligations, jobs)
     finally:
         ledger.close()
+    listed = trusted(theories.obligations)
+    taken = (*listed, *misread, *of_tasks(proofs.said, listed))
+    news = surprises(taken, complete=complete)
+    if any(t.kind == "refused" for t in taken):  # nobody else need try to read it
+        _print_failures(console, spec, why3, found, proofs)
+        console.print(summary(proofs), soft_wrap=True, highlight=False)
+        _print_surprises(console, news)
+        return 1
     subjects = {o.subject for o in selected}
     standing = standings(spec, [o for o in theories.obligations if o.subject in subjects], build)
     proofs = replace(proofs, standing={o.id: standing[o.id] for o in selected if o.kind != "smoke"})
-    listed = trusted(theories.obligations)
-    taken = (*listed, *misread, *of_tasks(proofs.said, listed))
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete:
         write_json(data, build / "proofs.json")
-    news = surprises(taken, complete=complete)
     gaps, changed = uncovered(spec, theories.obligations), unpinned()
     if as_json:
         import json
