@@ -90,7 +90,7 @@ def prove(
         ledger.close()
     listed = trusted(theories.obligations)
     taken = (*listed, *misread, *of_tasks(proofs.said, listed))
-    news = surprises(taken, complete=complete)
+    news = surprises(taken)
     if any(t.kind == "refused" for t in taken):  # nobody else need try to read it
         _print_failures(console, spec, why3, found, proofs)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
