@@ -14,10 +14,14 @@ from sonnx_clip.whyml.node import Node, shown
 from sonnx_clip.whyml.normal import Normal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from sonnx_clip.mutants.theories import Theories, TheoryMutant
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.tasks import Why3
     from sonnx_clip.whyml.declarations import Declaration
+
+    _Question = tuple[TheoryMutant, Declaration, Node]
 
 _LIMITS = Limits(seconds=20)
 _CARRIED = ("use", "clone", "type", "predicate", "function", "constant", "meta", "axiom")
@@ -59,18 +63,32 @@ def by_provers(
     found: dict[TheoryMutant, tuple[str, ...]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        for number, (module, asked) in enumerate(questions.items()):
-            file = folder / f"equal_{number}.mlw"
-            file.write_text(_theory(theories, module, asked), encoding="utf-8")
+        done = 0
+        for module, asked in questions.items():
             for prover in provers:
-                printed = print_tasks(why3, prover, str(file), frozenset())
-                for task in printed.tasks:
-                    answer = ask(prover, task.text, task.name.digest, _LIMITS, folder, running)
-                    if answer.verdict == "valid":
-                        mutant = asked[int(task.name.goal.removeprefix("equal_"))][0]
-                        found[mutant] = (*found.get(mutant, ()), prover.name)
-            on_progress(sum(len(q) for q in list(questions.values())[: number + 1]))
+                for mutant in _valid(theories, why3, prover, module, asked, folder, running):
+                    found[mutant] = (*found.get(mutant, ()), prover.name)
+            done += len(asked)
+            on_progress(done)
     return found
+
+
+def _valid(
+    theories: Theories, why3: Why3, prover: Prover, module: str, asked: list[_Question], folder: Path,
+    running: Running,
+) -> Iterator[TheoryMutant]:  # fmt: skip
+    """The mutants that a prover proves equal; where Why3 refuses one of them, each is asked about alone."""
+    file = folder / "equal.mlw"
+    file.write_text(_theory(theories, module, asked), encoding="utf-8")
+    printed = print_tasks(why3, prover, str(file), frozenset())
+    if len(printed.tasks) < len(asked) and len(asked) > 1:
+        for question in asked:
+            yield from _valid(theories, why3, prover, module, [question], folder, running)
+        return
+    for task in printed.tasks:
+        answer = ask(prover, task.text, task.name.digest, _LIMITS, folder, running)
+        if answer.verdict == "valid":
+            yield asked[int(task.name.goal.removeprefix("equal_"))][0]
 
 
 def declaration(theories: Theories, module: str, name: str) -> Declaration | None:

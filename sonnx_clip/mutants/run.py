@@ -186,12 +186,12 @@ class Run:
                             else None
                         )
                         false = (
-                            ""
+                            None
                             if said
                             else self.theories.goals.counterexample(statement, {statement.key: node})
                         )
                         self.journal.note(
-                            key, [f"{id_}: {said}" if said else id_ if false else "", false or ""]
+                            key, [f"{id_}: {said}" if said else "" if false is None else id_, false or ""]
                         )
                     by, example = self.journal.known[key]
                     rows.append(Row(area="renderer", name=id_, change=change, by=by, example=example))
