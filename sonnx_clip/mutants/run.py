@@ -25,6 +25,7 @@ from sonnx_clip.progress import progress
 from sonnx_clip.prove.pinned import pinned
 from sonnx_clip.render.generate import render_theories
 from sonnx_clip.spec import load_spec
+from sonnx_clip.whyml.node import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -259,7 +260,8 @@ class Run:
         return "", ""
 
     def _key(self, m: TheoryMutant) -> str:
-        return digest_of_parts([self.key, m.area, m.name, m.change, str(sorted(m.bodies))])
+        bodies = [str(body) if isinstance(body, Node) else "" for body in m.bodies.values()]
+        return digest_of_parts([self.key, m.area, m.name, m.change, str(sorted(m.bodies)), *bodies])
 
 
 def _digest_of(*paths: str) -> str:

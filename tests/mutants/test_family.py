@@ -14,8 +14,8 @@ from sonnx_clip.mutants.record import (
     all_found,
     closing_line,
 )
-from sonnx_clip.mutants.run import Journal
-from sonnx_clip.mutants.theories import Theories, of_renderer, says_nothing
+from sonnx_clip.mutants.run import Journal, Run
+from sonnx_clip.mutants.theories import Theories, TheoryMutant, of_renderer, says_nothing
 from sonnx_clip.paths import repo_file
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
@@ -125,3 +125,12 @@ def test_the_closing_line_counts_what_it_says() -> None:
         "4 mutants: 2 found, 1 proved equivalent, 0 with a reason that a person wrote, 1 open; "
     )
     assert "the vectors alone find 1 of 2 wrong programs" in line
+
+
+def test_two_changes_of_one_text_are_two_questions() -> None:
+    """``l => x`` at two places: what is known of one says nothing of the other."""
+    mutants = [TheoryMutant("yaml", "int8.inside", "l => x", {("int8.Meaning", "inside"): parse_formula(text)})
+               for text in ("not lt m x /\\ not le x l", "not lt m l /\\ not le x x")]  # fmt: skip
+    asked = Run.__new__(Run)
+    asked.key = "theories"
+    assert len({asked._key(m) for m in mutants}) == 2
