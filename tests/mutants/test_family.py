@@ -129,8 +129,9 @@ def test_the_closing_line_counts_what_it_says() -> None:
 
 def test_two_changes_of_one_text_are_two_questions() -> None:
     """``l => x`` at two places: what is known of one says nothing of the other."""
-    mutants = [TheoryMutant("yaml", "int8.inside", "l => x", {("int8.Meaning", "inside"): parse_formula(text)})
-               for text in ("not lt m x /\\ not le x l", "not lt m l /\\ not le x x")]  # fmt: skip
+    key = ("int8.Meaning", "inside")
+    texts = ("not lt m x /\\ not le x l", "not lt m l /\\ not le x x")
+    mutants = [TheoryMutant("yaml", "int8.inside", "l => x", {key: parse_formula(text)}) for text in texts]
     asked = Run.__new__(Run)
     asked.key = "theories"
     assert len({asked._key(m) for m in mutants}) == 2
