@@ -22,7 +22,7 @@ ALWAYS = (
     "  goal interval_always [@shows:interval,C2] :\n"
     "    forall x l m: t. let y = clip x l m in (le l y /\\ le y m) \\/ y = m\n"
 )
-QUOTE = 'source: {page: sonnx-clip, section: "clip (real)", quote: "# **clip** (real)"}'
+QUOTE = 'source: {page: sonnx-clip, section: "clip (real)", at: 10, quote: "# **clip** (real)"}'
 BFLOAT16 = (
     "  - {id: bfloat16, family: float, sonnx: BFLOAT16, onnx: BFLOAT16, directml: null, numpy: bfloat16, "
     "c: uint16_t, why3: BFloat16, width: 16, bits: {exponent: 8, significand: 8}}\n"
@@ -33,7 +33,8 @@ PROPERTY = "  - id: result_is_operand\n"
 def a_property(id_: str, claim: str) -> str:
     return (
         f"  - {{id: {id_}, title: T, claim: '{claim}', holds_for: [real, int, float], "
-        'source: {page: sonnx-clip, section: Inputs, quote: "Tensor `X` is the input tensor"}}\n' + PROPERTY
+        "false_for: no_bounds, source: {page: sonnx-clip, section: Inputs, at: [114, 263, 423], "
+        'quote: "Tensor `X` is the input tensor"}}\n' + PROPERTY
     )
 
 
@@ -84,6 +85,9 @@ def test_the_yaml_is_refused(name: str, bench: Workbench) -> None:
 def test_a_latitude_that_accepts_anything(bench: Workbench) -> None:
     bench.plant(YAML, "when: not inside and zero_tie(X, Y)\n    accepts: A == 0",
                 "when: not inside\n    accepts: A == A or is_nan(A)")  # fmt: skip
+    with pytest.raises(UserError, match="which no reading answers"):
+        bench.generate()
+    bench.believe_the_yaml()
     bench.generate()
     ended = bench.prove("--only", "float16.zero_sign_*")
     assert ended.status == 1
