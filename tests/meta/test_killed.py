@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HERE = repo_root()
 MARK = "SONNX_CLIP_TEST_OF_KILLS"
 PATIENCE = 20  # seconds for what stays behind to end
-TRIES = 3
+TRIES = 2
 MANY = 50
 _NEEDED = ("sonnx_clip", "spec", "why3", "generated", "coq", "docs", "pyproject.toml")
 
@@ -97,7 +97,7 @@ def checkout(tmp_path: Path) -> Iterator[Checkout]:
     root.mkdir()
     for name in _NEEDED:
         if (HERE / name).is_dir():
-            shutil.copytree(HERE / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(HERE / name, root / name)
         else:
             shutil.copy(HERE / name, root / name)
     found = Checkout(root)

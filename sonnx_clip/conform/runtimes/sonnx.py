@@ -12,13 +12,21 @@ from sonnx_clip.oracle import built
 from sonnx_clip.oracle.strict import clip, clip_by_numpy
 
 
-def clip_both(x: Any, lower: Any, upper: Any, *, out: Any = None) -> Any:
-    """What both kinds of kernels answer; AssertionError where they differ in a bit."""
-    by_numpy = clip_by_numpy(x, lower, upper)
-    found = clip(x, lower, upper, out=out)
-    if (found.dtype, found.shape, found.tobytes()) != (by_numpy.dtype, by_numpy.shape, by_numpy.tobytes()):
-        raise AssertionError("sonnx_clip.clip answers otherwise by the C kernels than by those of NumPy")
-    return found
+def both_kinds() -> ClipFunction:
+    """What asks both kinds of kernels, each in every way; AssertionError where they differ in a bit."""
+    first, second = every_way(clip_by_numpy), every_way(clip)
+
+    def clip_both(x: Any, lower: Any, upper: Any) -> Any:
+        by_numpy, found = first(x, lower, upper), second(x, lower, upper)
+        if (found.dtype, found.shape, found.tobytes()) != (
+            by_numpy.dtype,
+            by_numpy.shape,
+            by_numpy.tobytes(),
+        ):
+            raise AssertionError("sonnx_clip.clip answers otherwise by the C kernels than by those of NumPy")
+        return found
+
+    return clip_both
 
 
 def _both_are_there() -> bool:
@@ -34,7 +42,7 @@ def __getattr__(name: str) -> Runtime:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     both = _both_are_there()
     kernels = "of NumPy and of C" if both else "of NumPy; those of C are not built"
-    function: ClipFunction = every_way(clip_both if both else clip)
+    function: ClipFunction = both_kinds() if both else every_way(clip)
     return Runtime(
         version=f"sonnx-clip {sonnx_clip.__version__}, by the kernels {kernels}",
         open=lambda _: function,
