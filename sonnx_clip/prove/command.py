@@ -44,6 +44,12 @@ if TYPE_CHECKING:
 _SHOWN = 20  # failures that are shown in full
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
 
+_NEWS = f"[red]what the proofs take for granted has changed[/] (compared with {GOLDEN})"
+_ACCEPT_NEWS = f"to accept it, a person edits {GOLDEN} and says why it is believed"
+_CHANGED = f"[red]the hand-written theories state something else than {STATEMENTS} says[/]"
+_ACCEPT_CHANGED = f"to accept it, a person compares each statement with its sentence in {STATEMENTS}"
+_ACCEPT_HOLLOW = f"to accept one that holds by definition, a person adds it to {BY_DEFINITION}"
+
 
 def prove(
     *,
@@ -94,7 +100,7 @@ def prove(
     if any(t.kind == "refused" for t in taken):  # nobody else need try to read it
         _print_failures(console, spec, why3, found, proofs)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
-        _print_surprises(console, news)
+        _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
         return 1
     subjects = {o.subject for o in selected}
     standing = standings(spec, [o for o in theories.obligations if o.subject in subjects], build)
@@ -113,11 +119,11 @@ def prove(
         if not complete:
             console.print(f"a part of the obligations: {build}/proofs.json stays as it is", highlight=False)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
-    _print_surprises(console, news)
-    _print_gaps(console, gaps)
-    _print_changed(console, changed)
     hollow = empty(standing)
-    _print_empty(console, hollow)
+    _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
+    _print_listed(console, "[red]spec/clip.yaml states what nothing is to prove[/]", gaps)
+    _print_listed(console, _CHANGED, changed, _ACCEPT_CHANGED)
+    _print_listed(console, "[red]obligations that say nothing[/]", hollow, _ACCEPT_HOLLOW)
     return 0 if proofs.all_shown and not (news or gaps or changed or hollow) else 1
 
 
@@ -233,32 +239,12 @@ def _counterexample(spec: Spec, why3: Why3, provers: Sequence[Prover], outcome: 
     return explain_failure(spec, why3, provers, outcome.obligation)
 
 
-def _print_surprises(console: Console, news: list[str]) -> None:
-    if news:
-        console.print(f"\n[red]what the proofs take for granted has changed[/] (compared with {GOLDEN}):")
-        for line in news:
-            console.print(f"  {line}", markup=False, highlight=False)
-        console.print(f"  to accept it, a person edits {GOLDEN} and says why it is believed", highlight=False)
-
-
-def _print_gaps(console: Console, gaps: list[str]) -> None:
-    if gaps:
-        console.print("\n[red]spec/clip.yaml states what nothing is to prove[/]:")
-        for line in gaps:
-            console.print(f"  {line}", markup=False, highlight=False)
-
-
-def _print_changed(console: Console, changed: list[str]) -> None:
-    if changed:
-        console.print(f"\n[red]the hand-written theories state something else than {STATEMENTS} says[/]:")
-        for line in changed:
-            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
-        console.print(f"  to accept it, a person compares each statement with its sentence in {STATEMENTS}")
-
-
-def _print_empty(console: Console, hollow: list[str]) -> None:
-    if hollow:
-        console.print("\n[red]obligations that say nothing[/]:")
-        for line in hollow:
-            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
-        console.print(f"  to accept one that holds by definition, a person adds it to {BY_DEFINITION}")
+def _print_listed(console: Console, head: str, lines: Sequence[str], last: str = "") -> None:
+    """What is wrong besides single obligations: a line for each, and what a person does to accept it."""
+    if not lines:
+        return
+    console.print(f"\n{head}:", highlight=False)
+    for line in lines:
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+    if last:
+        console.print(f"  {last}", markup=False, highlight=False)
