@@ -39,6 +39,16 @@ class Deviation(_Stored):
     explanation: str | None = None
     reproduce: str
 
+    @property
+    def environment(self) -> dict[str, int] | None:
+        """The bits of X, L, M and of the answer Y, for a condition of the specification; None without answer.
+
+        Raises:
+            ValueError: one of them is no bit pattern.
+        """
+        given = {"X": int(self.x, 16), "L": int(self.min, 16), "M": int(self.max, 16)}
+        return None if self.got is None else {**given, "Y": int(self.got, 16)}
+
 
 class ClassReport(_Stored):
     """The verdict for a class, or for the shape (C1) and the type (C3) of results.

@@ -80,8 +80,9 @@ class Inputs:
 
 
 def read_inputs(
-    build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path, *, anew: bool = False
-) -> Inputs:
+    build: Path, spec: Spec, wanted: tuple[Obligation, ...], generated: Path,
+    texts: dict[str, str] | None = None,
+) -> Inputs:  # fmt: skip
     """Read what other commands left in `build` and `generated`, and check that it is borne out.
 
     Args:
@@ -89,7 +90,8 @@ def read_inputs(
         spec: the specification.
         wanted: every obligation.
         generated: the folder of what is generated.
-        anew: whether the tasks are printed and everything rendered again, for `verify`.
+        texts: if given, everything is rendered and the tasks are printed again, for `verify`; the tasks are
+            put here by their digests.
 
     Raises:
         UserError: something is missing, damaged, stale, or states what it does not bear out.
@@ -97,9 +99,9 @@ def read_inputs(
     proofs = read_proofs(build, spec, wanted)
     reports, vectors = read_reports(build, spec), read_vectors(generated, spec)
     require_sources(spec)
-    require_fresh(spec, generated, everything=anew)
+    require_fresh(spec, generated, everything=texts is not None)
     require_installed(reports, CHECK)
-    require_borne_out(build, proofs, wanted, anew=anew)
+    require_borne_out(build, proofs, wanted, texts)
     frama_c, foundation, runs = read_frama_c(build), read_foundation(build), read_dialect_runs(build, spec)
     measured, replays = read_record(spec), read_replays(build)
     return Inputs(spec, wanted, proofs, reports, vectors, frama_c, measured, foundation, runs, replays)

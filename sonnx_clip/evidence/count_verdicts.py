@@ -78,20 +78,20 @@ def _class(spec: Spec, etype: ElementType, report: Report, klass: ClassReport) -
 
 def _deviation(spec: Spec, etype: ElementType, klass: ClassReport, deviation: Deviation) -> Iterator[str]:
     try:
-        x, l, m, due = (int(b, 16) for b in (deviation.x, deviation.min, deviation.max, deviation.expected))
-        got = None if deviation.got is None else int(deviation.got, 16)
+        expected, environment = int(deviation.expected, 16), deviation.environment
     except ValueError:
         yield "a recorded deviation is no bit pattern"
         return
-    if got is None:  # a call without a result: there is nothing to compare
+    if environment is None:  # a call without a result: there is nothing to compare
         return
+    x, l, m, got = (environment[name] for name in "XLMY")
     ask = evaluator(spec, etype)
     numbers = f"X={deviation.x} min={deviation.min} max={deviation.max}"
     if class_of(spec, etype, x, l, m).id != klass.id:
         yield f"{numbers} lies in {class_of(spec, etype, x, l, m).id}"
-    elif not identical(ask.clip(x, l, m), due):
+    elif not identical(ask.clip(x, l, m), expected):
         yield f"for {numbers} {deviation.expected} is stated as expected, and is not"
-    elif identical(got, due):
+    elif identical(got, expected):
         yield f"for {numbers} the answer {deviation.got} is no deviation"
     else:
         accepted = [entry.id for entry in ask.latitudes(x, l, m, got)]
@@ -151,11 +151,9 @@ def _disallowed(spec: Spec, etype: ElementType, match: ReadingMatch, found: Type
     ask = evaluator(spec, etype)
     for klass in found.classes:
         for deviation in klass.deviations:
-            if deviation.got is None or klass.id in FORMS:
+            environment = None if klass.id in FORMS else deviation.environment
+            if environment is None:
                 continue
-            names = ("x", "min", "max", "got")
-            numbers = (int(getattr(deviation, name), 16) for name in names)
-            environment = dict(zip("XLMY", numbers, strict=True))
             for id_ in match.allowed_by:
                 if not ask(spec.reading(id_).returns, environment):
                     yield f"say that `{id_}` allows every answer, and not {deviation.got} in {klass.id}"

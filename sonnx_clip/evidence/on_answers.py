@@ -61,10 +61,8 @@ def violated(spec: Spec, entry: Property, etype: ElementType, found: TypeReport)
     ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
     for klass in found.classes:
         for d in klass.deviations if klass.id not in FORMS else ():
-            if d.got is None:
+            if (environment := d.environment) is None:
                 continue
-            numbers = (int(text, 16) for text in (d.x, d.min, d.max, d.got))
-            environment = dict(zip("XLMY", numbers, strict=True))
             if (repaired is None or ask(repaired, environment)) and not ask(entry.claim, environment):
                 return True
     return False

@@ -33,14 +33,17 @@ _LIMITS = {"proof": PROOF, "smoke": SMOKE}
 _ROUNDED = 0.001  # seconds by which a figure may differ from the sum of others that were rounded
 
 
-def require_borne_out(build: Path, proofs: Proofs, wanted: Sequence[Obligation], *, anew: bool) -> None:
+def require_borne_out(
+    build: Path, proofs: Proofs, wanted: Sequence[Obligation], texts: dict[str, str] | None = None
+) -> None:
     """UserError for the first statement of proofs.json that is not borne out.
 
     Args:
         build: the folder that holds proofs.json and the ledger.
         proofs: what it states.
         wanted: every obligation.
-        anew: whether Why3 prints the tasks again, instead of the ledger saying what they were.
+        texts: if given, Why3 prints the tasks again, instead of the ledger saying what they were, and they
+            are put here by their digests.
     """
     path = build / "proofs.json"
     provers = find_provers()
@@ -52,7 +55,7 @@ def require_borne_out(build: Path, proofs: Proofs, wanted: Sequence[Obligation],
             _reply(path, proofs, outcome, reply)
     _run(path, proofs)
     _trusted(path, proofs, wanted)
-    _tasks(path, build, proofs, why3, provers, anew=anew)
+    _tasks(path, build, proofs, why3, provers, texts)
 
 
 def _tools(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover]) -> None:
@@ -122,8 +125,9 @@ def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation]) -> None:
 
 
 def _tasks(
-    path: Path, build: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover], *, anew: bool
-) -> None:
+    path: Path, build: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover],
+    texts: dict[str, str] | None,
+) -> None:  # fmt: skip
     """The task of each reply is the one that Why3 prints for the obligation."""
     by_file: dict[str, list[OutcomeRecord]] = {}
     for outcome in proofs.outcomes:
@@ -131,7 +135,7 @@ def _tasks(
     named = {p.name: p for p in provers}
     for file, outcomes in by_file.items():
         known = {
-            name: digests_of(build, why3, prover, file, [o.obligation() for o in outcomes], anew=anew)
+            name: digests_of(build, why3, prover, file, [o.obligation() for o in outcomes], texts)
             for name, prover in named.items()
         }
         for outcome in outcomes:
@@ -152,15 +156,18 @@ def _task(
 
 
 def digests_of(
-    build: Path, why3: Why3, prover: Prover, file: str, obligations: Sequence[Obligation], *, anew: bool
-) -> Digests:
+    build: Path, why3: Why3, prover: Prover, file: str, obligations: Sequence[Obligation],
+    texts: dict[str, str] | None = None,
+) -> Digests:  # fmt: skip
     """The digests of the tasks of a theory file for a prover, as the ledger has them or by Why3.
+
+    With `texts` Why3 prints them, and each is put there by its digest.
 
     Raises:
         UserError: Why3 cannot print them.
     """
     ledger = build / "ledger.sqlite"
-    if not anew and ledger.is_file():
+    if texts is None and ledger.is_file():
         found = Ledger(ledger).tasks(source_digest(why3, file), prover.name)
         digests = {(name.theory, name.goal): name.digest for name in found}
         if all((o.theory, o.goal) in digests for o in obligations):
@@ -170,4 +177,6 @@ def digests_of(
         raise UserError(f"Why3 prints no tasks of it: {printed.said.splitlines()[0]}", file, AGAIN)
     for (theory, goal), refused in printed.account.refused.items():
         raise UserError(f"the task of {theory}.{goal} is not accounted for: {refused}", file, AGAIN)
+    if texts is not None:
+        texts.update((task.name.digest, task.text) for task in printed.tasks)
     return {(task.name.theory, task.name.goal): task.name.digest for task in printed.tasks}

@@ -21,12 +21,11 @@ from sonnx_clip.evidence.fresh import require_installed
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.provers import Running, ask, find_provers
 from sonnx_clip.prove.run import limits_of
-from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeVar
 
     from sonnx_clip.conform.report import Deviation
@@ -81,7 +80,8 @@ def verify(build: Path, replay: float, say: Callable[[str], None] = lambda _: No
     spec = load_spec()
     wanted = tuple(all_obligations(spec))
     say("printing every task, rendering every file, counting again")
-    found = read_inputs(build, spec, wanted, repo_file("generated"), anew=True)
+    texts: dict[str, str] = {}
+    found = read_inputs(build, spec, wanted, repo_file("generated"), texts)
     absent = require_installed(found.reports, "")
     replies = [(o, r) for o in found.proofs.outcomes for r in o.replies if r.task]
     deviations = [
@@ -93,7 +93,7 @@ def verify(build: Path, replay: float, say: Callable[[str], None] = lambda _: No
     ]
     asked = sample(replies, replay)
     say(f"asking provers again: {len(asked)} replies of {len(replies)}")
-    _ask_again(build, asked)
+    _ask_again(build, asked, texts)
     here = [entry for entry in deviations if entry[0] not in absent and entry[2].got is not None]
     called = sample(here, replay)
     say(f"calling runtimes again: {counted(len(called), 'deviation')} of {len(deviations)}")
@@ -109,14 +109,16 @@ def sample(every: Sequence[_T], part: float) -> list[_T]:
     return [every[index] for index in chosen]
 
 
-def _ask_again(build: Path, asked: Sequence[tuple[OutcomeRecord, ReplyRecord]]) -> None:
-    """UserError if a prover now says otherwise of a task than is recorded."""
+def _ask_again(
+    build: Path, asked: Sequence[tuple[OutcomeRecord, ReplyRecord]], texts: Mapping[str, str]
+) -> None:
+    """UserError if a prover now says otherwise of a task than is recorded; `texts`: by digest."""
     provers = {prover.name: prover for prover in find_provers()}
     running = Running()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            for outcome, reply, text in _texts(build, asked):
-                o = outcome.obligation()
+            for outcome, reply in asked:
+                o, text = outcome.obligation(), texts[reply.task]
                 answer = ask(provers[reply.prover], text, reply.task, limits_of(o), Path(folder), running)
                 if answer.verdict != reply.verdict and {answer.verdict, reply.verdict} != {*_NO_ANSWER}:
                     what = (
@@ -126,23 +128,6 @@ def _ask_again(build: Path, asked: Sequence[tuple[OutcomeRecord, ReplyRecord]]) 
                     raise UserError(what, str(build / "proofs.json"), "run `sonnx-clip prove`")
     finally:
         running.stop()
-
-
-def _texts(
-    build: Path, asked: Sequence[tuple[OutcomeRecord, ReplyRecord]]
-) -> Iterator[tuple[OutcomeRecord, ReplyRecord, str]]:
-    """Each question with the text of its task, printed once for each file and prover."""
-    why3, provers = configure(build), {prover.name: prover for prover in find_provers()}
-    places = dict.fromkeys((outcome.file, reply.prover) for outcome, reply in asked)
-    for file, name in places:
-        of_file = [(o, r) for o, r in asked if (o.file, r.prover) == (file, name)]
-        printed = print_tasks(why3, provers[name], file, lemmas())
-        texts = {task.name.digest: task.text for task in printed.tasks}
-        for outcome, reply in of_file:
-            if reply.task not in texts:
-                what = f"{outcome.id}: Why3 prints no task {reply.task[:12]}…"
-                raise UserError(what, file, "run `sonnx-clip prove`")
-            yield outcome, reply, texts[reply.task]
 
 
 def _call_again(build: Path, name: str, where: str, deviation: Deviation) -> None:

@@ -124,7 +124,7 @@ def test_a_task_that_is_not_that_of_the_theories(
     file = "why3/profile.mlw"
     theirs = [o for o in obligations if o.file == file][:3]
     document = made.proofs(theirs)
-    digests = {p.name: digests_of(tmp_path, made.WHY3, p, file, theirs, anew=True) for p in find_provers()}
+    digests = {p.name: digests_of(tmp_path, made.WHY3, p, file, theirs, {}) for p in find_provers()}
     for outcome in document["outcomes"]:
         for reply in outcome["replies"]:
             reply["task"] = digests[reply["prover"]][outcome["theory"], outcome["goal"]]
@@ -142,7 +142,7 @@ def _read(tmp_path: Path, document: dict[str, Any], theirs: list[Obligation]) ->
     from sonnx_clip.evidence.proofs import Proofs
 
     proofs = Proofs.model_validate(document)
-    recheck_proofs.require_borne_out(tmp_path, proofs, theirs, anew=False)
+    recheck_proofs.require_borne_out(tmp_path, proofs, theirs)
 
 
 def test_words_of_a_verdict() -> None:
@@ -329,14 +329,15 @@ def test_a_proof_that_does_not_come_out_again(tmp_path: Path, obligations: tuple
 
     one = next(o for o in obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))
-    digest = digests_of(tmp_path, made.WHY3, z3, one.file, [one], anew=True)[one.theory, one.goal]
+    texts: dict[str, str] = {}
+    digest = digests_of(tmp_path, made.WHY3, z3, one.file, [one], texts)[one.theory, one.goal]
     record = made.outcome(one, 1)
     record["replies"][0]["task"] = digest
     right = OutcomeRecord.model_validate(record)
-    verify._ask_again(tmp_path, [(right, right.replies[0])])
+    verify._ask_again(tmp_path, [(right, right.replies[0])], texts)
     wrong = right.replies[0].model_copy(update={"verdict": "countermodel"})
     with pytest.raises(UserError, match="is stated as countermodel, asked again it is valid"):
-        verify._ask_again(tmp_path, [(right, wrong)])
+        verify._ask_again(tmp_path, [(right, wrong)], texts)
 
 
 def test_a_sample_is_drawn_by_a_seed() -> None:
