@@ -138,21 +138,32 @@ def _every_family(spec: Spec) -> Iterator[Finding]:
 
 
 def _chapters(spec: Spec) -> Iterator[Finding]:
-    """The element types of a family are those that its chapter names."""
+    """The element types of a family are those that its quotation names."""
     for index, family in enumerate(spec.families):
-        listed = re.search(r"\{([^}]*)\}", family.source.quote)
-        if listed is None:
-            continue
-        names = [name.strip() for name in listed[1].split(",")]
-        there = {etype.sonnx for etype in spec.types_of(family.id)}
-        for name in names:
-            if name not in there:
-                what = f"no element type of {family.id} is the {name} of its chapter"
-                yield Finding(("families", index, "source", "quote"), what, "add it to element_types")
-        for position, etype in enumerate(spec.element_types):
-            if etype.family == family.id and etype.sonnx not in names:
-                what = f"the chapter of {family.id} does not name {etype.sonnx}"
-                yield Finding(("element_types", position, "sonnx"), what, f"it names {', '.join(names)}")
+        if listed := re.search(r"\{([^}]*)\}", family.source.quote):
+            yield from check_listed_types(spec, index, [name.strip() for name in listed[1].split(",")])
+
+
+def check_listed_types(spec: Spec, index: int, names: Sequence[str], place: str = "") -> Iterator[Finding]:
+    """The element types of a family are those that a list of its chapter names.
+
+    Args:
+        spec: the specification.
+        index: the place of the family in `families`.
+        names: what the list names.
+        place: file and line of the list, if it is not the quotation.
+    """
+    family = spec.families[index]
+    at = f", {place}" if place else ""
+    there = {etype.sonnx for etype in spec.types_of(family.id)}
+    for name in names:
+        if name not in there:
+            what = f"no element type of {family.id} is the {name} of its chapter{at}"
+            yield Finding(("families", index, "source", "quote"), what, "add it to element_types")
+    for position, etype in enumerate(spec.element_types):
+        if etype.family == family.id and etype.sonnx not in names:
+            what = f"the chapter of {family.id} does not name {etype.sonnx}{at}"
+            yield Finding(("element_types", position, "sonnx"), what, f"it names {', '.join(names)}")
 
 
 def _entries(spec: Spec) -> Iterator[Finding]:

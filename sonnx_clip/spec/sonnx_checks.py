@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.references import check_listed_types
 from sonnx_clip.spec.sonnx_page import Branch, Chapter, chapters
 from sonnx_clip.spec.texts import fold, plain
 from sonnx_clip.spec.values import comparison_key, encode
@@ -49,10 +50,11 @@ def check_sonnx_page(spec: Spec) -> Iterator[Finding]:
             what = f"{name} has no chapter `{family.chapter}`"
             yield Finding((*way, "chapter"), what, f"it has {', '.join(found)}")
             continue
-        for line in chapter.unread:
-            what = f"{name}:{line.line} has a tag or a matrix in a form that is not read: {line.text}"
+        for unread in chapter.unread:
+            what = f"{name}:{unread.line} has a tag or a matrix in a form that is not read: {unread.text}"
             yield Finding((*way, "chapter"), what, "write it as its neighbours")
-        yield from _types(spec, name, family, chapter)
+        for line, names in chapter.types:
+            yield from check_listed_types(spec, index, names, f"{name}:{line}")
         yield from _restrictions(spec, name, index, chapter)
         yield from _constraints(spec, name, index, chapter)
         yield from _sentences(spec, name, index, chapter)
@@ -104,20 +106,6 @@ def _holds(branch: Branch, keys: dict[str, Any]) -> bool:
         return True
     left, sign, right = branch.condition
     return _SIGNS[sign](keys[left], keys[right])
-
-
-def _types(spec: Spec, name: str, family: Family, chapter: Chapter) -> Iterator[Finding]:
-    """The element types of a family are those that its chapter lists, wherever it lists them."""
-    there = [etype.sonnx for etype in spec.types_of(family.id)]
-    index = next(i for i, f in enumerate(spec.families) if f.id == family.id)
-    for line, names in chapter.types:
-        for missing in sorted(set(names) - set(there)):
-            what = f"no element type of {family.id} is the {missing} of its chapter, {name}:{line}"
-            yield Finding(("families", index, "source", "quote"), what, "add it to element_types")
-        for position, etype in enumerate(spec.element_types):
-            if etype.family == family.id and etype.sonnx not in names:
-                what = f"the chapter of {family.id} does not name {etype.sonnx}, {name}:{line}"
-                yield Finding(("element_types", position, "sonnx"), what, f"it names {', '.join(names)}")
 
 
 def _restrictions(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Finding]:
