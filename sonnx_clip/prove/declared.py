@@ -17,7 +17,7 @@ from sonnx_clip.paths import repo_root
 from sonnx_clip.prove.provers import tied
 from sonnx_clip.prove.trusted import Trusted
 from sonnx_clip.prove.whyml import Found, module_names, read_theories
-from sonnx_clip.prove.whyml_tokens import tokens
+from sonnx_clip.whyml.why3_lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

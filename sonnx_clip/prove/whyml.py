@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from sonnx_clip.prove.whyml_tokens import Tokens, known_attribute, tokens
+from sonnx_clip.whyml.why3_lexer import Tokens, known_attribute, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,34 +1,26 @@
-"""WhyML text as tokens, each with its line and the comment before it, which says what a declaration means."""
+"""The tokens of `why3_lexer` as the parsers here read them: qualified names whole, with line and comment."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.whyml import why3_lexer
 
-_TOKEN = re.compile(
-    r"""(?P<space>\s+)
-    |(?P<comment>\(\*(?!\)))
-    |(?P<attribute>\[(?:@|\#)[^\]]*\])
-    |(?P<string>"(?:[^"\\]|\\.)*")
-    |(?P<number>0x[0-9a-fA-F]+(?![\w'])|\d+\.\d*(?:[eE][+-]?\d+)?|\d+(?![\w']))
-    |(?P<word>[A-Za-z_][\w']*(?:\.[A-Za-z_][\w']*)*)
-    |(?P<sign><->|->|<-|<=\.|>=\.|/\\|\\/|<>|<=|>=|&&|\|\||<\.|>\.|\+\.|-\.|\*\.|[-+*/<>=()\[\]{}|:;,.])""",
-    re.VERBOSE | re.DOTALL,
-)
-_EDGE = re.compile(r"\(\*(?!\))|\*\)")
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
 class Token:
-    """A word, sign, number, string or attribute.
+    """A word, sign, number or attribute.
 
     Args:
-        kind: ``word``, ``sign``, ``number``, ``string`` or ``attribute``.
+        kind: ``word``, ``sign``, ``number`` or ``attribute``.
         text: as it stands in the file.
         line: counted from 1.
-        comment: the comment that ends right before it, whitespace reduced; empty if there is none.
+        comment: the documentation comment that ends right before it, on one line; empty if there is none.
     """
 
     kind: str
@@ -38,32 +30,26 @@ class Token:
 
 
 def tokens(text: str, where: str) -> list[Token]:
-    """The tokens of a text; UserError at what belongs to no token."""
+    """The tokens of a text; UserError at the first that no theory here has."""
+    read = why3_lexer.tokens(text)
+    if read.refusals:
+        refusal = read.refusals[0]
+        raise UserError(f"{refusal.what}: {refusal.text}", f"{where}:{refusal.line}")
     found: list[Token] = []
-    at, line, comment = 0, 1, ""
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise UserError(f"`{text[at]}` is in no word or sign that is known here", f"{where}:{line}")
-        kind = str(match.lastgroup)
-        end = match.end()
-        if kind == "comment":
-            end = _end_of_comment(text, at, f"{where}:{line}")
-            if text.startswith("(**", at):
-                comment = " ".join(text[at + 3 : end - 2].split())
-        elif kind != "space":
-            found.append(Token(kind, match[0], line, comment))
-            comment = ""
-        line += text.count("\n", at, end)
-        at = end
+    every, at = read.tokens, 0
+    while at < len(every):
+        first = every[at]
+        while first.kind == "word" and _is_qualified(every[at : at + 3]):
+            at += 2
+        kind = "sign" if first.kind in ("operator", "bracket") else first.kind
+        line, comment = read.line(first.start), read.comment_before(first.start)
+        found.append(Token(kind, text[first.start : every[at].end], line, comment))
+        at += 1
     return found
 
 
-def _end_of_comment(text: str, at: int, where: str) -> int:
-    depth = 0
-    while edge := _EDGE.search(text, at):
-        depth += 1 if edge[0] == "(*" else -1
-        at = edge.end()
-        if not depth:
-            return at
-    raise UserError("a comment does not end", where)
+def _is_qualified(three: Sequence[why3_lexer.Token]) -> bool:
+    """Whether a word, a dot and a word stand right behind each other: ``Module.name``."""
+    if len(three) < 3 or three[1].text != "." or three[2].kind != "word":
+        return False
+    return three[0].end == three[1].start and three[1].end == three[2].start
