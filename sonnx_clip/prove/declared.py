@@ -8,13 +8,11 @@ somebody reads wrongly, and the difference is reported by name.
 from __future__ import annotations
 
 import re
-import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.paths import repo_root
-from sonnx_clip.prove.provers import tied
+from sonnx_clip.prove.tasks import WHY3_SECONDS, run_why3
 from sonnx_clip.prove.trusted import Trusted
 from sonnx_clip.prove.whyml import Found, module_names, read_theories
 from sonnx_clip.whyml.why3_lexer import tokens
@@ -22,7 +20,6 @@ from sonnx_clip.whyml.why3_lexer import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_SECONDS: Final = 300
 _LOAD: Final = ("-L", "why3")
 _NUMBER: Final = re.compile(r"[0-9]*$")
 # Why3 1.8 prints a ghost value so, and names the hypotheses of a variant.
@@ -52,17 +49,9 @@ def differences_from_why3(texts: Mapping[str, str], files: Sequence[str], jobs: 
 
 def _said(arguments: list[str]) -> tuple[str, str]:
     """What Why3 prints, and what it complains of."""
-    try:
-        done = subprocess.run(
-            tied(["why3", *arguments]),
-            cwd=repo_root(),
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "", f"why3 {arguments[0]} did not end within {_SECONDS} s"
+    done = run_why3(["why3", *arguments])
+    if done is None:
+        return "", f"why3 {arguments[0]} did not end within {WHY3_SECONDS} s"
     if done.returncode != 0:
         return "", done.stderr.strip() or f"why3 {arguments[0]} ended with exit status {done.returncode}"
     return done.stdout, ""

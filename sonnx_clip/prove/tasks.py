@@ -24,7 +24,7 @@ from sonnx_clip.render.written import theory_files, theory_texts
 if TYPE_CHECKING:
     from sonnx_clip.render.obligation import Obligation
 
-_SECONDS = 300
+WHY3_SECONDS = 300
 
 # Inlining definitions makes the goals on elements free of quantifiers: both provers then decide them.
 # Where variables are constants from the beginning, Z3 needs up to a hundred times less time.
@@ -153,19 +153,21 @@ def print_tasks(why3: Why3, prover: Prover, file: str, proved: frozenset[str]) -
     return Printed(tuple(_task(key, text) for key, text in tasks.items()), said, found)
 
 
+def run_why3(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    """Run Why3 in the repository's root; None if it did not end within `WHY3_SECONDS`."""
+    try:
+        return subprocess.run(
+            tied(command), cwd=repo_root(), capture_output=True, text=True, timeout=WHY3_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def _print(asked: list[str], stem: str) -> tuple[dict[tuple[str, str], str], str]:
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                tied([*asked, "-o", folder]),
-                cwd=repo_root(),
-                capture_output=True,
-                text=True,
-                timeout=_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return {}, f"why3 did not end within {_SECONDS} s"
+        done = run_why3([*asked, "-o", folder])
+        if done is None:
+            return {}, f"why3 did not end within {WHY3_SECONDS} s"
         tasks = dict(_read(path, stem) for path in sorted(Path(folder).glob("*.smt2")))
     said = "\n".join(part for part in (_errors(done.stderr), done.stdout.strip()) if part)
     if done.returncode != 0 and not said:

@@ -120,7 +120,7 @@ def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
-    monkeypatch.setattr(tasks, "_SECONDS", 0.2)
+    monkeypatch.setattr(tasks, "WHY3_SECONDS", 0.2)
     printed = print_tasks(why3, prover, "why3/clip.mlw", lemmas())
     assert (printed.tasks, printed.said) == ((), "why3 did not end within 0.2 s")
 
