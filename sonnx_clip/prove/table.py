@@ -131,10 +131,11 @@ def summary(proofs: Proofs) -> str:
     single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
     kinds = counts(proofs.standing.values())
     by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
+    smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
     return (
         f"{counted(len(statuses), 'obligation')}: {statuses.count('proved')} proved by two provers, {by_one},"
-        f" {statuses.count('not proved')} not proved; {kinds['by definition']} of them hold by definition,"
-        f" {kinds['repeats']} repeat what another of a type states; {refuted} are refutations of the source;"
-        f" no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
+        f" {statuses.count('not proved')} not proved; {kinds['by definition']} of them by definition,"
+        f" {counted(kinds['repeats'], 'repeat')} of another; {counted(refuted, 'refutation')} of the source;"
+        f" {smoke if smokes else 'no smoke test was among them'}"
         f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
     )

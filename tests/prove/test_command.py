@@ -112,8 +112,8 @@ def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
     assert "  idempotent_bitwise (float): X = 1, L = -0, M = 0; holds if not zero_tie(L, M)" in ended.out
     last = ended.out.splitlines()[-1]
     assert last.startswith(
-        "8 obligations: 8 proved by two provers, 0 by one, 0 not proved; 0 of them hold by definition, "
-        "3 repeat what another of a type states; 2 are refutations of the source; "
+        "8 obligations: 8 proved by two provers, 0 by one, 0 not proved; 0 of them by definition, "
+        "3 repeats of another; 2 refutations of the source; "
         "no prover found false: 1 of 1 smoke test held ("
     )
 
@@ -141,6 +141,7 @@ def test_what_is_stale_can_be_generated_first(bench: Workbench) -> None:
     assert "generated files are fresh" in ended.err
     assert "goal monotone" in (bench.root / "generated/why3/int8.mlw").read_text()
     assert "1 obligation: 1 proved by two provers" in ended.out
+    assert "no smoke test was among them" in ended.out
 
 
 def test_only_what_an_edit_concerns_is_asked_again(bench: Workbench) -> None:
