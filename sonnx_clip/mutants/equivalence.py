@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sonnx_clip.errors import UserError
 from sonnx_clip.prove.provers import Limits, Running, ask, find_provers
 from sonnx_clip.prove.tasks import configure, print_tasks
 from sonnx_clip.whyml.goals import Statement
@@ -35,7 +36,10 @@ def by_normal_form(theories: Theories, mutant: TheoryMutant) -> bool:
         d = declaration(theories, module, name)
         if d is None or d.body is None or d.kind in ("goal", "lemma") or d.kind.startswith("let"):
             return False
-        scope = theories.goals.library.scope(module)
+        try:
+            scope = theories.goals.library.scope(module)
+        except UserError:  # of a module that makes sense in copies alone
+            return False
         normal = Normal()
         forms = {
             normal.statement(Statement((module, name), _quantified(d, b), scope)) for b in (d.body, body)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -284,6 +285,7 @@ def m_key(m: TheoryMutant) -> Any:
 
 def main() -> int:
     """Run the family, write the record and the page; 1 if a mutant is open."""
+    ArgumentParser(prog="python -m sonnx_clip.mutants", description=__doc__).parse_args()
     console = Console(stderr=True)
     root = checkout()
     try:
