@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
 
+_KEYS = 1 << 16  # keys that an evaluator remembers: those of all values of a type of 16 bits
+
 
 def _explicit(tensor: DeclaredTensor | None) -> bool:
     return tensor is None or (tensor.dims is not None and all(isinstance(dim, int) for dim in tensor.dims))
@@ -52,7 +54,7 @@ class Evaluator:
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         self.spec = spec
         self.etype = etype
-        self._key = values.comparison_key(etype)
+        self._key = lru_cache(maxsize=_KEYS)(values.comparison_key(etype))
         self._case = lru_cache(maxsize=4096)(self._first_case)
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
         self._classes: dict[str, list[tuple[ValueClass, Function]]] = {}

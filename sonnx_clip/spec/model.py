@@ -95,7 +95,10 @@ class Spec(Part):
     @property
     def memo(self) -> dict[tuple[str, str], Any]:
         """What is computed once for this specification, such as its evaluators."""
-        return self._memo
+        private = self.__pydantic_private__  # pydantic looks `_memo` up ten times slower
+        assert private is not None
+        found: dict[tuple[str, str], Any] = private["_memo"]
+        return found
 
     @property
     def whole_dialects(self) -> tuple[Dialect, ...]:

@@ -86,7 +86,7 @@ def answers_told(
 
 def same_value(a: Value, b: Value, etype: ElementType) -> bool:
     """Equal, zeros of both signs and all NaNs taken together."""
-    return equal(a, b, etype) or (is_nan(a, etype) and is_nan(b, etype))
+    return identical(a, b) or equal(a, b, etype) or (is_nan(a, etype) and is_nan(b, etype))
 
 
 def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, bitwise: bool) -> bool:
@@ -155,22 +155,25 @@ def _first(findings: Iterator[Finding]) -> Iterable[Finding]:
 
 def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> Iterator[Finding]:
     ask = evaluator(spec, etype)
+    stated = []  # the key of each region, whether it is bit for bit, and itself; none: it agrees everywhere
+    for key, bitwise in (("agrees", False), ("agrees_bitwise", True)):
+        condition = reading.regions(bitwise=bitwise).get(etype.family)
+        stated.append((key, bitwise, None if condition is None else ask.function(condition)))
     for triple in triples(etype):
         found = answers(spec, etype, reading, triple)
         if not found:
             yield Finding(("readings", index, "returns"), f"it allows no answer for {_told(triple, etype)}")
             return
         due = ask.clip(*triple)
-        for key, bitwise in (("agrees", False), ("agrees_bitwise", True)):
+        environment = {**dict(zip("XLM", triple, strict=True)), "Y": due}
+        for key, bitwise, region in stated:
             there = all(identical(y, due) or (not bitwise and same_value(y, due, etype)) for y in found)
-            if there != agrees(spec, etype, reading, triple, bitwise=bitwise):
-                stated = "agrees" if there else "differs"
-                told = _told(triple, etype)
-                what = f"the reading {stated} for {told}, and this region says otherwise"
-                regions = getattr(reading, key)
+            if there != (region is None or bool(region(environment))):
+                said = "agrees" if there else "differs"
+                what = f"the reading {said} for {_told(triple, etype)}, and this region says otherwise"
                 way = (
                     ("readings", index, key, etype.family)
-                    if etype.family in regions
+                    if etype.family in getattr(reading, key)
                     else ("readings", index, "id")
                 )
                 yield Finding(way, what, f"`{key}` must hold exactly where it agrees with the cases")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.errors import UserError
@@ -123,6 +124,7 @@ def constant_pattern(name: str, form: FloatBits) -> int:
     }[name]
 
 
+@lru_cache(maxsize=4096)  # the same few texts are encoded in every element type, again and again
 def _magnitude(body: str) -> Fraction | None:
     """The rational number of an unsigned decimal or hex float; None if it is neither."""
     if len(body) > _LONGEST:

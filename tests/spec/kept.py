@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip import paths
+from sonnx_clip.digest import digest_of_parts
 from sonnx_clip.paths import repo_root
 from sonnx_clip.spec import compiled
 from sonnx_clip.spec.checked import read_and_check
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec
 
 PACKAGE = Path(compiled.__file__).parent
+_READ: dict[str, Spec] = {}  # by the digest of spec/
 
 
 @dataclass
@@ -49,8 +51,15 @@ class Repository:
         return self.reads > before
 
     def _read(self, path: Path) -> Spec:
+        """Counted each time; what the same bytes gave in this process already is not computed again."""
         self.reads += 1
-        return read_and_check(path)
+        parts: list[bytes | str] = [str(path.relative_to(self.root))]
+        for file in sorted(found for found in (self.root / "spec").rglob("*") if found.is_file()):
+            parts += [str(file.relative_to(self.root)), file.read_bytes()]
+        key = digest_of_parts(parts)
+        if key not in _READ:
+            _READ[key] = read_and_check(path)
+        return _READ[key]
 
 
 def repository(root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
