@@ -101,7 +101,7 @@ def read_inputs(
     require_sources(spec)
     require_fresh(spec, generated, everything=texts is not None)
     require_installed(reports, CHECK)
-    require_borne_out(build, proofs, wanted, texts)
+    require_borne_out(build, proofs, spec, wanted, texts)
     frama_c, foundation, runs = read_frama_c(build), read_foundation(build), read_dialect_runs(build, spec)
     measured, replays = read_record(spec), read_replays(build)
     return Inputs(spec, wanted, proofs, reports, vectors, frama_c, measured, foundation, runs, replays)

@@ -1,19 +1,23 @@
-"""Checks what build/proofs.json states against what it was made from: tools, limits, tasks, reasons, sums.
+"""Checks what build/proofs.json states against what it was made from: tools, limits, commands, tasks,
+reasons, sums, and what each obligation adds.
 
-`evidence` takes the digests of the tasks from the ledger, under the digest of the theories; `verify` has Why3
-print the tasks anew.
+`evidence` takes from the ledger, under the digest of the theories, what the tasks are and say, and from
+standing.json what each obligation adds; `verify` has Why3 print the tasks anew, and evaluates the statements.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import re
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.proofs import AGAIN
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import find_provers, follows
+from sonnx_clip.prove.report import by_hand
 from sonnx_clip.prove.run import PROOF, SMOKE
+from sonnx_clip.prove.standing import standings
 from sonnx_clip.prove.tasks import configure, lemmas, print_tasks, source_digest
 from sonnx_clip.prove.trusted import of_tasks, trusted
 
@@ -22,40 +26,58 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.evidence.proofs import OutcomeRecord, Proofs, ReplyRecord
+    from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.standing import Standing
     from sonnx_clip.prove.tasks import Why3
     from sonnx_clip.render.obligation import Obligation
-
-Digests = dict[tuple[str, str], str]
-"""The digest of each task of a file, by theory and goal."""
+    from sonnx_clip.spec import Spec
 
 _LIMITS = {"proof": PROOF, "smoke": SMOKE}
+_CONFIGURATION = re.compile(r" -C (?:'[^']*'|\S+)(?= )")
 _ROUNDED = 0.001  # seconds by which a figure may differ from the sum of others that were rounded
 
 
+@dataclass(frozen=True)
+class Tasks:
+    """What the tasks of a theory file are for a prover.
+
+    Args:
+        digests: of each task, by theory and goal.
+        said: what they say besides premises and goals: it has to be listed.
+    """
+
+    digests: Mapping[tuple[str, str], str]
+    said: frozenset[Said]
+
+
 def require_borne_out(
-    build: Path, proofs: Proofs, wanted: Sequence[Obligation], texts: dict[str, str] | None = None
-) -> None:
+    build: Path, proofs: Proofs, spec: Spec, wanted: Sequence[Obligation],
+    texts: dict[str, str] | None = None,
+) -> None:  # fmt: skip
     """UserError for the first statement of proofs.json that is not borne out.
 
     Args:
-        build: the folder that holds proofs.json and the ledger.
+        build: the folder that holds proofs.json, the ledger and standing.json.
         proofs: what it states.
+        spec: the specification.
         wanted: every obligation.
         texts: if given, Why3 prints the tasks again, instead of the ledger saying what they were, and they
-            are put here by their digests.
+            are put here by their digests; and no standing is taken from standing.json.
     """
     path = build / "proofs.json"
     provers = find_provers()
     why3 = configure(build)
     _tools(path, proofs, why3, provers)
     _limits(path, proofs)
+    _commands(path, proofs, why3, provers)
     for outcome in proofs.outcomes:
         for reply in outcome.replies:
             _reply(path, proofs, outcome, reply)
     _run(path, proofs)
-    _trusted(path, proofs, wanted)
-    _tasks(path, build, proofs, why3, provers, texts)
+    said = _tasks(path, build, proofs, why3, provers, texts)
+    _trusted(path, proofs, wanted, said)
+    _standing(path, proofs, standings(spec, wanted, build if texts is None else None))
 
 
 def _tools(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover]) -> None:
@@ -74,6 +96,25 @@ def _limits(path: Path, proofs: Proofs) -> None:
                 f"the limits of a {name} are stated as {proofs.limits.get(name)}, they are {asdict(limits)}"
             )
             raise UserError(what, str(path), AGAIN)
+
+
+def _commands(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover]) -> None:
+    """The commands that a reader may repeat by hand are those that were run, in whatever folder that was."""
+    for prover in provers:
+        then, now = proofs.commands.get(prover.name, ""), " ".join(prover.command)
+        if then != now:
+            what = f"{prover.name} is stated to be run as `{then}`, it is run as `{now}`"
+            raise UserError(what, str(path), AGAIN)
+        for outcome in proofs.outcomes:
+            then, now = outcome.commands.get(prover.name, ""), by_hand(why3, prover, outcome.obligation())
+            if _without_folder(then) != _without_folder(now):
+                who = f"{outcome.id}: {prover.name}"
+                raise UserError(f"{who} is stated to be asked by `{then}`, not by `{now}`", str(path), AGAIN)
+
+
+def _without_folder(command: str) -> str:
+    """A command without the place of Why3's configuration."""
+    return _CONFIGURATION.sub(" -C ", command)
 
 
 def _reply(path: Path, proofs: Proofs, outcome: OutcomeRecord, reply: ReplyRecord) -> None:
@@ -105,11 +146,10 @@ def _run(path: Path, proofs: Proofs) -> None:
         raise UserError("a time of the run is below zero", str(path), AGAIN)
 
 
-def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation]) -> None:
-    """What is taken for granted, and why, is what the theories and the list of reasons give now."""
+def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation], said: frozenset[Said]) -> None:
+    """What is taken for granted, and why, is what theories, tasks and the list of reasons give now."""
     listed = trusted(wanted)
-    said = {(t.kind, t.name, t.statement) for t in proofs.trusted if t.kind in ("assertion", "setting")}
-    every = (*listed, *of_tasks(said, listed))  # what the tasks say is compared with the golden list
+    every = (*listed, *of_tasks(said, listed))
     now = [(t.kind, t.name, t.where, t.statement, t.justification, t.discharged_by) for t in every]
     then = [(t.kind, t.name, t.where, t.statement, t.justification, t.discharged_by) for t in proofs.trusted]
     fields = ("kind", "name", "place", "statement", "justification", "obligations")
@@ -120,27 +160,30 @@ def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation]) -> None:
                 f"the {key} of {other[0]} {other[1]} is not that of the theories", str(path), AGAIN
             )
     if len(now) != len(then):
-        what = f"{len(then)} things are stated as taken for granted, the theories take {len(now)}"
+        what = f"{len(then)} things are stated as taken for granted, theories and tasks take {len(now)}"
         raise UserError(what, str(path), AGAIN)
 
 
 def _tasks(
     path: Path, build: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover],
     texts: dict[str, str] | None,
-) -> None:  # fmt: skip
-    """The task of each reply is the one that Why3 prints for the obligation."""
+) -> frozenset[Said]:  # fmt: skip
+    """The task of each reply is the one that Why3 prints for the obligation; returns what the tasks say."""
+    said: frozenset[Said] = frozenset()
     by_file: dict[str, list[OutcomeRecord]] = {}
     for outcome in proofs.outcomes:
         by_file.setdefault(outcome.file, []).append(outcome)
     named = {p.name: p for p in provers}
     for file, outcomes in by_file.items():
         known = {
-            name: digests_of(build, why3, prover, file, [o.obligation() for o in outcomes], texts)
+            name: tasks_of(build, why3, prover, file, [o.obligation() for o in outcomes], texts)
             for name, prover in named.items()
         }
+        said = said.union(*(tasks.said for tasks in known.values()))
         for outcome in outcomes:
             for reply in outcome.replies:
-                _task(path, outcome, reply, known[reply.prover])
+                _task(path, outcome, reply, known[reply.prover].digests)
+    return said
 
 
 def _task(
@@ -155,23 +198,40 @@ def _task(
         raise UserError(what, str(path), AGAIN)
 
 
-def digests_of(
+def _standing(path: Path, proofs: Proofs, due: Mapping[str, Standing]) -> None:
+    """What an obligation is stated to add is what its statement adds, evaluated beside the others."""
+    for outcome in proofs.outcomes:
+        if outcome.kind == "smoke":
+            continue
+        now = due[outcome.id]
+        repeats = now.of if now.kind == "repeats" else ""
+        if (outcome.standing, outcome.repeats) != (now.kind, repeats):
+            then = f"{outcome.standing} {outcome.repeats}".strip()
+            what = f"{outcome.id} is stated to stand as `{then}`, it is `{f'{now.kind} {repeats}'.strip()}`"
+            raise UserError(what, str(path), AGAIN)
+        if outcome.witness != now.witness:
+            what = f"{outcome.id}: its premises are stated to hold of {outcome.witness}"
+            raise UserError(f"{what}, what meets them is {now.witness}", str(path), AGAIN)
+
+
+def tasks_of(
     build: Path, why3: Why3, prover: Prover, file: str, obligations: Sequence[Obligation],
     texts: dict[str, str] | None = None,
-) -> Digests:  # fmt: skip
-    """The digests of the tasks of a theory file for a prover, as the ledger has them or by Why3.
+) -> Tasks:  # fmt: skip
+    """The tasks of a theory file for a prover, as the ledger has them or by Why3.
 
     With `texts` Why3 prints them, and each is put there by its digest.
 
     Raises:
-        UserError: Why3 cannot print them.
+        UserError: Why3 cannot print them, or one of them is not accounted for.
     """
     ledger = build / "ledger.sqlite"
     if texts is None and ledger.is_file():
-        found = Ledger(ledger).tasks(source_digest(why3, file), prover.name)
+        source, kept = source_digest(why3, file), Ledger(ledger)
+        found, said = kept.tasks(source, prover.name), kept.account(source, prover.name)
         digests = {(name.theory, name.goal): name.digest for name in found}
-        if all((o.theory, o.goal) in digests for o in obligations):
-            return digests
+        if said is not None and all((o.theory, o.goal) in digests for o in obligations):
+            return Tasks(digests, said)
     printed = print_tasks(why3, prover, file, lemmas())
     if printed.said:
         raise UserError(f"Why3 prints no tasks of it: {printed.said.splitlines()[0]}", file, AGAIN)
@@ -179,4 +239,5 @@ def digests_of(
         raise UserError(f"the task of {theory}.{goal} is not accounted for: {refused}", file, AGAIN)
     if texts is not None:
         texts.update((task.name.digest, task.text) for task in printed.tasks)
-    return {(task.name.theory, task.name.goal): task.name.digest for task in printed.tasks}
+    digests = {(task.name.theory, task.name.goal): task.name.digest for task in printed.tasks}
+    return Tasks(digests, frozenset(printed.account.said))

@@ -112,10 +112,11 @@ class Theories:
         """The symbols of a module that the drivers give, each taken for another or made constant."""
         for name, symbol in scope.items():
             key = getattr(symbol, "key", ("", ""))
-            if key[0] != module or key[1] != name:
+            given = getattr(symbol, "run", None)  # a definition has none, and is changed as such
+            if key[0] != module or key[1] != name or given is None:
                 continue
             for other in SWAPS.get(name, ()):
-                run = _other(other, symbol.run, scope)
+                run = _other(other, given, scope)
                 if run is not None:
                     yield TheoryMutant("drivers", f"{module}.{name}", f"{name} => {other}", {key: run})
 

@@ -224,9 +224,8 @@ def _print_failures(
             console.print(f"  {reply.prover}: {reply.answer.verdict}: ", end="", highlight=False)
             console.print("\n    ".join(words[-5:]), markup=False, highlight=False)
             prover = next(p for p in provers if p.name == reply.prover)
-            console.print(
-                f"  by hand: {by_hand(why3, prover, outcome)}", markup=False, soft_wrap=True, highlight=False
-            )
+            line = by_hand(why3, prover, outcome.obligation)
+            console.print(f"  by hand: {line}", markup=False, soft_wrap=True, highlight=False)
         for line in _counterexample(spec, why3, provers, outcome):
             console.print(f"  {line}", markup=False, soft_wrap=True, highlight=False)
     if len(failed) > _SHOWN:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.prove.trusted import Trusted
+    from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
 
 _FOLDERS = ("why3", "generated/why3", "generated/c")
 
 
-def by_hand(why3: Why3, prover: Prover, outcome: Outcome) -> str:
+def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
     """The command that asks a prover about an obligation by hand, from the repository's root."""
-    o = outcome.obligation
     limit = ["-t", str(limits_of(o).seconds)]
     return shlex.join(command(why3, prover, o.file, *limit, *goal_options(o)))
 
@@ -106,7 +106,7 @@ def _outcome(
         "standing": standing.kind if standing else "counts",
         "repeats": standing.of if standing and standing.kind == "repeats" else "",
         "witness": standing.witness if standing else None,
-        "commands": {p.name: by_hand(why3, p, outcome) for p in provers},
+        "commands": {p.name: by_hand(why3, p, outcome.obligation) for p in provers},
         "replies": replies,
     }
 

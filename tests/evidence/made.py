@@ -15,19 +15,23 @@ from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import recheck_proofs
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.report import theory_digests
+from sonnx_clip.prove.report import by_hand, theory_digests
+from sonnx_clip.prove.standing import Standing
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, trusted
 from sonnx_clip.spec import encode, evaluator, load_spec, show_bits
 
 WHY3 = configure(Path(tempfile.mkdtemp(prefix="made-")))
-TOOLS = {"why3": WHY3.version, **{prover.name: prover.version for prover in find_provers()}}
+PROVERS = find_provers()
+TOOLS = {"why3": WHY3.version, **{prover.name: prover.version for prover in PROVERS}}
+COUNTS = Standing("counts")
 PACKAGES = {"numpy": "numpy", "onnxruntime": "onnxruntime", "onnx-reference": "onnx"}
 
 
 def believe(monkeypatch):
-    """What is made here has no tasks of Why3, and needs no configuration of its own."""
-    monkeypatch.setattr(recheck_proofs, "_tasks", lambda *_, **__: None)
+    """What is made here has no tasks of Why3, adds nothing, and needs no configuration of its own."""
+    monkeypatch.setattr(recheck_proofs, "_tasks", lambda *_, **__: frozenset(said_by_tasks()))
+    monkeypatch.setattr(recheck_proofs, "standings", lambda _, wanted, __: {o.id: COUNTS for o in wanted})
     monkeypatch.setattr(recheck_proofs, "configure", lambda _: WHY3)
 
 
@@ -52,7 +56,7 @@ def outcome(obligation, number):
         **asdict(obligation),
         "shows": list(obligation.shows),
         "status": "proved",
-        "commands": {"Z3": f"why3 prove {obligation.file} -T {obligation.theory} -G {obligation.goal}"},
+        "commands": {prover.name: by_hand(WHY3, prover, obligation) for prover in PROVERS},
         "replies": replies(obligation.kind, number),
     }
 
@@ -80,7 +84,7 @@ def _proofs(obligations):
             "files": theory_digests(),
         },
         "tools": TOOLS,
-        "commands": {"Z3": "z3", "cvc5": "cvc5"},
+        "commands": {prover.name: " ".join(prover.command) for prover in PROVERS},
         "limits": {"proof": {"seconds": 60, "megabytes": 4000}, "smoke": {"seconds": 1, "megabytes": 4000}},
         "run": {"asked": 0, "wall": 0.1, "prover_cpu": 0.0, "why3_cpu": 0.0},
         "complete": True,

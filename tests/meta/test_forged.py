@@ -12,10 +12,11 @@ from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import recheck_proofs, verify, write_evidence
 from sonnx_clip.evidence.fresh import require_fresh
-from sonnx_clip.evidence.recheck_proofs import digests_of
+from sonnx_clip.evidence.recheck_proofs import tasks_of
 from sonnx_clip.evidence.vectors import read_vectors
 from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.provers import find_provers, follows
+from sonnx_clip.prove.standing import standings
 from sonnx_clip.render.generate import all_obligations, render_all
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
@@ -74,6 +75,18 @@ def _at(*path: str | int, value: object) -> Spoil:
     return spoil
 
 
+def _in_outcome(id_: str, field: str, change: Callable[[Any], Any]) -> Spoil:
+    def spoil(document: dict[str, Any]) -> None:
+        (found,) = [o for o in document["outcomes"] if o["id"] == id_]
+        found[field] = change(found.get(field))
+
+    return spoil
+
+
+def _of_tasks(document: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [t for t in document["trusted"] if t["kind"] == kind]
+
+
 # fmt: off
 PROOFS: dict[str, tuple[Spoil, str]] = {
     "another version of a prover in a reply": (
@@ -102,6 +115,32 @@ PROOFS: dict[str, tuple[Spoil, str]] = {
         _at("trusted", 0, "justification", value="because"), "the justification of"),
     "a statement that is trusted replaced": (
         _at("trusted", 0, "statement", value="true"), "the statement of"),
+    "another command of a prover": (
+        _at("commands", "cvc5", value="cvc5 --fast"), "cvc5 is stated to be run as `cvc5 --fast`, it is run"),
+    "another command beside an obligation": (
+        _in_outcome("int8.total", "commands", lambda commands: {**commands, "Z3": commands["Z3"] + " -t 9"}),
+        "int8.total: Z3 is stated to be asked by `why3 prove"),
+    "no command beside an obligation": (
+        _in_outcome("int8.total", "commands", lambda commands: {"Z3": commands["Z3"]}),
+        "int8.total: cvc5 is stated to be asked by ``"),
+    "an assertion of the tasks left out": (
+        lambda document: document["trusted"].remove(_of_tasks(document, "assertion")[3]),
+        "the name of assertion"),
+    "the last setting of the tasks left out": (
+        lambda document: document["trusted"].remove(_of_tasks(document, "setting")[-1]),
+        "things are stated as taken for granted, theories and tasks take"),
+    "an assertion that no task has": (
+        lambda document: document["trusted"].append({**_of_tasks(document, "assertion")[0], "name": "zzz"}),
+        "things are stated as taken for granted, theories and tasks take"),
+    "what holds by definition counts": (
+        _in_outcome("int8.total", "standing", lambda _: "by definition"),
+        "int8.total is stated to stand as `by definition`, it is `counts`"),
+    "it repeats what it does not": (
+        _in_outcome("int8.total", "repeats", lambda _: "int8.monotone"),
+        "int8.total is stated to stand as `counts int8.monotone`, it is `counts`"),
+    "a witness of premises that it does not have": (
+        _in_outcome("int8.total", "witness", lambda _: {"x": "0x01"}),
+        "int8.total: its premises are stated to hold of {'x': '0x01'}, what meets them is None"),
     "a trusted symbol left out": (
         lambda document: document["trusted"].remove(
             [t for t in document["trusted"] if t["kind"] == "symbol"][-1]),
@@ -124,10 +163,10 @@ def test_a_task_that_is_not_that_of_the_theories(
     file = "why3/profile.mlw"
     theirs = [o for o in obligations if o.file == file][:3]
     document = made.proofs(theirs)
-    digests = {p.name: digests_of(tmp_path, made.WHY3, p, file, theirs, {}) for p in find_provers()}
+    tasks = {p.name: tasks_of(tmp_path, made.WHY3, p, file, theirs, {}) for p in find_provers()}
     for outcome in document["outcomes"]:
         for reply in outcome["replies"]:
-            reply["task"] = digests[reply["prover"]][outcome["theory"], outcome["goal"]]
+            reply["task"] = tasks[reply["prover"]].digests[outcome["theory"], outcome["goal"]]
     monkeypatch.setattr(recheck_proofs, "_tasks", REAL_TASKS)
     monkeypatch.setattr(recheck_proofs, "_trusted", lambda *_: None)
     _read(tmp_path, document, theirs)
@@ -138,11 +177,31 @@ def test_a_task_that_is_not_that_of_the_theories(
         _read(tmp_path, document, theirs)
 
 
+def test_a_standing_is_that_of_the_statement(
+    tmp_path: Path, obligations: tuple[Obligation, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = [o for o in obligations if o.subject == "int8"]
+    due = standings(load_spec(), theirs, None)
+    empty = next(id_ for id_, found in due.items() if found.kind == "by definition")
+    document = made.proofs(theirs)
+    for outcome in document["outcomes"]:
+        if outcome["id"] in due:
+            found = due[outcome["id"]]
+            repeats = found.of if found.kind == "repeats" else ""
+            outcome |= {"standing": found.kind, "repeats": repeats, "witness": found.witness}
+    monkeypatch.setattr(recheck_proofs, "standings", standings)
+    monkeypatch.setattr(recheck_proofs, "_trusted", lambda *_: None)
+    _read(tmp_path, document, theirs)
+    made.change(document, empty, standing="counts")
+    with pytest.raises(UserError, match=f"{empty} is stated to stand as `counts`, it is `by definition`"):
+        _read(tmp_path, document, theirs)
+
+
 def _read(tmp_path: Path, document: dict[str, Any], theirs: list[Obligation]) -> None:
     from sonnx_clip.evidence.proofs import Proofs
 
     proofs = Proofs.model_validate(document)
-    recheck_proofs.require_borne_out(tmp_path, proofs, theirs)
+    recheck_proofs.require_borne_out(tmp_path, proofs, load_spec(), theirs)
 
 
 def test_words_of_a_verdict() -> None:
@@ -330,7 +389,7 @@ def test_a_proof_that_does_not_come_out_again(tmp_path: Path, obligations: tuple
     one = next(o for o in obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))
     texts: dict[str, str] = {}
-    digest = digests_of(tmp_path, made.WHY3, z3, one.file, [one], texts)[one.theory, one.goal]
+    digest = tasks_of(tmp_path, made.WHY3, z3, one.file, [one], texts).digests[one.theory, one.goal]
     record = made.outcome(one, 1)
     record["replies"][0]["task"] = digest
     right = OutcomeRecord.model_validate(record)
