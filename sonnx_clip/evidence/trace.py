@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import ElementType
 
 _WORST_FIRST: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved", "does not apply")
+_OF_THE_RUN = ("cpu", "from_ledger")  # of a reply: another run has others
 
 
 def all_obligations(
@@ -34,7 +35,7 @@ def all_obligations(
     unasked = [o for o in wanted if o.id not in by_id]
     asked = [
         ObligationEvidence(
-            **outcome.model_dump(exclude={"replies"}),
+            **{name: value for name, value in outcome if name != "replies"},
             replies=tuple(_said(reply) for reply in outcome.replies),
             asked=bool(outcome.replies),
             fails_for=kills.get(outcome.id),
@@ -49,7 +50,7 @@ def all_obligations(
 
 
 def _said(reply: ReplyRecord) -> ReplyEvidence:
-    return ReplyEvidence(**reply.model_dump(exclude={"cpu", "from_ledger"}))
+    return ReplyEvidence(**{name: value for name, value in reply if name not in _OF_THE_RUN})
 
 
 def weakest(statuses: Iterable[CellStatus]) -> CellStatus:

@@ -81,10 +81,13 @@ def _read(generated: Path, spec: Spec, etype: ElementType) -> tuple[Vector, ...]
     todo = "run `sonnx-clip generate`"
     found, text = read_record(path, _File, todo)
     require_digest(found.spec_sha256, spec, path, todo)
-    if spec.memo.get(("vectors", etype.id)) != text:  # else they have been computed already
+    known, vectors = spec.memo.get(("vectors", etype.id), ("", ()))
+    if known != text:  # else they have been computed already
         _as_given(spec, etype, json.loads(text)["vectors"], path, todo)
-        spec.memo["vectors", etype.id] = text
-    return tuple(_vector(record, etype) for record in found.vectors)
+        vectors = tuple(_vector(record, etype) for record in found.vectors)
+        spec.memo["vectors", etype.id] = text, vectors
+    computed: tuple[Vector, ...] = vectors
+    return computed
 
 
 def _as_given(spec: Spec, etype: ElementType, vectors: list[dict[str, Any]], path: Path, todo: str) -> None:

@@ -81,14 +81,14 @@ class Reading:
     def lt(self, a: Patterns, b: Patterns) -> Masks:
         """Less than: false if one is NaN."""
         (ah, al), (bh, bl) = self._keys(a), self._keys(b)
-        less: Masks = (ah < bh) | ((ah == bh) & (al < bl))
+        less: Masks = al < bl if self.width <= 32 else (ah < bh) | ((ah == bh) & (al < bl))
         both: Masks = np.logical_and(less, self._numbers(a, b))
         return both
 
     def eq(self, a: Patterns, b: Patterns) -> Masks:
         """Equal: zeros of both signs are, a NaN is not equal to itself."""
         (ah, al), (bh, bl) = self._keys(a), self._keys(b)
-        same: Masks = (ah == bh) & (al == bl)
+        same: Masks = al == bl if self.width <= 32 else (ah == bh) & (al == bl)
         both: Masks = np.logical_and(same, self._numbers(a, b))
         return both
 
@@ -111,7 +111,10 @@ class Reading:
         return np.uint64((1 << count) - 1)
 
     def _keys(self, a: Patterns) -> tuple[Halves, Halves]:
-        """High and low half of the number by which patterns are ordered; both carry its sign."""
+        """High and low half of the number by which patterns are ordered; both carry its sign.
+
+        The high half is zero where a pattern has no more than 32 bits.
+        """
         if self.name == "Unsigned":
             return (a >> _32).astype(np.int64), (a & _LOW).astype(np.int64)
         negative: Masks = (a >> np.uint64(self.width - 1)).astype(np.bool_)

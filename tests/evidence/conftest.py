@@ -12,6 +12,7 @@ from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
+from tests.evidence.once import share
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ def believed():
     """What tests make by hand has no tasks of Why3: tests/meta/test_forged.py asks for those."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         made.believe(monkeypatch)
+        share(monkeypatch)
         yield
 
 

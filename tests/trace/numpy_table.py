@@ -67,7 +67,7 @@ def wrong(meaning: Meaning, how: Reading, operands: tuple[Array, ...], got: Arra
     Args:
         meaning: of the operation.
         how: the order of the patterns.
-        operands: patterns as unsigned integers, and masks, of the shape of the result.
+        operands: patterns as unsigned integers, and masks, which together have the shape of the result.
         got: NumPy's results: patterns, or a mask.
     """
     given = tuple(a if a.dtype == np.bool_ else a.astype(np.uint64) for a in operands)
@@ -103,8 +103,7 @@ def compare(name: str, dtype: str, operands: tuple[Array, ...]) -> int:
     meaning, how = table()[name], readings(dtype)
     with np.errstate(all="ignore"):
         got = REAL[name](*operands)
-    shape = np.broadcast_shapes(*(o.shape for o in operands))
-    given = tuple(np.broadcast_to(patterns_of(o), shape) for o in operands)
+    given = tuple(map(patterns_of, operands))  # not spread out: each pattern is read once
     if name != "empty_like":
         assert got.dtype == (np.bool_ if meaning.kind == "mask" else np.dtype(dtype))
     bad = wrong(meaning, how, given, patterns_of(got))

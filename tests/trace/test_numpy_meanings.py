@@ -41,10 +41,11 @@ def _operands(name: str, dtype: str, first: Array, others: Array) -> tuple[Array
         return (first,)
     if name == "clip":
         return first[:, None], others[None, :], np.roll(others, 7)[None, :]
+    a, b = first[:, None], others[None, :]
+    if name in ("copyto", "copyto_where", "max", "min"):  # these take operands of one shape
+        a, b = np.broadcast_arrays(a, b)
     if name == "copyto_where":
-        a, b = np.broadcast_arrays(first[:, None], others[None, :])
         return a, b, np.arange(a.size).reshape(a.shape) % 3 == 0
-    a, b = np.broadcast_arrays(first[:, None], others[None, :])
     return a, b
 
 
@@ -86,12 +87,13 @@ def test_reductions_join_each_entry_with_the_rest(name: str, dtype: str) -> None
     meaning, how, special = table()[name], readings(dtype), _special(dtype)
     for length, shift in product(LENGTHS, range(0, len(special), 4)):
         x = np.resize(np.roll(special, shift), length)
-        for laid in layouts(x):
-            with np.errstate(all="ignore"):
-                got = patterns_of(np.asarray(getattr(laid, name)()).reshape(1))
-                rests = [np.asarray(getattr(np.delete(x, i), name)()) for i in range(length) if length > 1]
-            rest = patterns_of(np.array(rests, x.dtype)) if rests else patterns_of(x)
-            assert wrong(meaning, how, (patterns_of(x), rest), np.broadcast_to(got, x.shape)) == 0
+        with np.errstate(all="ignore"):
+            rests = [np.asarray(getattr(np.delete(x, i), name)()) for i in range(length) if length > 1]
+            got = np.array([getattr(laid, name)() for laid in layouts(x)], x.dtype)
+        rest = patterns_of(np.array(rests, x.dtype)) if rests else patterns_of(x)
+        every = np.broadcast_to(patterns_of(got)[:, None], (len(got), length))
+        assert len(got) == 4
+        assert wrong(meaning, how, (patterns_of(x), rest), every) == 0
 
 
 @pytest.mark.parametrize(
@@ -103,12 +105,15 @@ def test_in_place_is_as_out_of_place(name: str, dtype: str) -> None:
         x = np.resize(special, length)
         others = tuple(np.roll(special, shift + i)[0] for i in range(len(meaning.parameters) - 1))
         others = others[: 2 if name == "clip" else 1]
+        found = []
         for laid in layouts(x.copy()):
             with np.errstate(all="ignore"):
                 REAL[name](laid, *others, out=laid)
-            given = (x, *(np.resize(o, length) for o in others))
-            assert wrong(meaning, readings(dtype), tuple(map(patterns_of, given)), _dense(laid)) == 0
+            found.append(_dense(laid).copy())
             laid[...] = x
+        assert len(found) == 4
+        given = (x, *(np.resize(o, length) for o in others))
+        assert wrong(meaning, readings(dtype), tuple(map(patterns_of, given)), np.stack(found)) == 0
 
 
 def _dense(array: Array) -> Array:
