@@ -8,7 +8,7 @@ somebody reads wrongly, and the difference is reported by name.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
@@ -103,12 +103,11 @@ def _as_typed(texts: Mapping[str, str], files: Sequence[str], said: tuple[str, s
     if [_bare(module) for _, module in expected] != [_bare(module) for module, _ in theories]:
         yield _refused("why3", "Why3 does not print the theories that the files have, in their order")
         return
-    axioms = {
-        f"{file.rpartition('/')[2].removesuffix('.mlw')}.{f.module}": names
-        for file, text in texts.items()
-        for f in read_theories(text)
-        if (names := _names(read_theories(text), f.module, "axiom"))
-    }
+    axioms: dict[str, Counter[str]] = defaultdict(Counter)
+    for file, text in texts.items():
+        for f in read_theories(text):
+            if f.kind == "axiom":
+                axioms[f"{file.rpartition('/')[2].removesuffix('.mlw')}.{f.module}"][_bare(f.name)] += 1
     for (file, module), (_, there) in zip(expected, theories, strict=True):
         yield from _theory(file, module, read_theories(texts[file]), there, axioms, _ranges(texts[file]))
 

@@ -11,14 +11,14 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 TokenKind: TypeAlias = Literal["word", "number", "operator", "bracket", "attribute", "other"]
 
-# An alternative for each rule of Why3's lexer.mll, tried at one place after the other; the longest one first.
+# An alternative for each rule of Why3's lexer.mll, behind any space; the longest one first.
 _TOKEN: Final = re.compile(
-    r"""(?P<space>[ \t\r\n]+)
-    |(?P<word>'?[A-Za-z_](?:'*[A-Za-z0-9_])*'*)
+    r"""[ \t\r\n]*(?:
+    (?P<word>'?[A-Za-z_](?:'*[A-Za-z0-9_])*'*)
     |(?P<number>(?:0[xX][0-9A-Fa-f_]+(?:\.[0-9A-Fa-f]*)?(?:[pP][+-]?[0-9]+)?|0[oO][0-7_]+|0[bB][01_]+
         |[0-9][0-9_]*(?:\.(?!\.)[0-9]*)?(?:[eE][+-]?[0-9]+)?)(?![A-Za-z0-9_']))
     |(?P<star>\(\*\))
@@ -30,7 +30,8 @@ _TOKEN: Final = re.compile(
     |(?P<quoted>\]'+|\)(?:'+[A-Za-z]|_[A-Za-z])[A-Za-z0-9_']*)
     |(?P<bracket>[()\[\]{},;])
     |(?P<operator>[=<>~+\-*/\\%!$&?@^.:|\#]+'*)
-    |(?P<other>.)""",
+    |(?P<end>\Z)
+    |(?P<other>.))""",
     re.VERBOSE | re.DOTALL,
 )
 _IN_COMMENT: Final = re.compile(r"\(\*\)|\(\*|\*\)")
@@ -47,8 +48,7 @@ _ATTRIBUTES: Final = ("shows:", "kind:", "extraction:c_static_inline")
 _SHOWN: Final = 60  # characters of what is refused
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A token with its place: ``text[start:end]`` of the file."""
 
     kind: TokenKind
@@ -116,7 +116,7 @@ class Tokens:
         return [match.start() for match in re.finditer("\n", self.text)]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def tokens(text: str) -> Tokens:
     """Split a text; what is not understood is among the refusals."""
     found: list[Token] = []
@@ -124,23 +124,23 @@ def tokens(text: str) -> Tokens:
     refusals: list[Refusal] = []
     at = 0
     while at < len(text):
-        match = _TOKEN.match(text, at)
-        assert match is not None  # the last alternative fits every character
-        assert match.lastgroup is not None
-        kind, at = match.lastgroup, match.end()
-        if kind == "space":
-            continue
-        if kind == "comment":
-            at = _end_of_comment(text, at)
-            comments.append((match.start(), abs(at)))
-            if at < 0:
-                refusals.append(_refusal(text, match.start(), "a comment that does not end", match[0]))
+        # The last alternative fits every character: one match follows the other, up to a comment.
+        for match in _TOKEN.finditer(text, at):
+            kind = str(match.lastgroup)
+            start, at = match.span(match.lastindex or 0)
+            if kind == "end":
                 break
-            continue
-        if kind in _REFUSED:
-            refusals.append(_refusal(text, match.start(), _REFUSED[kind], match[0]))
-            kind = "other"
-        found.append(Token(kind, match[0], match.start(), match.end()))  # type: ignore[arg-type]
+            if kind == "comment":
+                at = _end_of_comment(text, at)
+                comments.append((start, abs(at)))
+                if at < 0:
+                    refusals.append(_refusal(text, start, "a comment that does not end", "(*"))
+                    at = len(text)
+                break
+            if kind in _REFUSED:
+                refusals.append(_refusal(text, start, _REFUSED[kind], text[start:at]))
+                kind = "other"
+            found.append(Token(kind, text[start:at], start, at))  # type: ignore[arg-type]
     refusals += _more(text, found)
     return Tokens(text, tuple(found), tuple(comments), tuple(sorted(refusals, key=lambda r: r.line)))
 
@@ -163,9 +163,10 @@ def _end_of_comment(text: str, at: int) -> int:
 def _more(text: str, found: list[Token]) -> list[Refusal]:
     """What single tokens do not show: operators in parentheses, which are names."""
     refusals = []
-    for first, second, third in zip(found, found[1:], found[2:], strict=False):
+    for at, first in enumerate(found[:-2]):
         if first.text != "(":
             continue
+        second, third = found[at + 1], found[at + 2]
         named = second.kind == "operator" and third.text in (")", "_")
         if named or second.text == "[":
             what = text[first.start : third.end]

@@ -34,7 +34,7 @@ MARK = "SONNX_CLIP_TEST_OF_KILLS"
 PATIENCE = 20  # seconds for what stays behind to end
 SHORTEST = 0.05  # seconds: no command ends as early
 SHORTER = 0.8
-TRIES = 2
+TRIES = 1
 MANY = 50
 _NEEDED = ("sonnx_clip", "spec", "why3", "generated", "coq", "docs", "pyproject.toml")
 

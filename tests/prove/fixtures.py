@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
+import os
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip import paths
 from sonnx_clip.spec import load
+from tests.prove.remembered import Remembered
 from tests.prove.workbench import HERE, SharedSpec, Workbench, copy_of_the_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+@cache
+def _remembered(folder: Path) -> Remembered:
+    return Remembered(folder)
+
+
+def remembered(factory: pytest.TempPathFactory) -> Remembered:
+    """What was said in this session; the processes of pytest-xdist share it."""
+    base = factory.getbasetemp()
+    return _remembered((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "remembered")
+
+
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Workbench:
+def bench(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Workbench:
     """A repository of its own: the project's files are looked up there."""
     root = tmp_path / "repository"
     copy_of_the_repository(root)
     monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
     monkeypatch.setattr(load, "_load_once", SharedSpec())
+    remembered(tmp_path_factory).use(monkeypatch)
     return Workbench(root, tmp_path / "build", monkeypatch, capsys)
 
 
 @pytest.fixture
 def real_bench(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Workbench:
     """The real repository with an empty ledger."""
+    remembered(tmp_path_factory).use(monkeypatch)
     return Workbench(HERE, tmp_path / "build", monkeypatch, capsys)
