@@ -20,6 +20,7 @@ from sonnx_clip.prove.standing import standings
 from sonnx_clip.render.generate import all_obligations, render_all
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
+from tests.evidence.once import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,7 @@ REAL_TASKS = recheck_proofs._tasks
 @pytest.fixture(autouse=True)
 def _believed(monkeypatch: pytest.MonkeyPatch) -> None:
     made.believe(monkeypatch)
+    share(monkeypatch)
 
 
 @pytest.fixture(scope="module")

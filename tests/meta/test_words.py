@@ -6,7 +6,7 @@ No test here runs a prover, and none generates: reading the specification is eno
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -183,7 +183,12 @@ def _findings() -> list[tuple[str, str]]:
     return [(part.partition("\n")[0].removeprefix("  - id: "), part) for part in parts]
 
 
-@pytest.mark.parametrize(("id_", "text"), _findings(), ids=[id_ for id_, _ in _findings()])
+def _repeated(entries: list[tuple[Any, ...]]) -> list[object]:
+    """Each goes through the lines that the first ones go through: coverage measures these."""
+    return [*entries[:2], *(pytest.param(*entry, marks=pytest.mark.no_cover) for entry in entries[2:])]
+
+
+@pytest.mark.parametrize(("id_", "text"), _repeated(_findings()), ids=[id_ for id_, _ in _findings()])
 def test_a_finding_that_is_left_out_is_missed(id_: str, text: str, tmp_path: Path) -> None:
     assert "no finding tells that " in _refused(_changed(tmp_path, (text, "")))
 
@@ -198,7 +203,7 @@ def _obligations_of_findings() -> list[tuple[int, str]]:
     return [(index, id_) for index, entry in enumerate(spec.findings) for id_ in entry.obligations]
 
 
-@pytest.mark.parametrize(("index", "id_"), _obligations_of_findings())
+@pytest.mark.parametrize(("index", "id_"), _repeated(_obligations_of_findings()))
 def test_an_obligation_of_a_finding_that_is_left_out_is_missed(
     index: int, id_: str, obligations: tuple[Obligation, ...]
 ) -> None:
