@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.mutants.users import reached, renamed
 from sonnx_clip.prove.provers import Limits, Running, ask, find_provers
 from sonnx_clip.prove.tasks import configure, print_tasks
 from sonnx_clip.whyml.goals import Statement
@@ -15,16 +17,14 @@ from sonnx_clip.whyml.node import Node, shown
 from sonnx_clip.whyml.normal import Normal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.mutants.theories import Theories, TheoryMutant
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.tasks import Why3
     from sonnx_clip.whyml.declarations import Declaration
 
-    _Question = tuple[TheoryMutant, Declaration, Node]
-
-_LIMITS = Limits(seconds=20)
+_LIMITS = Limits(seconds=10)
 _CARRIED = ("use", "clone", "type", "predicate", "function", "constant", "meta", "axiom")
 
 
@@ -49,39 +49,101 @@ def by_normal_form(theories: Theories, mutant: TheoryMutant) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Question:
+    """One goal of a theory: a mutant means what the original means, or what is spoken of does.
+
+    Args:
+        mutant: the mutant.
+        module: the module in which it is asked.
+        lines: definitions with the mutant in them, under names with ``{0}`` for the number of the question.
+        goal: the equality, with ``{0}`` too.
+    """
+
+    mutant: TheoryMutant
+    module: str
+    lines: tuple[str, ...]
+    goal: str
+
+
 def by_provers(
     theories: Theories, mutants: Iterable[TheoryMutant], build: Path, on_progress: Callable[[int], None]
 ) -> dict[TheoryMutant, tuple[str, ...]]:
-    """The provers that prove each of the mutants equal to its original: a question for each of them."""
-    questions: dict[str, list[tuple[TheoryMutant, Declaration, Node]]] = defaultdict(list)
-    for mutant in mutants:
-        (module, name), body = next(iter(mutant.bodies.items()))
-        d = declaration(theories, module, name)
-        if (
-            isinstance(body, Node)
-            and d is not None
-            and not d.kind.startswith(("let", "goal", "lemma", "axiom"))
-        ):
-            questions[module].append((mutant, d, body))
+    """The provers that prove each of the mutants equal to its original: a question for each of them.
+
+    Where the definitions themselves differ, the same is asked of those that use it and are spoken of.
+    """
+    every = list(mutants)
     why3, provers, running = configure(build), find_provers(), Running()
     found: dict[TheoryMutant, tuple[str, ...]] = {}
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        done = 0
-        for module, asked in questions.items():
-            for prover in provers:
-                for mutant in _valid(theories, why3, prover, module, asked, folder, running):
-                    found[mutant] = (*found.get(mutant, ()), prover.name)
-            done += len(asked)
-            on_progress(done)
+        for times, make in enumerate((_itself, _users)):
+            asked = {m: make(theories, m) for m in every if m not in found}
+            proved: set[tuple[Question, str]] = set()
+            done = 0
+            for module, group in _by_module(asked.values()).items():
+                for prover in provers:
+                    valid = _valid(theories, why3, prover, module, group, Path(temporary), running)
+                    proved |= {(question, prover.name) for question in valid}
+                done += len(group)
+                on_progress(min(done, len(every)) + times * len(every))
+            for m, questions in asked.items():
+                if questions and all((q, p.name) in proved for q in questions for p in provers):
+                    found[m] = tuple(p.name for p in provers)
     return found
 
 
+def _by_module(asked: Iterable[tuple[Question, ...]]) -> dict[str, list[Question]]:
+    found: dict[str, list[Question]] = defaultdict(list)
+    for questions in asked:
+        for q in questions:
+            found[q.module].append(q)
+    return found
+
+
+def _itself(theories: Theories, mutant: TheoryMutant) -> tuple[Question, ...]:
+    (module, name), body = next(iter(mutant.bodies.items()))
+    d = declaration(theories, module, name)
+    if not isinstance(body, Node) or d is None or d.kind.startswith(("let", "goal", "lemma", "axiom")):
+        return ()
+    return (Question(mutant, module, (_defined(d, body, {name: f"{name}__{{0}}"}),), _equal(d)),)
+
+
+def _users(theories: Theories, mutant: TheoryMutant) -> tuple[Question, ...]:
+    """One question for each module that has the definition; none where it is itself spoken of."""
+    found = []
+    for (module, name), body in mutant.bodies.items():
+        if not isinstance(body, Node):
+            return ()
+        chain = reached(theories, module, name)
+        if name in chain.spoken_of or not chain.spoken_of:
+            return ()
+        names = {d.name: f"{d.name}__{{0}}" for d in chain.definitions}
+        lines = [_defined(d, body if d.name == name else d.body, names) for d in chain.definitions if d.body]
+        spoken = [d for d in chain.definitions if d.name in chain.spoken_of]
+        goal = " /\\ ".join(f"({_equal(d)})" for d in spoken)
+        found.append(Question(mutant, module, tuple(lines), goal))
+    return tuple(found)
+
+
+def _defined(d: Declaration, body: Node, names: Mapping[str, str]) -> str:
+    """A definition under another name, by others that have other names."""
+    given = " ".join(f"({name}: {of})" for name, of in d.parameters)
+    head = f"function {names[d.name]} {given} : {d.of}" if d.of else f"predicate {names[d.name]} {given}"
+    return f"{head} = {shown(renamed(body, names))}"
+
+
+def _equal(d: Declaration) -> str:
+    names = " ".join(name for name, _ in d.parameters)
+    bound = f"forall {', '.join(f'{name}: {of}' for name, of in d.parameters)}. " if names else ""
+    return f"{bound}{d.name}__{{0}} {names} {'=' if d.of else '<->'} {d.name} {names}"
+
+
 def _valid(
-    theories: Theories, why3: Why3, prover: Prover, module: str, asked: list[_Question], folder: Path,
+    theories: Theories, why3: Why3, prover: Prover, module: str, asked: Sequence[Question], folder: Path,
     running: Running,
-) -> Iterator[TheoryMutant]:  # fmt: skip
-    """The mutants that a prover proves equal; where Why3 refuses one of them, each is asked about alone."""
+) -> Iterator[Question]:  # fmt: skip
+    """The questions that a prover answers by a proof; where Why3 refuses one, each is asked alone."""
     file = folder / "equal.mlw"
     file.write_text(_theory(theories, module, asked), encoding="utf-8")
     printed = print_tasks(why3, prover, str(file), frozenset())
@@ -92,7 +154,7 @@ def _valid(
     for task in printed.tasks:
         answer = ask(prover, task.text, task.name.digest, _LIMITS, folder, running)
         if answer.verdict == "valid":
-            yield asked[int(task.name.goal.removeprefix("equal_"))][0]
+            yield asked[int(task.name.goal.removeprefix("equal_"))]
 
 
 def declaration(theories: Theories, module: str, name: str) -> Declaration | None:
@@ -107,20 +169,15 @@ def _quantified(d: Declaration, body: Node) -> Node:
     return Node("forall", "", (body,), d.parameters) if d.parameters else body
 
 
-def _theory(theories: Theories, module: str, asked: list[tuple[TheoryMutant, Declaration, Node]]) -> str:
-    """The module with its definitions, and a goal for each mutant: it is what it stands for."""
+def _theory(theories: Theories, module: str, asked: Sequence[Question]) -> str:
+    """The module with its definitions, and a goal for each question."""
     stem = module.partition(".")[0]
     lines = ["module Equal"]
     for d in theories.goals.library.module(module).declarations:
         if d.kind in _CARRIED:
             local = d.kind in ("use", "clone") and "." not in d.name
             lines.append(f"  {d.text.replace(d.name, f'{stem}.{d.name}', 1) if local else d.text}")
-    for number, (_, d, body) in enumerate(asked):
-        given = " ".join(f"({name}: {of})" for name, of in d.parameters)
-        names = " ".join(name for name, _ in d.parameters)
-        head = f"function mutant_{number} {given} : {d.of}" if d.of else f"predicate mutant_{number} {given}"
-        sign = "=" if d.of else "<->"
-        bound = f"forall {', '.join(f'{name}: {of}' for name, of in d.parameters)}. " if names else ""
-        goal = f"{bound}mutant_{number} {names} {sign} {d.name} {names}"
-        lines += [f"  {head} = {shown(body)}", f"  goal equal_{number}: {goal}"]
+    for number, question in enumerate(asked):
+        lines += [f"  {line.replace('{0}', str(number))}" for line in question.lines]
+        lines.append(f"  goal equal_{number}: {question.goal.replace('{0}', str(number))}")
     return "\n".join([*lines, "end", ""])

@@ -27,15 +27,19 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def of_formula(node: Node, parameters: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
+def of_formula(
+    node: Node, parameters: tuple[str, ...], constant: Node | None = None
+) -> Iterator[tuple[str, Node]]:
     """Every mutant of a term or formula: what was changed, and the whole.
 
     Args:
         node: the body of a definition, or a goal.
         parameters: the variables of one type that may be taken for one another.
+        constant: what may stand for one of them, too.
     """
     for path, part in node.walk():
-        for changed in _of_node(part, parameters):
+        named = part.kind == "name" and part.text in parameters
+        for changed in (*_of_node(part, parameters), *([constant] if named and constant else ())):
             yield f"{shown(part)} => {shown(changed)}", node.put(path, changed)
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 KERNELS, PLAN = "sonnx_clip/oracle/kernels.py", "sonnx_clip/oracle/plan.py"
 ORACLE = "generated/numpy/clip_oracle.py"
 _PAD = 4
+_ALL = 16  # bits of an element type of which every X is tried
 _PATIENCE = 10.0  # seconds that a kernel may take on all vectors
 
 
@@ -199,9 +200,10 @@ def _on_special_values(spec: Spec, etype: str, clip: Callable[..., Any]) -> str 
     width = of.width or 0
     xs = _array([int(p) % 2**width for p in special_patterns(of)], etype)
     numbers = xs[~np.isnan(xs.astype(np.float64))] if of.family == "float" else xs
+    every = [_array(np.arange(2**width), etype)] if width <= _ALL else []
     for low in xs:
         for high in xs:
-            for x in (xs, numbers):
+            for x in (xs, numbers, *every):
                 wanted = _bits(right(x, np.asarray(low), np.asarray(high)))
                 for in_place in (False, True):
                     got = _outcome(clip, x, low, high, in_place)
@@ -296,7 +298,7 @@ def _in_oracle(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
             wrong = ModuleType("mutant_oracle")
             exec(compile(mutant.source, ORACLE, "exec"), wrong.__dict__)  # noqa: S102
             for etype in mutant.types:
-                if found := _oracle_on_vectors(wrong, etype):
+                if found := _raised(lambda of=etype: _oracle_on_vectors(wrong, of)):  # type: ignore[misc]
                     return f"vector {found}", ""
             for etype in mutant.types:
                 if found := _oracle_on_special_values(spec, right, wrong, etype):
@@ -304,6 +306,14 @@ def _in_oracle(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
         except Exception as error:  # noqa: BLE001  # a mutant may raise anything: it has been found
             return "special values", f"it raises {type(error).__name__}"
     return None
+
+
+def _raised(run: Callable[[], str | None]) -> str | None:
+    """What a run on the vectors finds; that it ends in an error is found too."""
+    try:
+        return run()
+    except Exception as error:  # noqa: BLE001  # a mutant may raise anything
+        return f"(it raises {type(error).__name__})"
 
 
 @cache

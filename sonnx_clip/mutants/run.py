@@ -19,7 +19,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.files import make_folder, write_whole
 from sonnx_clip.mutants import programs
 from sonnx_clip.mutants.equivalence import by_normal_form, by_provers
-from sonnx_clip.mutants.record import PAGE, RECORD, Record, Row, all_found, closing_line, page
+from sonnx_clip.mutants.record import PAGE, RECORD, SAME, Record, Row, all_found, closing_line, page
 from sonnx_clip.mutants.theories import WRITTEN, Theories, TheoryMutant, of_renderer, says_nothing
 from sonnx_clip.paths import checkout, repo_file
 from sonnx_clip.progress import progress
@@ -40,6 +40,8 @@ _DRIVERS = ("elements.Bits8", "elements.Bits16", "elements.Float32", "elements.F
             "convert.ToInt8", "convert.ToUInt16", "convert.ToFloat16", "convert.ToFloat64",
             "scale_bias.ScaleFloat16", "scale_bias.ScaleFloat32")  # fmt: skip
 _GENERATED = ("c kernels", "oracle")
+_EVALUATORS = ("sonnx_clip/whyml", "sonnx_clip/mutants/theories.py", "sonnx_clip/mutants/family.py")
+_JUDGE = "sonnx_clip/mutants/programs.py"
 _TRIES = 60
 
 
@@ -83,9 +85,9 @@ class Run:
         self.spec, self.build, self.console = spec, build, console
         self.theories = Theories(spec, render_theories(spec).obligations)
         self.journal = Journal(build / "mutants.jsonl")
-        self.key = _digest_of("why3", "generated/why3")
+        self.key = _digest_of("why3", "generated/why3", *_EVALUATORS)
         programs_ = (programs.KERNELS, programs.PLAN, programs.ORACLE)
-        self.key_of_programs = _digest_of("generated/c", "generated/vectors", *programs_)
+        self.key_of_programs = _digest_of("generated/c", "generated/vectors", *programs_, _JUDGE)
 
     def everything(self) -> Record:
         """All mutants, and what each obligation finds."""
@@ -113,9 +115,8 @@ class Run:
                 if key not in self.journal.known:
                     self.journal.note(key, programs.found_by(self.spec, m) or ["", ""])
                 by, example = self.journal.known[key]
-                by = by.replace("tests/render/test_numpy.py", "special values")
                 if not by and m.area in _GENERATED:
-                    by = "sonnx-clip generate --check"  # it means the same, and it is not what is generated
+                    by = SAME  # it means the same, and it is not what is generated
                 rows.append(Row(area=m.area, name=m.name, change=m.change, by=by, example=example))
                 show(count + 1, "")
         return rows
@@ -159,9 +160,9 @@ class Run:
         return ("equivalent: one normal form", "") if by_normal_form(self.theories, m) else ("", "")
 
     def _equal(self, left: list[TheoryMutant]) -> dict[Any, tuple[str, ...]]:
-        key = digest_of_parts([self.key, "equal", *(f"{m.name} {m.change}" for m in left)])
+        key = digest_of_parts([self.key, "equal or unseen", *(f"{m.name} {m.change}" for m in left)])
         if key not in self.journal.known:
-            with progress("equivalence", len(left), "mutants", self.console) as show:
+            with progress("equivalence", 2 * len(left), "questions", self.console) as show:
                 proved = by_provers(self.theories, left, self.build, lambda count: show(count, ""))
             self.journal.note(key, [[list(m_key(m)), list(names)] for m, names in proved.items()])
         return {tuple(m): tuple(names) for m, names in self.journal.known[key]}
@@ -268,7 +269,10 @@ class Run:
 def _digest_of(*paths: str) -> str:
     """A digest of files and folders; of a rendered theory without its header."""
     files = [
-        p for path in paths for p in sorted([repo_file(path), *repo_file(path).rglob("*")]) if p.is_file()
+        p
+        for path in paths
+        for p in sorted([repo_file(path), *repo_file(path).rglob("*")])
+        if p.is_file() and "__pycache__" not in p.parts
     ]
     return digest_of_parts([part for file in files for part in (file.name, _body(file))])
 

@@ -30,7 +30,8 @@ _RENDERED = ("", "readings_", "dialects_", "numpy_", "c_")
 _DEFINED = ("predicate", "function", "constant", "let")
 WRITTEN = ("clip", "composition", "elements", "kernel", "memory", "profile", "scale_bias", "tensor", "numpy")
 SWAPS: Mapping[str, tuple[str, ...]] = {
-    "le": ("lt", "swapped", "never", "always"), "lt": ("le", "swapped", "never"), "eq": ("le", "never"),
+    "le": ("lt", "swapped", "never", "always", "unsteady"),
+    "lt": ("le", "swapped", "never"), "eq": ("le", "never"),
     "nan": ("never", "always"), "ule": ("ult", "swapped"), "ult": ("ule", "swapped"),
     "sle": ("slt", "swapped"),
     "slt": ("sle", "swapped"), "bw_and": ("bw_or",), "bw_or": ("bw_and",), "bw_xor": ("bw_or",),
@@ -87,7 +88,8 @@ class Theories:
                     groups[name, body].append((module, name))
                     parameters[name, body] = names
         for (name, body), keys in groups.items():
-            for change, node in self._once(keys[0][0], body, parameters[name, body]):
+            constant = self._constant(subject, keys[0])
+            for change, node in self._once(keys[0][0], body, parameters[name, body], constant):
                 yield TheoryMutant("yaml", f"{subject}.{name}", change, dict.fromkeys(keys, node))
 
     def of_written(self, stem: str) -> Iterator[TheoryMutant]:
@@ -137,14 +139,26 @@ class Theories:
         except (UserError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
             return f"it has no meaning: {type(error).__name__}"
 
-    def _once(self, module: str, body: Node, names: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
+    def _constant(self, subject: str, key: Key) -> Node | None:
+        """A number of an element type, to stand for the result of a function; None for other definitions."""
+        d = next(d for d in self.goals.library.module(key[0]).declarations if d.name == key[1])
+        if d.kind != "function" or d.of != "t":
+            return None
+        width = next(e.width for e in self.spec.element_types if e.id == subject)
+        if width is None:
+            return Node("number", "7.0")
+        return Node("typed", "t", (Node("number", f"0x{7:0{width // 4}x}"),))
+
+    def _once(
+        self, module: str, body: Node, names: tuple[str, ...], constant: Node | None = None
+    ) -> Iterator[tuple[str, Node]]:
         """The mutants of a body, each once; what names something that is not there is none."""
         try:
             known = set(self.goals.library.scope(module).symbols)
         except UserError:  # of a module that makes sense in copies alone
             known = {d.name for d in self.goals.library.module(module).declarations}
         seen = {body}
-        for change, node in of_formula(body, names):
+        for change, node in of_formula(body, names, constant):
             if node not in seen and all(
                 name in known for name in node.names - body.names - set(names) - {"true", "false"}
             ):
@@ -165,7 +179,7 @@ class Theories:
 
     def _definitions(self, module: str) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
         for d in self.goals.library.module(module).declarations:
-            if d.body is not None and d.kind.startswith(_DEFINED) and d.name != "way":
+            if d.body is not None and d.kind.startswith(_DEFINED):
                 names = tuple(p for p, of in d.parameters if of == d.parameters[0][1])
                 yield d.name, d.body, names
 
@@ -180,9 +194,18 @@ def _other(name: str, run: Any, scope: Mapping[str, Any]) -> Any:
             return lambda *given: np.full(np.shape(run(*given)), name == "always")
         case "zero":
             return lambda *given: run(*given) * 0
+        case "unsteady":
+            return lambda a, b: run(a, b) != _beside(a, b)
         case _:
             found = scope.get(name)
             return getattr(found, "run", None)
+
+
+def _beside(a: Any, b: Any) -> Any:
+    """Whether two values are neighbours: patterns that differ in the last bit, reals by a half."""
+    if np.asarray(a).dtype.kind == "f":
+        return np.abs(np.asarray(a) - np.asarray(b)) == 0.5
+    return (np.asarray(a) ^ np.asarray(b)) == 1
 
 
 def of_renderer(statement: Statement) -> Iterator[tuple[str, Node]]:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from sonnx_clip import special
 from sonnx_clip.digest import digest_of_parts
 from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file
@@ -189,8 +190,8 @@ def _key(spec: Spec, mine: Sequence[Obligation]) -> str:
 @cache
 def _program() -> str:
     folder = Path(goals.__file__).parent
-    sources = [*sorted(folder.glob("*.py")), Path(__file__), repo_file("") / "sonnx_clip/special.py"]
-    return digest_of_parts([path.read_bytes() for path in sources if path.is_file()])
+    sources = [*sorted(folder.glob("*.py")), Path(__file__), Path(special.__file__)]
+    return digest_of_parts([path.read_bytes() for path in sources])
 
 
 def _read(build: Path) -> dict[str, Any]:

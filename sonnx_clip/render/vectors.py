@@ -37,7 +37,9 @@ _ZERO_BOUNDS = (
     ("-0", "0"), ("0", "-0"), ("-0", "-0"), ("0", "0"), ("0", "1"), ("-0", "1"), ("-1", "-0"), ("-1", "0"),
     ("0", "-smallest_subnormal"), ("-smallest_subnormal", "0"), ("-smallest_subnormal", "-0"),
 )  # fmt: skip
-_ABOUT_ZERO = ("-1", "-smallest_subnormal", "-0", "0", "smallest_subnormal", "1", "nan", "-nan")
+_ABOUT_ZERO = (
+    "-inf", "-1", "-smallest_subnormal", "-0", "0", "smallest_subnormal", "1", "inf", "nan", "-nan",
+)  # fmt: skip
 
 
 def render_vectors(spec: Spec) -> dict[str, str]:

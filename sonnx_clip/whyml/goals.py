@@ -236,8 +236,7 @@ class Goals:
             found = columns(self.spec, types, more) if types else []
             env = dict(zip(names, found, strict=True))
             if solved := {n: v for n, v in _solved(node, statement.scope).items() if n in env}:
-                for name, value in solved.items():
-                    env[name] = np.where(np.arange(len(env[name])) % 2 == 0, value, env[name])
+                env = _with_solved(env, solved)
             return [env]
         if statement.key not in self._rows or statement.node is not node:
             self._rows[statement.key] = list(_rows(self.spec, names, types, statement))
@@ -270,6 +269,20 @@ def _contract(d: Declaration) -> Node:
     for premise in reversed(d.requires):
         body = Node("binary", "->", (premise, body))
     return Node("forall", "", (body,), d.parameters) if d.parameters else body
+
+
+def _with_solved(env: Environment, solved: Mapping[str, Any]) -> Environment:
+    """The rows as they are, each variable solved alone, all of them solved, and their values exchanged."""
+    size = len(next(iter(env.values())))
+    rows = [{}, *({name: value} for name, value in solved.items()), dict(solved)]
+    exchanged = list(product(solved.values(), repeat=len(solved)))
+    few = {name: np.array([values[at] for values in exchanged]) for at, name in enumerate(solved)}
+    found = {}
+    for name, column in env.items():
+        parts = [np.full(size, row[name], column.dtype) if name in row else column for row in rows]
+        last = few.get(name, np.resize(column, len(exchanged)))
+        found[name] = np.concatenate([*parts, last.astype(column.dtype)])
+    return found
 
 
 def _solved(node: Node, scope: Scope) -> dict[str, Any]:

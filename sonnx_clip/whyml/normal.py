@@ -6,6 +6,7 @@ reduced: ``a -> a``, ``t = t``, a NaN of an integer. No prover is asked, and not
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.scope import Scope
 
 _DEEP = 40  # calls within calls: what is recursive is left as it is
+
+
+_NUMBER = re.compile(r"number [0-9]+( |$)")  # a whole number: one text for one number
 
 
 @dataclass(frozen=True)
@@ -118,22 +122,29 @@ class Normal:
         )
 
     def _quantified(self, node: Node, env: Mapping[str, int], scope: Scope, depth: int) -> int:
-        inner = dict(env)
+        """A variable is known by how many stand around it, so that formulas that differ in names are one.
+
+        The binder has that number too: where a value is put in deeper than it was made, its variables are
+        its own.
+        """
+        inner, around = dict(env), self._bound
         for name, of in node.binders:
             self._bound += 1
             inner[name] = self._make(f"variable {self._bound} {described(of, scope)!s:.60}")
         body = self._of(node.parts[0], inner, scope, depth)
-        return body if body in (self.true, self.false) else self._make(node.kind, body)
+        self._bound = around
+        return body if body in (self.true, self.false) else self._make(f"{node.kind} {around}", body)
 
     def _bound_inside(self, node: Node, env: Mapping[str, int], scope: Scope, depth: int) -> int:
         names = [name for name, _ in node.binders]
         names += [name for pattern in node.patterns for name in sorted(pattern.names) if name[0].islower()]
-        inner = dict(env)
+        inner, around = dict(env), self._bound
         for name in names:
             self._bound += 1
             inner[name] = self._make(f"variable {self._bound}")
         parts = [self._of(part, inner, scope, depth) for part in node.parts]
-        return self._make(f"{node.kind} {node.patterns}", *parts)
+        self._bound = around
+        return self._make(f"{node.kind} {around} {node.patterns}", *parts)
 
     def _not(self, part: int) -> int:
         if part in (self.true, self.false):
@@ -147,14 +158,16 @@ class Normal:
                 return self._connected(sign, left, right)
             case "->":
                 return self._implied(left, right)
-            case "<->" | "=":
+            case "<->":
                 if left == right:
                     return self.true
-                if sign == "<->" and self.true in (left, right):
+                if self.true in (left, right):
                     return left + right - self.true
-                if sign == "<->" and self.false in (left, right):
+                if self.false in (left, right):
                     return self._not(left + right - self.false)
                 return self._make(sign, *sorted((left, right)))
+            case "=":
+                return self._equal(left, right)
             case "<>":
                 return self._not(self._binary("=", left, right))
             case _:
@@ -176,6 +189,8 @@ class Normal:
 
     def _implied(self, premise: int, conclusion: int) -> int:
         """Premises are a set; a conclusion that is among them is true."""
+        if premise == conclusion:
+            return self.true
         premises = set(self._forms[premise].parts if self._forms[premise].head == "/\\" else (premise,))
         form = self._forms[conclusion]
         if form.head == "->":
@@ -188,9 +203,34 @@ class Normal:
         parts = set(form.parts) if form.head == "/\\" else {conclusion}
         if parts <= premises or any(self._not(p) in premises for p in premises):
             return self.true
-        if form.head == "\\/" and set(form.parts) & premises:
+        if form.head == "\\/" and any(self._conjuncts(part) <= premises for part in form.parts):
             return self.true
         return self._make("->", *sorted(premises), conclusion) if premises else conclusion
+
+    def _conjuncts(self, part: int) -> set[int]:
+        form = self._forms[part]
+        return set(form.parts) if form.head == "/\\" else {part}
+
+    def _equal(self, left: int, right: int) -> int:
+        """Two numbers are one or are not; a choice is a number where each of its ends is."""
+        if left == right:
+            return self.true
+        one, other = self._forms[left], self._forms[right]
+        if _NUMBER.match(one.head) and _NUMBER.match(other.head):
+            return self.false
+        for choice, end in ((one, right), (other, left)):
+            if choice.head == "if" and _NUMBER.match(self._forms[end].head):
+                test, then, otherwise = choice.parts
+                found = self._equal(then, end), self._equal(otherwise, end)
+                if all(part in (self.true, self.false) for part in found):
+                    return self._chosen(test, *found)
+        return self._make("=", *sorted((left, right)))
+
+    def _chosen(self, test: int, then: int, otherwise: int) -> int:
+        """A choice between truths."""
+        if then == otherwise:
+            return then
+        return test if then == self.true else self._not(test)
 
     def _if(self, test: int, then: int, otherwise: int) -> int:
         if test == self.true or then == otherwise:

@@ -208,7 +208,11 @@ def _tensors(values: tuple[Any, ...]) -> tuple[Any, ...]:
             found.append((tag, one, (value,)))
         found.append((tag, ("Dim", 0, ("Scalar",)), ()))
         found += [(tag, two, tuple(few[int(k)] for k in random.integers(0, len(few), 2))) for _ in range(8)]
-    return tuple({"element": (t,), "shape": s, "entry": _entries(s, v, few[0])} for t, s, v in found)
+    # What an index that is not valid gives is any value at all: of each tensor another.
+    return tuple(
+        {"element": (t,), "shape": s, "entry": _entries(s, v, few[at % len(few)])}
+        for at, (t, s, v) in enumerate(found)
+    )
 
 
 def _entries(shape: Any, values: Any, beyond: Any) -> Any:

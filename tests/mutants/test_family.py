@@ -9,6 +9,7 @@ import pytest
 from sonnx_clip.mutants import programs
 from sonnx_clip.mutants.family import of_c, of_formula, of_python
 from sonnx_clip.mutants.record import (
+    SAME,
     Record,
     Row,
     all_found,
@@ -114,6 +115,7 @@ def test_the_closing_line_counts_what_it_says() -> None:
     rows = (
         Row(area="c kernels", name="a", change="b", by="vector int8.low_tie.1"),
         Row(area="c kernels", name="a", change="c", by="special values"),
+        Row(area="c kernels", name="a", change="e", by=SAME),
         Row(area="yaml", name="int8.low", change="d", by="equivalent: one normal form"),
         Row(area="yaml", name="int8.low", change="no such change", by=""),
     )
@@ -122,9 +124,9 @@ def test_the_closing_line_counts_what_it_says() -> None:
     )
     line = closing_line(made)
     assert line.startswith(
-        "4 mutants: 2 found, 1 proved equivalent, 0 with a reason that a person wrote, 1 open; "
+        "5 mutants: 3 found, 1 proved equivalent, 0 with a reason that a person wrote, 1 open; "
     )
-    assert "the vectors alone find 1 of 2 wrong programs" in line
+    assert "the vectors alone find 1 of 2 wrong kernels" in line
 
 
 def test_two_changes_of_one_text_are_two_questions() -> None:
