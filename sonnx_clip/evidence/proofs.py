@@ -115,6 +115,7 @@ class Proofs(_Read):
 
     about: ProofsAbout
     tools: dict[str, str]
+    why3_drivers: dict[str, str] = {}
     commands: dict[str, str] = {}
     limits: dict[str, dict[str, int]] = {}
     run: ProofRun

@@ -87,6 +87,11 @@ def _tools(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover]) ->
         if installed.get(name) != version:
             what = f"it was made by {name} {version}, and {name} {installed.get(name, 'none')} is installed"
             raise UserError(what, str(path), AGAIN)
+    for name in sorted({*why3.files, *proofs.why3_drivers}):
+        then, now = proofs.why3_drivers.get(name, "none"), why3.files.get(name, "none")
+        if then != now:
+            what = f"it was made with {name} of Why3, sha256 {then[:12]}…, and {now[:12]}… is installed"
+            raise UserError(what, str(path), AGAIN)
 
 
 def _limits(path: Path, proofs: Proofs) -> None:

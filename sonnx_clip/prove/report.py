@@ -68,6 +68,7 @@ def document(
             "files": theory_digests(),
         },
         "tools": {"why3": why3.version, **{p.name: p.version for p in provers}},
+        "why3_drivers": dict(why3.files),
         "commands": {p.name: " ".join(p.command) for p in provers},
         "limits": {"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
         "run": {

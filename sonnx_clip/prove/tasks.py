@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.digest import digest_of
+from sonnx_clip.digest import digest_of, digest_of_file
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file, repo_root
@@ -22,9 +22,14 @@ from sonnx_clip.render.drivers import ELEMENTS, configuration, driver, driver_fi
 from sonnx_clip.render.written import theory_files, theory_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from sonnx_clip.render.obligation import Obligation
 
 WHY3_SECONDS = 300
+
+_IMPORT = re.compile(r'^import "([^"]+)"', re.MULTILINE)
+_C_DRIVERS = (Path("drivers/c.drv"), Path("extraction_drivers/c.drv"))  # Why3 1.7 moved it
 
 # Inlining definitions makes the goals on elements free of quantifiers: both provers then decide them.
 # Where variables are constants from the beginning, Z3 needs up to a hundred times less time.
@@ -39,11 +44,13 @@ class Why3:
         version: what the program says of itself.
         config: the configuration file made for this machine.
         base: a digest of everything but the theory file that shapes a task.
+        files: the digests of Why3's own drivers that take part, by their name: of the provers, and of C.
     """
 
     version: str
     config: Path
     base: str
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -74,13 +81,29 @@ def configure(build: Path) -> Why3:
     write_whole(build / "why3" / "why3.conf", configured)
     parts = [version, *INLINE, *_why3_files(Path(data)), *texts.values()]
     parts += [path.read_text(encoding="utf-8") for path in theory_files()]
-    return Why3(version, build / "why3" / "why3.conf", digest_of("\0".join(parts)))
+    base = digest_of("\0".join(parts))
+    return Why3(version, build / "why3" / "why3.conf", base, _own_drivers(Path(data), texts.values()))
 
 
 def _why3_files(folder: Path) -> list[str]:
     """The texts of Why3's own drivers and library: a task depends on them as on ours."""
     files = [*(folder / "drivers").glob("*.*"), *(folder / "stdlib").rglob("*.mlw")]
     return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
+
+
+def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
+    """The digests of Why3's own drivers that ours take in, directly or not, and of the one that prints C."""
+    found: dict[str, str] = {}
+    left = [Path(name) for text in ours for name in _IMPORT.findall(text) if name.startswith(str(data))]
+    left += [path for path in _C_DRIVERS if (data / path).is_file()]
+    while left:
+        path = data / left.pop()
+        name = path.relative_to(data).as_posix()
+        if name not in found:
+            found[name] = digest_of_file(path)
+            text = path.read_text(encoding="utf-8", errors="replace")
+            left += [path.parent / imported for imported in _IMPORT.findall(text)]
+    return dict(sorted(found.items()))
 
 
 def source_digest(why3: Why3, file: str) -> str:

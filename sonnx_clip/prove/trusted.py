@@ -19,6 +19,7 @@ from sonnx_clip.prove.tasks import INLINE
 from sonnx_clip.prove.whyml import CALLED, Found, read_theories
 from sonnx_clip.render.c import HEADER, HEADER_TEMPLATE, PRECISE
 from sonnx_clip.render.drivers import COMMANDS, configuration, driver, driver_file
+from sonnx_clip.render.extract import COMMAND as EXTRACT
 from sonnx_clip.render.templating import template_text
 from sonnx_clip.render.written import theory_files, theory_texts, without_comments
 from sonnx_clip.trace.table import PATH as NUMPY
@@ -53,6 +54,8 @@ _GENERIC = "proved once for every type that meets the axioms; each type proves t
 _ABSTRACT = "its meaning is a driver's, or that of whoever clones the module; nothing is assumed of it here"
 _LIBRARY = "widely used; the tasks name what they take from it"
 _READ_AS = "decides how a formula is read: the tasks show it as it was read"
+_EXTRACTION = "sonnx_clip/render/extract.py"
+_EXTRACTED = "how Why3 prints the programs as C; its own driver is named with its digest in proofs.json"
 _RUN = "how a prover is run: limits and seeds, and nothing that states something"
 _DRIVER = "takes in Why3's own driver and ours, and states nothing more; DATA is the folder of Why3"
 _INLINED = "Why3 replaces names by their definitions, and takes premises out of the goal"
@@ -203,6 +206,7 @@ def _of_tools() -> Iterator[Trusted]:
         yield Trusted("symbol", driver_file(name), _TOOLS, said, _DRIVER, ())
     configured = " ".join(configuration("DRIVERS", dict.fromkeys(COMMANDS, "VERSION")).split())
     yield Trusted("symbol", "why3.conf", _TOOLS, configured, _RUN, ())
+    yield Trusted("symbol", "why3 extract command", _EXTRACTION, " ".join(EXTRACT), _EXTRACTED, ())
     yield Trusted("symbol", "why3 transformations", _TASKS, " ".join(INLINE), _INLINED, ())
 
 

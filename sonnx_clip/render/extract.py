@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COMMON = "why3/drivers/sonnx_clip_c.drv"
+# How Why3 is run for an element type, in a folder of its own.
+COMMAND = (
+    "why3", "extract", "-D", "c", "-D", Path(COMMON).name, "-D", "sonnx_clip_{type}.drv", "-L", ".",
+    "c_{type}.Kernel",
+)  # fmt: skip
 _SECONDS = 60
 _WORDS = frozenset({"if", "while", "return"})
 _CALL = re.compile(r"\b([a-z]\w*) ?\(")
@@ -51,11 +56,11 @@ def _extracted(name: str, theory: str, driver: str, written: tuple[tuple[str, st
     Why3 1.7 and later also looks for a driver among its own, and stops where it finds two: so no driver has a
     short name.
     """
-    module, own, common = f"c_{name}.Kernel", f"sonnx_clip_{name}.drv", Path(COMMON).name
+    module, own = f"c_{name}.Kernel", f"sonnx_clip_{name}.drv"
     with tempfile.TemporaryDirectory() as folder:
         for file, text in (*written, (f"c_{name}.mlw", theory), (own, driver)):
             Path(folder, file).write_text(text, encoding="utf-8")
-        asked = ["why3", "extract", "-D", "c", "-D", common, "-D", own, "-L", ".", module]
+        asked = [word.replace("{type}", name) for word in COMMAND]
         try:
             done = subprocess.run(
                 asked, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False

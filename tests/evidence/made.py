@@ -84,6 +84,7 @@ def _proofs(obligations):
             "files": theory_digests(),
         },
         "tools": TOOLS,
+        "why3_drivers": dict(WHY3.files),
         "commands": {prover.name: " ".join(prover.command) for prover in PROVERS},
         "limits": {"proof": {"seconds": 60, "megabytes": 4000}, "smoke": {"seconds": 1, "megabytes": 4000}},
         "run": {"asked": 0, "wall": 0.1, "prover_cpu": 0.0, "why3_cpu": 0.0},

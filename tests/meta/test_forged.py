@@ -117,6 +117,11 @@ PROOFS: dict[str, tuple[Spoil, str]] = {
         _at("trusted", 0, "justification", value="because"), "the justification of"),
     "a statement that is trusted replaced": (
         _at("trusted", 0, "statement", value="true"), "the statement of"),
+    "another driver of Why3": (
+        _at("why3_drivers", "drivers/cvc4_16.gen", value="0" * 64), "it was made with drivers/cvc4_16.gen of Why3"),
+    "a driver of Why3 left out": (
+        lambda document: document["why3_drivers"].popitem(),
+        "of Why3, sha256 none…, and"),
     "another command of a prover": (
         _at("commands", "cvc5", value="cvc5 --fast"), "cvc5 is stated to be run as `cvc5 --fast`, it is run"),
     "another command beside an obligation": (
