@@ -102,8 +102,8 @@ def prove(
         console.print(summary(proofs), soft_wrap=True, highlight=False)
         _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
         return 1
-    subjects = {o.subject for o in selected}
-    standing = standings(spec, [o for o in theories.obligations if o.subject in subjects], build)
+    asked = None if selected == theories.obligations else {o.id for o in selected}
+    standing = standings(spec, theories.obligations, build, asked=asked)
     proofs = replace(proofs, standing={o.id: standing[o.id] for o in selected if o.kind != "smoke"})
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete:

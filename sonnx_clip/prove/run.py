@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
-from sonnx_clip.prove.tasks import Printed, Task, Why3, lemmas, print_tasks, source_digest
+from sonnx_clip.prove.tasks import Printed, Task, Why3, lemmas, print_tasks, source_digest, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -155,7 +155,8 @@ class Session:
                     self._from_ledger(q, o, self._task_of(q, o))
             else:
                 proved = proved or lemmas()
-                printing[self._submit(pool, print_tasks, self.why3, q.prover, q.file, proved)] = q
+                given = (self.why3, q.prover, q.file, proved, () if q.everything else q.obligations)
+                printing[self._submit(pool, print_tasks, *given)] = q
         while printing or self.asking:
             future = self.done.get()
             if future in printing:
@@ -188,6 +189,14 @@ class Session:
 
     def _known(self, q: _Questions) -> bool:
         """Whether the ledger has the task of every obligation, and the answer to it."""
+        whole, part = q.source, source_of(q.source, q.obligations)
+        for source in (whole,) if q.everything else (whole, part):
+            q.source = source
+            if self._known_of(q):
+                return True
+        return False
+
+    def _known_of(self, q: _Questions) -> bool:
         q.names = {(t.theory, t.goal): t for t in self.ledger.tasks(q.source, q.prover.name)}
         said = self.ledger.account(q.source, q.prover.name)
         if not q.names or said is None:

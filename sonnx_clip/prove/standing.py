@@ -29,7 +29,7 @@ from sonnx_clip.whyml.node import shown
 from sonnx_clip.whyml.normal import Normal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
@@ -65,6 +65,7 @@ def standings(
     obligations: Sequence[Obligation],
     build: Path | None,
     on_progress: Callable[[int], None] = lambda _: None,
+    asked: Collection[str] | None = None,
 ) -> dict[str, Standing]:
     """What each obligation but smoke adds; what is known of unchanged theories is taken from the build
     folder.
@@ -74,6 +75,7 @@ def standings(
         obligations: all of them: what repeats another is seen only beside it.
         build: where the results are kept; None keeps nothing.
         on_progress: called with the number of obligations so far.
+        asked: the ids of those that are wanted, all by default. What is kept of others stays.
     """
     kept = _read(build) if build is not None else {}
     by_subject: dict[str, list[Obligation]] = defaultdict(list)
@@ -81,15 +83,19 @@ def standings(
         if o.kind != "smoke":
             by_subject[o.subject].append(o)
     found: dict[str, Standing] = {}
-    fresh: dict[str, Any] = {}
+    fresh: dict[str, Any] = {} if asked is None else dict(kept)
     for subject, mine in by_subject.items():
+        wanted = frozenset(o.id for o in mine if asked is None or o.id in asked)
+        if not wanted:
+            continue
         key = _key(spec, mine)
         known = kept.get(subject, {})
-        if known.get("key") == key and set(known["rows"]) == {o.id for o in mine}:
-            rows = {id_: Standing(**row) for id_, row in known["rows"].items()}
-        else:
-            rows = _of_subject(spec, mine)
-        found |= rows
+        rows = _kept_rows(known) if known.get("key") == key else {}
+        if asked is None and set(rows) != wanted:
+            rows = _of_subject(spec, mine, wanted)
+        elif not wanted <= set(rows):
+            rows |= _of_subject(spec, mine, wanted)
+        found |= {id_: rows[id_] for id_ in rows if id_ in wanted}
         fresh[subject] = {"key": key, "rows": {id_: asdict(row) for id_, row in rows.items()}}
         on_progress(len(found))
     if build is not None and fresh != kept:
@@ -97,30 +103,50 @@ def standings(
     return found
 
 
-def _of_subject(spec: Spec, mine: Sequence[Obligation]) -> dict[str, Standing]:
+def _kept_rows(known: Mapping[str, Any]) -> dict[str, Standing]:
+    return {id_: Standing(**row) for id_, row in known["rows"].items()}
+
+
+def _of_subject(spec: Spec, mine: Sequence[Obligation], wanted: frozenset[str]) -> dict[str, Standing]:
+    """What the wanted ones of a subject add. Of those before them the normal form is enough."""
     evaluated, normal = Goals(spec), Normal()
     first: dict[int, str] = {}
-    found = {}
+    found: dict[str, Standing] = {}
     for o in mine:
+        if len(found) == len(wanted):
+            break
         statement = evaluated.statement(o)
         assert statement is not None
-        parts = [p for p in evaluated.parts(statement) if p.premises]
-        empty = next((p for p in parts if p.witness is None), None)
-        witness = dict(parts[0].witness or {}) if parts else None
         form = normal.statement(statement)
-        kind: Kind = "counts"
-        of = ""
-        if empty is not None:
-            kind, of = "vacuous", "no value that was tried meets " + " -> ".join(map(shown, empty.premises))
-        elif tie := _tied(statement):
-            kind, of = "vacuous", tie
-        elif form == normal.true:
-            kind = "by definition"
-        elif form in first:
-            kind, of = "repeats", first[form]
+        if o.id in wanted:
+            found[o.id] = _standing(evaluated, statement, first.get(form, ""), plainly=form == normal.true)
         first.setdefault(form, o.id)
-        found[o.id] = Standing(kind, of, witness, len(parts))
     return found
+
+
+def _standing(evaluated: Goals, statement: Statement, same: str, *, plainly: bool) -> Standing:
+    """What one statement adds.
+
+    Args:
+        evaluated: evaluates it.
+        statement: what is stated.
+        same: an obligation before it with the same normal form.
+        plainly: whether its normal form is true.
+    """
+    parts = [p for p in evaluated.parts(statement) if p.premises]
+    empty = next((p for p in parts if p.witness is None), None)
+    witness = dict(parts[0].witness or {}) if parts else None
+    kind: Kind = "counts"
+    of = ""
+    if empty is not None:
+        kind, of = "vacuous", "no value that was tried meets " + " -> ".join(map(shown, empty.premises))
+    elif tie := _tied(statement):
+        kind, of = "vacuous", tie
+    elif plainly:
+        kind = "by definition"
+    elif same:
+        kind, of = "repeats", same
+    return Standing(kind, of, witness, len(parts))
 
 
 def _tied(statement: Statement) -> str:
@@ -178,13 +204,16 @@ def counts(found: Iterable[Standing]) -> dict[Kind, int]:
 
 
 def _key(spec: Spec, mine: Sequence[Obligation]) -> str:
-    """A digest of what decides: the theories without their headers, the element types, and this program."""
+    """A digest of what decides: the theories without their headers, which goals of them are obligations, the
+    element types, and this program.
+    """
     files = sorted({o.file for o in mine})
     texts = [repo_file(file).read_text(encoding="utf-8") for file in files]
     bodies = [text.partition("*)")[2] if text.startswith("(* Generated by") else text for text in texts]
     written = [path.read_text(encoding="utf-8") for path in theory_files()]
     types = [e.model_dump_json() for e in spec.element_types]
-    return digest_of_parts([*files, *bodies, *written, *types, _program()])
+    ids = [o.id for o in mine]
+    return digest_of_parts([*files, *bodies, *ids, *written, *types, _program()])
 
 
 @cache

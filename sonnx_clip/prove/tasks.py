@@ -22,7 +22,7 @@ from sonnx_clip.render.drivers import ELEMENTS, configuration, driver, driver_fi
 from sonnx_clip.render.written import theory_files, theory_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.render.obligation import Obligation
 
@@ -114,6 +114,11 @@ def source_digest(why3: Why3, file: str) -> str:
     return digest_of(f"{why3.base}\x00{file}\x00{text}")
 
 
+def source_of(source: str, asked: Sequence[Obligation]) -> str:
+    """The digest of a source of which some tasks alone are printed; they never stand for all of them."""
+    return digest_of("\0".join([source, *sorted(f"{o.theory}.{o.goal}" for o in asked)]))
+
+
 def command(why3: Why3, prover: Prover, file: str, *more: str) -> list[str]:
     """How Why3 is asked about a file, here and by hand, from the repository's root."""
     config = os.path.relpath(why3.config, repo_root())
@@ -149,7 +154,9 @@ def lemmas() -> frozenset[str]:
     return frozenset(f.name for _, text in theory_texts() for f in read_theories(text) if f.kind in kinds)
 
 
-def print_tasks(why3: Why3, prover: Prover, file: str, proved: frozenset[str]) -> Printed:
+def print_tasks(
+    why3: Why3, prover: Prover, file: str, proved: frozenset[str], asked: Sequence[Obligation] = ()
+) -> Printed:
     """Let Why3 print the tasks of a theory file, and account for what they say.
 
     The task of a smoke goal keeps the whole context. Every other one has definitions inlined and premises
@@ -160,20 +167,54 @@ def print_tasks(why3: Why3, prover: Prover, file: str, proved: frozenset[str]) -
         prover: for whom the tasks are.
         file: the theory file, as a path in the repository.
         proved: lemmas that are obligations themselves.
+        asked: the obligations of the file whose tasks are printed; all by default.
     """
     stem = Path(file).stem
-    texts, said = _print(command(why3, prover, file, *INLINE), stem)
-    smoke = {key for key in texts if key[1].startswith("smoke_")}
+    goals, context = _options(file, asked)
+    texts, said = (
+        _print(command(why3, prover, file, *goals, *INLINE), stem) if goals or not asked else ({}, "")
+    )
+    smoke = {key for key in texts if _is_smoke(key[1])}
     whole: dict[tuple[str, str], str] = {}
-    if texts and not said:
-        goals = [option for theory, goal in sorted(smoke) for option in ("-T", theory, "-G", goal)]
-        bare = {theory for theory, _ in texts} - {theory for theory, _ in smoke}
-        goals += [option for theory in sorted(bare) for option in ("-T", theory)]
-        whole, said = _print(command(why3, prover, file, *goals), stem)
+    if (texts or asked) and not said:
+        context = context or _whole(texts, smoke)
+        whole, said = _print(command(why3, prover, file, *context), stem)
+    if said and asked:  # of one goal that it does not find, Why3 prints no other
+        return print_tasks(why3, prover, file, proved)
     tasks = {key: text for key, text in texts.items() if key not in smoke}
     found = Account() if said else account(tasks, whole, proved, prover.name)
-    tasks |= {key: text for key, text in whole.items() if key in smoke}
+    tasks |= {key: text for key, text in whole.items() if _is_smoke(key[1])}
     return Printed(tuple(_task(key, text) for key, text in tasks.items()), said, found)
+
+
+def _is_smoke(goal: str) -> bool:
+    return goal.startswith("smoke_")
+
+
+def _whole(texts: Iterable[tuple[str, str]], smoke: Iterable[tuple[str, str]]) -> list[str]:
+    """Why3's options for what shows the context of every theory: its smoke goal, or else all its goals."""
+    options = [option for theory, goal in sorted(smoke) for option in ("-T", theory, "-G", goal)]
+    bare = {theory for theory, _ in texts} - {theory for theory, _ in smoke}
+    return options + [option for theory in sorted(bare) for option in ("-T", theory)]
+
+
+def _options(file: str, asked: Sequence[Obligation]) -> tuple[list[str], list[str]]:
+    """Why3's options for the goals that are asked about, and for what shows the context of their theories."""
+    goals: list[str] = []
+    context: list[str] = []
+    text = repo_file(file).read_text(encoding="utf-8") if asked else ""
+    named = [(f.module, f.name) for f in read_theories(text) if f.kind == "goal" and _is_smoke(f.name)]
+    for theory in dict.fromkeys(o.theory for o in asked):
+        mine = [o for o in asked if o.theory == theory and o.kind != "smoke"]
+        smoke = [goal for module, goal in named if module == theory]
+        options = [option for goal in smoke for option in ("-G", goal)]
+        given: list[str] = []
+        if all(o.kind != "instance" for o in mine):  # of a clone, the whole theory: see `goal_options`
+            given = [option for o in mine for option in ("-G", o.goal)]
+        if mine:
+            goals += ["-T", theory, *given]
+        context += ["-T", theory, *(options or given)]
+    return goals, context
 
 
 def run_why3(command: list[str]) -> subprocess.CompletedProcess[str] | None:

@@ -47,6 +47,8 @@ class Normal:
         self._forms: list[Form] = []
         self.true, self.false = self._make("true"), self._make("false")
         self._bound = 0
+        # What an application came to: statements apply the same definitions to the same variables.
+        self._known: dict[tuple[int, tuple[int, ...], int, int], tuple[Closure, int]] = {}
 
     def statement(self, statement: Statement) -> int:
         """The number of the normal form of a statement."""
@@ -113,8 +115,12 @@ class Normal:
         symbol = scope.symbols.get(name)
         if isinstance(symbol, Closure):
             if depth < _DEEP and name not in symbol.body.names:
-                inner = dict(zip(symbol.parameters, given, strict=True))
-                return self._of(symbol.body, inner, symbol.scope, depth + 1)
+                key = (id(symbol), tuple(given), self._bound, depth)
+                if key not in self._known:
+                    inner = dict(zip(symbol.parameters, given, strict=True))
+                    # The symbol is kept with it, so that no other one has its number.
+                    self._known[key] = symbol, self._of(symbol.body, inner, symbol.scope, depth + 1)
+                return self._known[key][1]
             return self._make(f"closure {symbol.key}", *given)
         # A native symbol is that of one theory: symbols of two types have one name and are two functions.
         return self._make(

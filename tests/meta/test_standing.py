@@ -128,3 +128,20 @@ def test_what_is_kept_is_found_again_where_a_theory_changed(bench: Workbench) ->
     assert standings(spec, mine, bench.build)[id_].kind == "vacuous"
     (bench.build / standing.KEPT).write_text("[]", encoding="utf-8")
     assert standings(spec, mine, bench.build)[id_].kind == "vacuous"
+
+
+def test_some_of_a_subject_are_as_they_are_among_all(bench: Workbench) -> None:
+    """What is kept of a part does not stand for the whole, and what is kept of other subjects stays."""
+    spec = load_spec()
+    mine = [o for o in all_obligations(spec) if o.subject in ("int8", "uint8")]
+    whole = standings(spec, mine, None)
+    repeats = next(id_ for id_, s in whole.items() if s.kind == "repeats" and id_.startswith("int8."))
+    plain = next(id_ for id_, s in whole.items() if s.kind == "by definition" and id_.startswith("int8."))
+    for asked in ({repeats}, {plain, "uint8.monotone"}, {repeats, plain}):
+        found = standings(spec, mine, bench.build, asked=asked)
+        assert found == {id_: whole[id_] for id_ in asked}
+    assert set(standing._read(bench.build)) == {"int8", "uint8"}
+    assert standings(spec, mine, bench.build) == whole
+    kept = (bench.build / standing.KEPT).read_bytes()
+    assert standings(spec, mine, bench.build, asked={plain}) == {plain: whole[plain]}
+    assert (bench.build / standing.KEPT).read_bytes() == kept

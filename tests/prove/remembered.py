@@ -72,9 +72,12 @@ class Remembered:
         question = ("ask", repr((prover, limits)), task)
         return self._once(lambda: ask(prover, task, digest, limits, folder, running), *question)
 
-    def of_subject(self, spec: Spec, mine: Sequence[Obligation]) -> dict[str, Standing]:
+    def of_subject(
+        self, spec: Spec, mine: Sequence[Obligation], wanted: frozenset[str]
+    ) -> dict[str, Standing]:
         """As `standing._of_subject`."""
-        return self._once(lambda: _STANDING(spec, mine), "standing", standing._key(spec, mine), repr(mine))
+        question = ("standing", standing._key(spec, mine), repr(mine), repr(sorted(wanted)))
+        return self._once(lambda: _STANDING(spec, mine, wanted), *question)
 
     def _once(self, find: Callable[[], Any], *question: str) -> Any:
         key = digest_of_parts(question)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,18 @@ import pytest
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 from sonnx_clip.prove import tasks
+from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.tasks import clean, command, configure, goal_options, lemmas, print_tasks, source_digest
+from sonnx_clip.prove.tasks import (
+    clean,
+    command,
+    configure,
+    goal_options,
+    lemmas,
+    print_tasks,
+    source_digest,
+    source_of,
+)
 from sonnx_clip.render import drivers
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
@@ -21,6 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.prove.workbench import Workbench
+
+THEORIES = "generated/why3"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +68,50 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
             assert len({t.name.digest for t in printed}) > len(mine) // 2
             assert all(t.text.endswith("(check-sat)") for t in printed)
             assert all(str(tmp_path) not in t.text for t in printed)
+
+
+@pytest.mark.parametrize(
+    "file", ["generated/why3/uint8.mlw", "why3/tensor.mlw", "generated/why3/numpy_int8.mlw"]
+)
+def test_the_tasks_of_some_goals_are_those_of_the_whole_file(file: str, tmp_path: Path) -> None:
+    why3, proved = configure(tmp_path), lemmas()
+    every = [o for o in all_obligations(load_spec()) if o.file == file]
+    for prover in find_provers():
+        whole = {t.name: t.text for t in print_tasks(why3, prover, file, proved).tasks}
+        for asked in (every[::9], every[:1], [o for o in every if o.kind == "smoke"][:1]):
+            found = print_tasks(why3, prover, file, proved, asked)
+            printed = {t.name: t.text for t in found.tasks}
+            assert (found.said, found.account.refused) == ("", {})
+            assert {(o.theory, o.goal) for o in asked} <= {(n.theory, n.goal) for n in printed}
+            assert printed.items() <= whole.items()
+            assert len(printed) < len(whole)
+
+
+def test_a_goal_that_is_not_there_hides_no_other(tmp_path: Path) -> None:
+    why3 = configure(tmp_path)
+    (prover, _) = find_provers()
+    first, other, *_ = [o for o in all_obligations(load_spec()) if o.file == "why3/clip.mlw"]
+    gone = replace(first, goal="gone")
+    found = print_tasks(why3, prover, first.file, lemmas(), [gone, other])
+    assert found.said == ""
+    printed = {(t.name.theory, t.name.goal) for t in found.tasks}
+    assert (other.theory, other.goal) in printed
+    assert (gone.theory, gone.goal) not in printed
+
+
+def test_what_is_kept_of_some_goals_stands_for_no_more(real_bench: Workbench) -> None:
+    """What is said to the provers, and which goals nobody asks for, is known of a file as a whole alone."""
+    assert real_bench.prove("--only", "int8.monotone").status == 0
+    why3 = configure(real_bench.build)
+    source = source_digest(why3, "generated/why3/int8.mlw")
+    (asked,) = [o for o in all_obligations(load_spec()) if o.id == "int8.monotone"]
+    ledger = Ledger(real_bench.build / "ledger.sqlite")
+    for prover in find_provers():
+        assert ledger.tasks(source, prover.name) == ()
+        assert ledger.account(source, prover.name) is None
+        assert asked.goal in {t.goal for t in ledger.tasks(source_of(source, [asked]), prover.name)}
+    ledger.close()
+    assert "0 tasks sent to provers" in real_bench.prove("--only", "int8.monotone").out
 
 
 def test_a_smoke_task_keeps_the_whole_context(tmp_path: Path) -> None:
