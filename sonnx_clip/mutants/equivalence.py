@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.tasks import Why3
     from sonnx_clip.whyml.declarations import Declaration
 
-_LIMITS = Limits(seconds=10)
+_LIMITS = Limits(seconds=5)
 _CARRIED = ("use", "clone", "type", "predicate", "function", "constant", "meta", "axiom")
 
 
@@ -79,16 +79,18 @@ def by_provers(
     with tempfile.TemporaryDirectory() as temporary:
         for times, make in enumerate((_itself, _users)):
             asked = {m: make(theories, m) for m in every if m not in found}
-            proved: set[tuple[Question, str]] = set()
+            proved: set[Question] = set()
             done = 0
             for module, group in _by_module(asked.values()).items():
-                for prover in provers:
-                    valid = _valid(theories, why3, prover, module, group, Path(temporary), running)
-                    proved |= {(question, prover.name) for question in valid}
+                valid = group
+                for prover in provers:  # each is asked what those before it have proved
+                    answers = _valid(theories, why3, prover, module, valid, Path(temporary), running)
+                    valid = list(answers) if valid else []
+                proved.update(valid)
                 done += len(group)
                 on_progress(min(done, len(every)) + times * len(every))
             for m, questions in asked.items():
-                if questions and all((q, p.name) in proved for q in questions for p in provers):
+                if questions and proved.issuperset(questions):
                     found[m] = tuple(p.name for p in provers)
     return found
 

@@ -15,11 +15,14 @@ from sonnx_clip.whyml.node import FALSE, TRUE, Node, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.whyml.node import Path
+
 _SAME_KIND = {
     "lt": ("le", "swap"), "le": ("lt", "swap"), "eq": ("le",), "slt": ("sle", "swap"), "sle": ("slt", "swap"),
     "ult": ("ule", "swap"), "ule": ("ult", "swap"), "bw_and": ("bw_or",), "bw_or": ("bw_and",),
     "bw_xor": ("bw_or",), "bw_add": ("bw_sub",), "bw_sub": ("bw_add", "swap"),
 }  # fmt: skip
+_NEGATED = ("nan", "lt", "le", "eq")  # wherever they stand
 _SIGNS = {
     "<": ("<=", "swap"), "<=": ("<", "swap"), ">": (">=",), ">=": (">",), "=": ("<>",), "<>": ("=",),
     "/\\": ("\\/",), "\\/": ("/\\",), "->": ("<->",), "<->": ("->",), "+": ("-",), "-": ("+",),
@@ -28,7 +31,7 @@ _SIGNS = {
 
 
 def of_formula(
-    node: Node, parameters: tuple[str, ...], constant: Node | None = None
+    node: Node, parameters: tuple[str, ...], constant: Node | None = None, *, formula: bool = True
 ) -> Iterator[tuple[str, Node]]:
     """Every mutant of a term or formula: what was changed, and the whole.
 
@@ -36,18 +39,51 @@ def of_formula(
         node: the body of a definition, or a goal.
         parameters: the variables of one type that may be taken for one another.
         constant: what may stand for one of them, too.
+        formula: whether the body is true or false, and no term.
     """
+    for path in _conditions(node, formula):
+        part = node.at(path)
+        yield f"{shown(part)} => {shown(Node('not', '', (part,)))}", node.put(path, Node("not", "", (part,)))
     for path, part in node.walk():
         named = part.kind == "name" and part.text in parameters
         for changed in (*_of_node(part, parameters), *([constant] if named and constant else ())):
             yield f"{shown(part)} => {shown(changed)}", node.put(path, changed)
 
 
+def _conditions(node: Node, formula: bool) -> list[Path]:
+    """The places of the predicates that are asked: as a formula, or as the condition of a term."""
+    found = list(_asked(node, ())) if formula else []
+    for path, part in node.walk():
+        if part.kind == "if":
+            found += _asked(part.parts[0], (*path, 0))
+    return list(dict.fromkeys(found))
+
+
+def _asked(node: Node, path: Path) -> Iterator[Path]:
+    """The predicates in a formula whose truth is that of the formula, or is joined to it."""
+    inside: tuple[int, ...] = ()
+    match node.kind:
+        case "apply" if node.text not in _NEGATED:
+            yield path
+        case "binary" if node.text in ("/\\", "\\/", "->", "<->"):
+            inside = (0, 1)
+        case "not" | "forall" | "exists":
+            inside = (0,)
+        case "if":
+            inside = (1, 2)  # its condition is found as such
+        case "let":
+            inside = (1,)
+        case "match":
+            inside = tuple(range(1, len(node.parts)))
+    for index in inside:
+        yield from _asked(node.parts[index], (*path, index))
+
+
 def _of_node(part: Node, parameters: tuple[str, ...]) -> Iterator[Node]:  # noqa: C901, PLR0912
     match part.kind:
         case "apply":
             yield from _swapped(part, _SAME_KIND.get(part.text, ()))
-            if part.text in ("nan", "lt", "le", "eq"):
+            if part.text in _NEGATED:
                 yield Node("not", "", (part,))
         case "binary":
             yield from _swapped(part, _SIGNS.get(part.text, ()))

@@ -28,6 +28,7 @@ AREAS = {
 }
 PROGRAMS = ("numpy kernels", "c kernels", "oracle")
 KERNELS = PROGRAMS[:2]
+_LONG = 100  # characters
 SAME = "sonnx-clip generate --check"
 """What finds a program that is not what is generated, and that was wrong on no value."""
 
@@ -72,6 +73,11 @@ class Record(BaseModel):
         )
         head = json.dumps(data, ensure_ascii=False, indent=1).removesuffix("\n}")
         return f'{head},\n "mutants": [\n  {rows}\n ],\n "kills": {{\n  {kills}\n }}\n}}\n'
+
+
+def short(change: str) -> str:
+    """What was put for what, as it is shown: the beginning of each where it is long."""
+    return " => ".join(p if len(p) <= _LONG else f"{p[: _LONG - 1]}…" for p in change.split(" => "))
 
 
 def read_mutants() -> Record:

@@ -19,7 +19,7 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.files import make_folder, write_whole
 from sonnx_clip.mutants import programs
 from sonnx_clip.mutants.equivalence import by_normal_form, by_provers
-from sonnx_clip.mutants.record import PAGE, RECORD, SAME, Record, Row, all_found, closing_line, page
+from sonnx_clip.mutants.record import PAGE, RECORD, SAME, Record, Row, all_found, closing_line, page, short
 from sonnx_clip.mutants.theories import WRITTEN, Theories, TheoryMutant, of_renderer, says_nothing
 from sonnx_clip.paths import checkout, repo_file
 from sonnx_clip.progress import progress
@@ -117,7 +117,7 @@ class Run:
                 by, example = self.journal.known[key]
                 if not by and m.area in _GENERATED:
                     by = SAME  # it means the same, and it is not what is generated
-                rows.append(Row(area=m.area, name=m.name, change=m.change, by=by, example=example))
+                rows.append(Row(area=m.area, name=m.name, change=short(m.change), by=by, example=example))
                 show(count + 1, "")
         return rows
 
@@ -150,7 +150,7 @@ class Run:
             if not by and len(proved.get(m_key(m), ())) > 1:
                 by = f"equivalent: {' and '.join(proved[m_key(m)])}"
             by = by or self._pinned(m)
-            rows.append(Row(area=m.area, name=m.name, change=m.change, by=by, example=example))
+            rows.append(Row(area=m.area, name=m.name, change=short(m.change), by=by, example=example))
         return rows
 
     def _found_by(self, m: TheoryMutant) -> tuple[str, str]:
@@ -258,7 +258,7 @@ class Run:
                 tried += 1
                 example = self.theories.false(id_, m)
                 if example is not None:
-                    return f"{m.name}: {m.change}", example
+                    return f"{m.name}: {short(m.change)}", example
         return "", ""
 
     def _key(self, m: TheoryMutant) -> str:

@@ -32,8 +32,8 @@ WRITTEN = ("clip", "composition", "elements", "kernel", "memory", "profile", "sc
 SWAPS: Mapping[str, tuple[str, ...]] = {
     "le": ("lt", "swapped", "never", "always", "unsteady"),
     "lt": ("le", "swapped", "never"), "eq": ("le", "never"),
-    "nan": ("never", "always"), "ule": ("ult", "swapped"), "ult": ("ule", "swapped"),
-    "sle": ("slt", "swapped"),
+    "nan": ("never", "always"), "ule": ("ult", "swapped", "unsteady"), "ult": ("ule", "swapped"),
+    "sle": ("slt", "swapped", "unsteady"),
     "slt": ("sle", "swapped"), "bw_and": ("bw_or",), "bw_or": ("bw_and",), "bw_xor": ("bw_or",),
     "bw_add": ("bw_sub",), "bw_sub": ("bw_add", "swapped"), "bw_ashr": ("bw_and",),
     "converts": ("negated", "never", "always"), "exactly": ("negated", "never", "always"),
@@ -144,10 +144,12 @@ class Theories:
         d = next(d for d in self.goals.library.module(key[0]).declarations if d.name == key[1])
         if d.kind != "function" or d.of != "t":
             return None
-        width = next(e.width for e in self.spec.element_types if e.id == subject)
-        if width is None:
+        etype = next((e for e in self.spec.element_types if e.id == subject), None)
+        if etype is None:
+            return None
+        if etype.width is None:
             return Node("number", "7.0")
-        return Node("typed", "t", (Node("number", f"0x{7:0{width // 4}x}"),))
+        return Node("typed", "t", (Node("number", f"0x{7:0{etype.width // 4}x}"),))
 
     def _once(
         self, module: str, body: Node, names: tuple[str, ...], constant: Node | None = None
@@ -158,12 +160,17 @@ class Theories:
         except UserError:  # of a module that makes sense in copies alone
             known = {d.name for d in self.goals.library.module(module).declarations}
         seen = {body}
-        for change, node in of_formula(body, names, constant):
+        for change, node in of_formula(body, names, constant, formula=self._says(module, body)):
             if node not in seen and all(
                 name in known for name in node.names - body.names - set(names) - {"true", "false"}
             ):
                 seen.add(node)
                 yield change, node
+
+    def _says(self, module: str, body: Node) -> bool:
+        """Whether a body is that of a predicate or goal, and no term or program."""
+        found = [d for d in self.goals.library.module(module).declarations if d.body is body]
+        return all(d.kind in ("predicate", "goal", "lemma") for d in found)
 
     def _promising(self, id_: str) -> int:
         """Equivalences and completeness find most, and fastest; data is evaluated last."""
@@ -195,17 +202,15 @@ def _other(name: str, run: Any, scope: Mapping[str, Any]) -> Any:
         case "zero":
             return lambda *given: run(*given) * 0
         case "unsteady":
-            return lambda a, b: run(a, b) != _beside(a, b)
+            return lambda a, b: run(a, b) != _apart(a, b)
         case _:
             found = scope.get(name)
             return getattr(found, "run", None)
 
 
-def _beside(a: Any, b: Any) -> Any:
-    """Whether two values are neighbours: patterns that differ in the last bit, reals by a half."""
-    if np.asarray(a).dtype.kind == "f":
-        return np.abs(np.asarray(a) - np.asarray(b)) == 0.5
-    return (np.asarray(a) ^ np.asarray(b)) == 1
+def _apart(a: Any, b: Any) -> Any:
+    """Whether the second bits of two patterns differ and the last do not: 0 and 2, with 1 in between."""
+    return ((np.asarray(a) ^ np.asarray(b)) & 3) == 2
 
 
 def of_renderer(statement: Statement) -> Iterator[tuple[str, Node]]:

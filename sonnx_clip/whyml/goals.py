@@ -7,7 +7,7 @@ premise that holds of some values is not empty: that is the witness that the evi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -123,20 +123,27 @@ class Goals:
 
     def used(self, statement: Statement) -> frozenset[Key]:
         """The declarations that a statement rests on, its own included."""
-        found = {statement.key}
+        return frozenset(self._reached(statement)[0])
+
+    def _reached(self, statement: Statement) -> tuple[set[Key], list[Node]]:
+        """The declarations that a statement rests on, its own included, and the bodies that it reaches."""
+        found: set[Key] = {statement.key}
+        bodies: list[Node] = []
         open_: list[tuple[Node, Scope]] = [(statement.node, statement.scope)]
         if statement.program is not None and statement.program.body is not None:
+            found.add((statement.key[0], statement.program.name))
             open_.append((statement.program.body, statement.scope))
         while open_:
             node, scope = open_.pop()
-            for name in node.names:
+            bodies.append(node)
+            for name in node.names | {part.text for _, part in node.walk() if part.kind == "call"}:
                 symbol = scope.symbols.get(name)
                 if isinstance(symbol, Native):
                     found.add(symbol.key)
                 if isinstance(symbol, Closure) and symbol.key not in found:
                     found.add(symbol.key)
                     open_.append((symbol.body, symbol.scope))
-        return frozenset(found)
+        return found, bodies
 
     # ------------------------------------------------------------------------------------------ evaluation
 
@@ -151,6 +158,10 @@ class Goals:
         changed = changed or {}
         own = changed.get(statement.key, statement.node)
         node = own if isinstance(own, Node) else statement.node
+        if statement.program is not None:
+            body = changed.get((statement.key[0], statement.program.name))
+            if isinstance(body, Node):
+                statement = replace(statement, program=replace(statement.program, body=body))
         for models in models_of(statement.scope.module):
             scope = self._with(statement.scope, models)
             evaluator = Evaluator(
@@ -243,12 +254,17 @@ class Goals:
         return self._rows[statement.key]
 
     def _literals(self, statement: Statement, node: Node) -> tuple[Any, ...]:
-        """The patterns that the goal names: what happens at its edges is seen there."""
+        """The patterns that the goal names: what happens at its edges is seen there.
+
+        Of a program: those that it and what it rests on name, and their neighbours.
+        """
         found: list[Any] = []
-        for _, part in node.walk():
+        bodies = [node] if statement.program is None else self._reached(statement)[1]
+        steps = (0,) if statement.program is None else (0, 1, -1)
+        for part in (part for body in bodies for _, part in body.walk()):
             if part.kind == "typed":
                 text = part.parts[0].text
-                found.append(float(text) if "." in text else int(text, 0))
+                found += [float(text)] if "." in text else [abs(int(text, 0) + step) for step in steps]
         widths = {width_of(t) for t in (described(of, statement.scope) for _, of in _binders(node))
                   if t not in ("bool", "real", TOY) and is_element(t)}  # fmt: skip
         if not widths:

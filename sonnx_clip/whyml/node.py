@@ -51,6 +51,10 @@ class Node:
         parts[first] = parts[first].put(tuple(rest), node)
         return replace(self, parts=tuple(parts))
 
+    def at(self, path: Path) -> Node:
+        """The node at a place."""
+        return self.parts[path[0]].at(path[1:]) if path else self
+
     @cached_property
     def names(self) -> frozenset[str]:
         """The names that occur in it, bound ones included."""

@@ -45,6 +45,18 @@ def test_the_mutants_of_a_formula() -> None:
     assert len(found) == len([*of_formula(body, ("x", "l", "m"))])
 
 
+def test_each_predicate_that_is_asked_is_denied_and_a_term_is_not() -> None:
+    node = parse_formula("low a /\\ (match s with | And d more -> known more | NoMore -> f (g a) = b end)")
+    changed = {change for change, _ in of_formula(node, ())}
+    assert "(low a) => (not (low a))" in changed
+    assert "(known more) => (not (known more))" in changed
+    assert not any(change.startswith(("(g a) => (not", "(f (g a)) => (not")) for change in changed)
+    term = parse_formula("if low a then f a else b")
+    found = {change for change, _ in of_formula(term, (), formula=False)}
+    assert "(low a) => (not (low a))" in found
+    assert "(f a) => (not (f a))" not in found
+
+
 def test_the_mutants_of_a_program() -> None:
     source = "def f(lower, upper):\n    if upper < lower:\n        g(1)\n    return np.add(lower, upper)\n"
     found = [new for _, _, new in of_python(source)]

@@ -1,0 +1,78 @@
+"""The record of the last run over all mutants, and its page."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+
+import pytest
+
+from sonnx_clip.mutants.record import (
+    KERNELS,
+    PAGE,
+    SAME,
+    Record,
+    all_found,
+    outcome,
+    page,
+    read_mutants,
+    reasons,
+    wrong_programs,
+)
+from sonnx_clip.paths import repo_file
+from sonnx_clip.prove.standing import by_definition
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+
+UNKILLED = {"real.transitive"}  # Why3's own order of the reals: none of the mutants changes it
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    return read_mutants()
+
+
+def test_the_page_is_that_of_the_record(record: Record) -> None:
+    assert repo_file(PAGE).read_text(encoding="utf-8") == page(record), "run: make mutants"
+
+
+def test_it_speaks_of_this_specification(record: Record) -> None:
+    assert record.spec_sha256 == load_spec().digest, "run: make mutants"
+    ids = {o.id for o in all_obligations(load_spec()) if o.kind != "smoke"}
+    assert set(record.kills) | set(record.unkilled) == ids
+    assert not set(record.kills) & set(record.unkilled)
+
+
+def test_each_mutant_is_found_or_equivalent_or_has_a_reason(record: Record) -> None:
+    assert len(record.mutants) >= 2000
+    assert all_found(record.mutants)
+    known = reasons()
+    for pattern, reason in known:
+        assert reason, pattern
+        assert any(outcome(row, [(pattern, reason)]) == "reason" for row in record.mutants), pattern
+
+
+def test_what_no_mutant_makes_fail_holds_by_definition(record: Record) -> None:
+    """Such an obligation is out of what the headline counts."""
+    patterns = by_definition()
+    left = {id_ for id_ in record.unkilled if not any(fnmatchcase(id_, p) for p in patterns)}
+    assert left == UNKILLED
+
+
+def test_the_vectors_find_every_wrong_kernel(record: Record) -> None:
+    for area in KERNELS:
+        wrong = wrong_programs(record, reasons(), area)
+        assert len(wrong) > 300
+        assert [row for row in wrong if not row.by.startswith("vector")] == []
+
+
+def test_what_finds_a_mutant_exists(record: Record) -> None:
+    ids = {o.id for o in all_obligations(load_spec())}
+    machine = [e.id for e in load_spec().element_types if e.family != "real"]
+    files = [repo_file(f"generated/vectors/{id_}.json").read_text(encoding="utf-8") for id_ in machine]
+    vectors = {v["id"] for text in files for v in json.loads(text)["vectors"]}
+    others = {"", "why3/statements.txt", "special values", SAME, "compiler", "vector", "import"}
+    for row in record.mutants:
+        word = row.by.removeprefix("vector ").split(" (")[0].partition(":")[0]
+        known = word in ids or word in vectors or word.startswith("(it raises") or row.by in others
+        assert known or row.by.startswith("equivalent"), row
