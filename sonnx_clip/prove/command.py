@@ -16,7 +16,7 @@ from sonnx_clip.paths import checkout, repo_file, repo_root
 from sonnx_clip.progress import GENERATED, milestone, progress
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.coverage import uncovered
-from sonnx_clip.prove.declared import differences_from_why3
+from sonnx_clip.prove.declared import differences_from_why3, reader_digest
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.pinned import GOLDEN as STATEMENTS
 from sonnx_clip.prove.pinned import unpinned
@@ -28,6 +28,7 @@ from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, Trusted, of_tasks, surprises, trusted
+from sonnx_clip.prove.whyml import without_header
 from sonnx_clip.render.c import render_c
 from sonnx_clip.render.generate import Generated, differences, render_all, render_theories, write
 from sonnx_clip.render.written import theory_texts
@@ -184,16 +185,25 @@ def _speaks_of(obligation: Obligation, pattern: str) -> bool:
 
 
 def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None) -> tuple[Trusted, ...]:
-    """Where Why3 reads the theories otherwise than we do; asked once for each state of the theories."""
-    texts = dict(theory_texts())
-    files = [file for file in texts if only is None or file in only or not file.startswith("generated/")]
-    state = digest_of("\0".join([why3.base, *files, *texts.values()]))
-    if ledger.account(state, "why3") is not None:
-        return ()
-    found = differences_from_why3(texts, files, jobs or os.cpu_count() or 1)
+    """Where Why3 reads the theories otherwise than we do; asked once for each state of a file.
+
+    A file uses itself and hand-written ones, which `why3.base` stands for.
+    """
+    texts = {file: text for file, text in theory_texts() if _is_read(file, only)}
+    states = {
+        file: digest_of("\0".join([why3.base, reader_digest(), file, without_header(text)]))
+        for file, text in texts.items()
+    }
+    files = [file for file, state in states.items() if ledger.account(state, "why3") is None]
+    found = differences_from_why3(texts, files, jobs or os.cpu_count() or 1) if files else ()
     if not found:
-        ledger.record_account(state, "why3", ())
+        for file in files:
+            ledger.record_account(states[file], "why3", ())
     return found
+
+
+def _is_read(file: str, only: set[str] | None) -> bool:
+    return only is None or file in only or not file.startswith("generated/")
 
 
 def _run(

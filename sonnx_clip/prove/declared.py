@@ -10,11 +10,16 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sonnx_clip.digest import digest_of_parts
+from sonnx_clip.prove import whyml
 from sonnx_clip.prove.tasks import WHY3_SECONDS, run_why3
 from sonnx_clip.prove.trusted import Trusted
 from sonnx_clip.prove.whyml import Found, module_names, read_theories
+from sonnx_clip.whyml import why3_lexer
 from sonnx_clip.whyml.why3_lexer import tokens
 
 if TYPE_CHECKING:
@@ -45,6 +50,13 @@ def differences_from_why3(texts: Mapping[str, str], files: Sequence[str], jobs: 
         parsed = list(pool.map(lambda file: _said(["pp", "--output=mlw", file]), files))
     found = [t for file, said in zip(files, parsed, strict=True) for t in _as_parsed(file, texts[file], said)]
     return (*found, *_as_typed(texts, files, typed.result()))
+
+
+@cache
+def reader_digest() -> str:
+    """A digest of what reads the theories here: where it changes, they are compared again."""
+    sources = (__file__, whyml.__file__, why3_lexer.__file__)
+    return digest_of_parts([Path(source).read_bytes() for source in sources])
 
 
 def _said(arguments: list[str]) -> tuple[str, str]:

@@ -30,7 +30,7 @@ from sonnx_clip.spec.schema import schema_text
 from sonnx_clip.spec.source_digests import require_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from sonnx_clip.render.obligation import Obligation
@@ -109,10 +109,15 @@ def render_all(spec: Spec) -> Generated:
     return Generated(files, theories.obligations)
 
 
-def _manifest(spec: Spec, obligations: Iterable[Obligation]) -> str:
-    about = header_lines(spec)
-    rows = [vars(o) for o in obligations]
-    return json.dumps({"about": about, "obligations": rows}, indent=1, ensure_ascii=False) + "\n"
+def _manifest(spec: Spec, obligations: tuple[Obligation, ...]) -> str:
+    """The list of the rendered obligations; made once, since it does not change unless they do."""
+    of, text = spec.memo.get(("manifest", ""), ((), ""))
+    if not text or of != obligations:
+        about = header_lines(spec)
+        rows = [vars(o) for o in obligations]
+        text = json.dumps({"about": about, "obligations": rows}, indent=1, ensure_ascii=False) + "\n"
+        spec.memo["manifest", ""] = obligations, text
+    return str(text)
 
 
 def differences(generated: Generated, root: Path, folders: tuple[str, ...] = FOLDERS) -> list[str]:

@@ -109,16 +109,31 @@ def differing(
     are the same value.
     """
     first = _like(spec, etype)
-    for triple in triples(first):
-        mine, theirs = answers(spec, first, one, triple), answers(spec, first, other, triple)
+    known: dict[tuple[str, str, str, bool], tuple[Triple, Value] | None]
+    known = spec.memo.setdefault(("differing", ""), {})
+    key = (first.id, one.id, other.id, bitwise)
+    if key not in known:
+        known[key] = _difference(spec, first, one, other, bitwise=bitwise)
+    found = known[key]
+    if found is None:
+        return None
+    of = {encode(text, first): encode(text, etype) for text in SAMPLES[etype.family]}
+    x, l, m = (of[value] for value in found[0])
+    return (x, l, m), of[found[1]]
+
+
+def _difference(
+    spec: Spec, etype: ElementType, one: Reading, other: Reading, *, bitwise: bool
+) -> tuple[Triple, Value] | None:
+    """The first of the samples for which two readings differ in this type, with an answer of one of them."""
+    for triple in triples(etype):
+        mine, theirs = answers(spec, etype, one, triple), answers(spec, etype, other, triple)
         if bitwise:
             only = [y for y in (*mine, *theirs) if (y in mine) != (y in theirs)]
         else:
-            only = [y for y in mine if not all(same_value(y, z, first) for z in theirs)]
+            only = [y for y in mine if not all(same_value(y, z, etype) for z in theirs)]
         if only:
-            of = {encode(text, first): encode(text, etype) for text in SAMPLES[etype.family]}
-            x, l, m = (of[value] for value in triple)
-            return (x, l, m), of[only[0]]
+            return triple, only[0]
     return None
 
 

@@ -142,4 +142,4 @@ def _configuration(file: Path) -> Iterator[str]:
 
 def _body(file: Path) -> str:
     """The text without the header, which is a comment; the places of what follows stay the same."""
-    return whyml._without_header(file.read_text(encoding="utf-8"))
+    return whyml.without_header(file.read_text(encoding="utf-8"))

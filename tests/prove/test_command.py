@@ -9,12 +9,16 @@ import pytest
 
 from sonnx_clip.prove import command
 from sonnx_clip.prove.counterexample import explain_failure
+from sonnx_clip.prove.declared import differences_from_why3
 from sonnx_clip.prove.provers import Prover
 from sonnx_clip.prove.tasks import configure
+from sonnx_clip.prove.trusted import Trusted
 from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tests.prove.workbench import Workbench
 
 ALL = all_obligations(load_spec())
@@ -288,3 +292,32 @@ def test_the_obligations_of_a_requirement(bench: Workbench) -> None:
     ended = bench.prove("--only", "C3", "--dtype", "int8", "--json")
     assert ended.outcomes
     assert all("C3" in outcome["shows"] for outcome in ended.outcomes.values())
+
+
+def test_only_theories_that_changed_are_compared_again_with_what_why3_reads(bench: Workbench) -> None:
+    compared: list[list[str]] = []
+
+    def noted(texts: Mapping[str, str], files: Sequence[str], jobs: int) -> tuple[Trusted, ...]:
+        compared.append(list(files))
+        return differences_from_why3(texts, files, jobs)
+
+    bench.monkeypatch.setattr(command, "differences_from_why3", noted)
+    int8, uint8 = "generated/why3/int8.mlw", "generated/why3/uint8.mlw"
+    for id_, fresh in (("int8", int8), ("int8", ""), ("uint8", uint8)):
+        assert bench.prove("--only", f"{id_}.monotone").status == 0
+        if fresh:
+            generated = [file for file in compared.pop() if file.startswith("generated/")]
+            assert generated == [fresh]
+        assert not compared
+    bench.monkeypatch.setattr(command, "differences", lambda *_: [])
+    bench.plant(uint8, "module Instance\n", "module Instance\n  axiom more: false\n")
+    assert bench.prove("--only", "uint8.monotone").status == 1  # the axiom is new to the golden list
+    assert compared.pop() == [uint8]
+    assert bench.prove("--only", "int8.monotone").status == 1
+    assert not compared
+    refused = Trusted("refused", uint8, uint8, "Why3 alone reads 1 axiom more", "", ())
+    bench.plant(uint8, "  axiom more: false\n", "  axiom more: 0 = 1\n")
+    bench.monkeypatch.setattr(command, "differences_from_why3", lambda *_: compared.append([]) or (refused,))
+    for _ in range(2):  # what is read otherwise is never known
+        assert bench.prove("--only", "uint8.monotone").status == 1
+        assert compared.pop() == []
