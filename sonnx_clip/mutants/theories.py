@@ -133,11 +133,11 @@ class Theories:
                     return
 
     def false(self, id_: str, mutant: TheoryMutant) -> str | None:
-        """Values of which an obligation is false under a mutant."""
+        """Values of which an obligation is false under a mutant; None where it cannot be evaluated, too."""
         try:
             return self.goals.counterexample(self.statements[id_], mutant.bodies)
-        except (UserError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-            return f"it has no meaning: {type(error).__name__}"
+        except (UserError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError):
+            return None
 
     def _constant(self, subject: str, key: Key) -> Node | None:
         """A number of an element type, to stand for the result of a function; None for other definitions."""
