@@ -6,6 +6,7 @@ hold.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -210,14 +211,30 @@ def _tensors(values: tuple[Any, ...]) -> tuple[Any, ...]:
         found += [(tag, two, tuple(few[int(k)] for k in random.integers(0, len(few), 2))) for _ in range(8)]
     # What an index that is not valid gives is any value at all: of each tensor another.
     return tuple(
-        {"element": (t,), "shape": s, "entry": _entries(s, v, few[at % len(few)])}
+        {"element": (t,), "shape": s, "entry": Entries(s, v, few[at % len(few)])}
         for at, (t, s, v) in enumerate(found)
     )
 
 
-def _entries(shape: Any, values: Any, beyond: Any) -> Any:
-    def entry(index: Any) -> Any:
-        at = 0 if shape[0] == "Scalar" else (index[1] if index[0] == "At" else -1)
-        return values[at] if 0 <= at < len(values) else beyond
+@dataclass(frozen=True)
+class Entries:
+    """The entries of a scalar or vector by their index; beyond its shape there is a value, too."""
 
-    return entry
+    shape: Any
+    values: tuple[Any, ...]
+    beyond: Any
+
+    def __call__(self, index: Any) -> Any:
+        """The entry at an index, whether it is valid or not."""
+        at = 0 if self.shape[0] == "Scalar" else (index[1] if index[0] == "At" else -1)
+        return self.values[at] if 0 <= at < len(self.values) else self.beyond
+
+    def __str__(self) -> str:
+        """As a witness shows them."""
+        return f"({', '.join(map(_value, self.values))}), beyond it {_value(self.beyond)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.unsignedinteger):
+        return f"0x{int(value):0{value.dtype.itemsize * 2}x}"
+    return str(value)

@@ -111,6 +111,9 @@ def test_each_line_of_the_list_is_used_and_has_a_reason() -> None:
     assert sum(counts(found.values()).values()) == len(found) > 3000
     assert all(s.witness is not None for s in found.values() if s.conclusions)
     assert all(found[s.of].kind != "repeats" for s in found.values() if s.kind == "repeats")
+    shown = [value for s in found.values() for value in (s.witness or {}).values()]
+    assert any("entry = " in value for value in shown)
+    assert not [value for value in shown if "<" in value], "another run would show another text"
 
 
 def test_a_list_that_is_gone_allows_nothing(bench: Workbench) -> None:
