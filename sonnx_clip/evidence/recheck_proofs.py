@@ -8,6 +8,7 @@ standing.json what each obligation adds; `verify` has Why3 print the tasks anew,
 from __future__ import annotations
 
 import re
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,9 @@ def require_borne_out(
         for reply in outcome.replies:
             _reply(path, proofs, outcome, reply)
     _run(path, proofs)
-    said = _tasks(path, build, proofs, why3, provers, texts)
+    ledger = build / "ledger.sqlite"
+    with closing(Ledger(ledger)) if texts is None and ledger.is_file() else nullcontext() as known:
+        said = _tasks(path, known, proofs, why3, provers, texts)
     _trusted(path, proofs, wanted, said)
     _standing(path, proofs, standings(spec, wanted, build if texts is None else None))
 
@@ -170,7 +173,7 @@ def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation], said: fro
 
 
 def _tasks(
-    path: Path, build: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover],
+    path: Path, ledger: Ledger | None, proofs: Proofs, why3: Why3, provers: Sequence[Prover],
     texts: dict[str, str] | None,
 ) -> frozenset[Said]:  # fmt: skip
     """The task of each reply is the one that Why3 prints for the obligation; returns what the tasks say."""
@@ -181,7 +184,7 @@ def _tasks(
     named = {p.name: p for p in provers}
     for file, outcomes in by_file.items():
         known = {
-            name: tasks_of(build, why3, prover, file, [o.obligation() for o in outcomes], texts)
+            name: tasks_of(ledger, why3, prover, file, [o.obligation() for o in outcomes], texts)
             for name, prover in named.items()
         }
         said = said.union(*(tasks.said for tasks in known.values()))
@@ -220,7 +223,7 @@ def _standing(path: Path, proofs: Proofs, due: Mapping[str, Standing]) -> None:
 
 
 def tasks_of(
-    build: Path, why3: Why3, prover: Prover, file: str, obligations: Sequence[Obligation],
+    ledger: Ledger | None, why3: Why3, prover: Prover, file: str, obligations: Sequence[Obligation],
     texts: dict[str, str] | None = None,
 ) -> Tasks:  # fmt: skip
     """The tasks of a theory file for a prover, as the ledger has them or by Why3.
@@ -230,10 +233,9 @@ def tasks_of(
     Raises:
         UserError: Why3 cannot print them, or one of them is not accounted for.
     """
-    ledger = build / "ledger.sqlite"
-    if texts is None and ledger.is_file():
-        source, kept = source_digest(why3, file), Ledger(ledger)
-        found, said = kept.tasks(source, prover.name), kept.account(source, prover.name)
+    if ledger is not None:
+        source = source_digest(why3, file)
+        found, said = ledger.tasks(source, prover.name), ledger.account(source, prover.name)
         digests = {(name.theory, name.goal): name.digest for name in found}
         if said is not None and all((o.theory, o.goal) in digests for o in obligations):
             return Tasks(digests, said)

@@ -298,7 +298,7 @@ def _in_oracle(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
             wrong = ModuleType("mutant_oracle")
             exec(compile(mutant.source, ORACLE, "exec"), wrong.__dict__)  # noqa: S102
             for etype in mutant.types:
-                if found := _raised(lambda of=etype: _oracle_on_vectors(wrong, of)):  # type: ignore[misc]
+                if found := _found_or_raised(wrong, etype):
                     return f"vector {found}", ""
             for etype in mutant.types:
                 if found := _oracle_on_special_values(spec, right, wrong, etype):
@@ -308,10 +308,10 @@ def _in_oracle(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
     return None
 
 
-def _raised(run: Callable[[], str | None]) -> str | None:
-    """What a run on the vectors finds; that it ends in an error is found too."""
+def _found_or_raised(wrong: Any, etype: str) -> str | None:
+    """What the vectors find; that they end in an error is found too."""
     try:
-        return run()
+        return _oracle_on_vectors(wrong, etype)
     except Exception as error:  # noqa: BLE001  # a mutant may raise anything
         return f"(it raises {type(error).__name__})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
@@ -234,11 +234,6 @@ def _kills(record: Record) -> list[str]:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def rows_by_id(record: Record) -> dict[str, Any]:
-    """For the evidence: what makes each obligation fail."""
-    return dict(record.kills)
 
 
 def all_found(rows: Iterable[Row]) -> bool:

@@ -170,7 +170,7 @@ def test_a_task_that_is_not_that_of_the_theories(
     file = "why3/profile.mlw"
     theirs = [o for o in obligations if o.file == file][:3]
     document = made.proofs(theirs)
-    tasks = {p.name: tasks_of(tmp_path, made.WHY3, p, file, theirs, {}) for p in find_provers()}
+    tasks = {p.name: tasks_of(None, made.WHY3, p, file, theirs, {}) for p in find_provers()}
     for outcome in document["outcomes"]:
         for reply in outcome["replies"]:
             reply["task"] = tasks[reply["prover"]].digests[outcome["theory"], outcome["goal"]]
@@ -396,7 +396,7 @@ def test_a_proof_that_does_not_come_out_again(tmp_path: Path, obligations: tuple
     one = next(o for o in obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))
     texts: dict[str, str] = {}
-    digest = tasks_of(tmp_path, made.WHY3, z3, one.file, [one], texts).digests[one.theory, one.goal]
+    digest = tasks_of(None, made.WHY3, z3, one.file, [one], texts).digests[one.theory, one.goal]
     record = made.outcome(one, 1)
     record["replies"][0]["task"] = digest
     right = OutcomeRecord.model_validate(record)
