@@ -17,7 +17,7 @@ from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_answers import answers_of
 from sonnx_clip.spec.findings import Contrast, Lack, NoNumber, NotTaken, Refutation, SharedTag
 from sonnx_clip.spec.readings import agrees
-from sonnx_clip.spec.texts import sections
+from sonnx_clip.spec.texts import fold, sections
 from sonnx_clip.spec.type_names import format_of, meaning
 from sonnx_clip.spec.values import encode, identical
 from sonnx_clip.spec.vendor_pages import constraints_of
@@ -58,6 +58,7 @@ def _demands(spec: Spec) -> Iterator[Demand]:
     yield from _readings(spec)
     yield from _latitudes(spec)
     yield from _dialects(spec)
+    yield from _renderings(spec)
     yield from _body(spec)
 
 
@@ -171,10 +172,11 @@ def _dialects(spec: Spec) -> Iterator[Demand]:
                 lambda w, family=family: isinstance(w, NoNumber) and w.dialect in family,  # type: ignore[misc]
             )
         if "inverted_bounds" in row.unsaid:
+            silent = {d.id for d in spec.whole_dialects if d.id in family and "inverted_bounds" in d.unsaid}
             yield (
                 (*way, "unsaid", "inverted_bounds"),
                 f"{row.id} does not say what comes of inverted bounds",
-                lambda w, family=family: isinstance(w, Contrast) and _inverted(spec, w, family),  # type: ignore[misc]
+                lambda w, silent=silent: isinstance(w, Contrast) and _inverted(spec, w, silent),  # type: ignore[misc]
             )
         if row.reading is not None and row.reading != "cases":
             yield (
@@ -191,6 +193,29 @@ def _dialects(spec: Spec) -> Iterator[Demand]:
             and any(side.by in {d.id for d in missing} for side in w.answers)
             and any(side.by in {r.id for r in spec.readings} for side in w.answers),
         )  # fmt: skip
+
+
+def _renderings(spec: Spec) -> Iterator[Demand]:
+    """What a version says of inverted bounds stands in the other rendering too: else they define two."""
+    path = repo_file(spec.page(_EXAMPLES).file)
+    there = {section.title: _unquoted("\n".join(section.lines)) for section in sections(path)}
+    for index, dialect in enumerate(spec.whole_dialects):
+        source = dialect.says.get("inverted_bounds")
+        if dialect.system != "onnx" or source is None or _unquoted(source.quote) in there[source.section]:
+            continue
+        before = next(d for d in spec.whole_dialects if d.id == dialect.after)
+        yield (
+            ("dialects", index, "says", "inverted_bounds"),
+            f"{path.name} does not say this of {dialect.title}",
+            lambda w, pair=[dialect.id, before.reading]: (  # type: ignore[misc]
+                isinstance(w, Contrast) and [side.by for side in w.answers] == pair
+            ),
+        )
+
+
+def _unquoted(text: str) -> str:
+    """A text without the marks in which renderings differ."""
+    return fold(text.replace("‘", "'").replace("’", "'").replace("*", ""))
 
 
 def _printed(witness: Contrast, row: DialectRow) -> bool:

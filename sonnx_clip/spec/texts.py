@@ -58,7 +58,7 @@ def _words_of(first: int, lines: tuple[str, ...]) -> tuple[str, list[int], list[
 def sections(path: Path) -> tuple[Section, ...]:
     """The sections of a text, in their order."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    headings = _markdown(lines) if path.suffix == ".md" else _plain(lines)
+    headings = _HEADINGS.get(path.suffix, _plain)(lines)
     found = []
     for position, (start, level) in enumerate(headings):
         end = next((line for line, other in headings[position + 1 :] if other <= level), len(lines))
@@ -70,6 +70,18 @@ def _markdown(lines: list[str]) -> list[tuple[int, int]]:
     """Line and level of each heading."""
     marks = ((index, len(line) - len(line.lstrip("#"))) for index, line in enumerate(lines))
     return [(index, level) for index, level in marks if level]
+
+
+def _restructured(lines: list[str]) -> list[tuple[int, int]]:
+    """In reStructuredText a title has a line below it, as long; bold words alone are one level lower."""
+    found = []
+    for index, line in enumerate(lines):
+        below = lines[index + 1].rstrip() if index + 1 < len(lines) else ""
+        if line.strip() and below and set(below) <= set("=-~") and len(below) >= len(line.rstrip()):
+            found.append((index, 1))
+        elif re.fullmatch(r"\*\*[^*]+\*\*", line):
+            found.append((index, 2))
+    return found
 
 
 def _plain(lines: list[str]) -> list[tuple[int, int]]:
@@ -88,6 +100,9 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
         and "=" not in line
     ]
     return [(index, 1 if re.search(r"- \d+$", lines[index].strip()) else 2) for index in alone]
+
+
+_HEADINGS = {".md": _markdown, ".rst": _restructured}
 
 
 def fold(text: str) -> str:

@@ -112,7 +112,7 @@ def test_the_function_body_is_the_one_that_is_quoted() -> None:
 @pytest.mark.parametrize(("name", "version"), [("Where", 9), ("Where", 16), ("Less", 13)])
 def test_the_quoted_types_are_those_of_the_installed_onnx(name: str, version: int) -> None:
     text = repo_file("spec/sources/onnx-where.txt").read_text(encoding="utf-8")
-    section = " ".join(text.partition(f"\n{name} - {version}\n")[2].split())
+    section = " ".join(text.partition(f"{name} - {version}\n")[2].split())
     (types,) = [
         c.allowed_type_strs
         for c in onnx.defs.get_schema(name, version).type_constraints

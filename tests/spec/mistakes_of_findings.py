@@ -20,7 +20,7 @@ AT = "(findings[…].witnesses[1])"
 FINDINGS = [
     m("words that do not stand there", 'quote: "y = np.clip(x, -np.inf, max_val)"',
       'quote: §"y = np.clip(x, -np.inf, min_val)"', "(findings[…].words[0].quote)",
-      "`Clip - 13` of onnx-clip-examples.txt does not say this"),
+      "`clip_default` of onnx-clip-onnx-doc.rst does not say this"),
     m("words of no section", 'section: "Where - 16"', 'section: §"Where - 15"',
       "(findings[…].words[2].section)", "onnx-where.txt has no section `Where - 15`"),
     m("words of no page", "{page: numpy-clip, section: numpy.minimum",

@@ -1,0 +1,70 @@
+"""The texts that the specification quotes hold the words of their sources, and none of ours."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import onnx.defs
+import onnx.printer
+import pytest
+
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec.texts import fold, sections
+
+BODIES = tuple(
+    f"test_clip{name}_expanded" for name in ("", "_default_min", "_default_max", "_default_inbounds")
+)
+SCHEMAS = (("Where", 9), ("Where", 16), ("Less", 13))
+
+
+def _text(name: str) -> str:
+    return repo_file(f"spec/sources/{name}").read_text(encoding="utf-8")
+
+
+def test_the_bodies_are_those_of_the_tests_of_onnx() -> None:
+    import onnx.backend.test.case.node.clip  # registers its tests
+    from onnx.backend.test.case.node import _NodeTestCases  # collect_testcases would import all operators
+
+    tests = {test.name: test.model for test in _NodeTestCases}
+    printed = "\n\n".join(f"{name}\n\n{onnx.printer.to_text(tests[name])}" for name in BODIES)
+    assert _text("onnx-clip-body.txt") == f"{printed}\n"
+
+
+def test_the_types_of_the_operators_of_the_body_are_those_of_their_schemas() -> None:
+    parts = []
+    for name, version in SCHEMAS:
+        schema = onnx.defs.get_schema(name, version)
+        assert schema.since_version == version
+        parts += [f"{name} - {version}"]
+        parts += [f"This version of the operator has been available since version {version}."]
+        parts += ["Type Constraints"]
+        for constraint in schema.type_constraints:
+            types = ", ".join(sorted(constraint.allowed_type_strs))
+            parts.append(f"{constraint.type_param_str} in ( {types} ): {fold(constraint.description)}")
+    assert fold(_text("onnx-where.txt")) == fold(" ".join(parts))
+
+
+@pytest.mark.parametrize("name", ["clip", "minimum", "maximum"])
+def test_the_words_of_numpy_are_those_of_its_docstring_before_the_parameters(name: str) -> None:
+    found = {s.title: s for s in sections(repo_file("spec/sources/numpy-clip.txt"))}[f"numpy.{name}"]
+    docstring = inspect.getdoc(getattr(np, name)) or ""
+    assert fold("\n".join(found.lines[1:])) == fold(docstring.partition("Parameters\n---")[0])
+
+
+def test_only_clip_13_has_a_function_body_in_onnx() -> None:
+    versions = (1, 6, 11, 12, 13)
+    schemas = {version: onnx.defs.get_schema("Clip", version) for version in versions}
+    given = {v: s.has_function or s.has_context_dependent_function for v, s in schemas.items()}
+    assert given == dict.fromkeys(versions, False) | {13: True}
+
+
+def test_a_title_of_restructured_text_has_a_line_below_it() -> None:
+    path = repo_file("spec/sources/onnx-clip-onnx-doc.rst")
+    versions = [section for section in sections(path) if section.title.startswith("Clip - ")]
+    assert [section.title for section in versions] == [f"Clip - {n}" for n in (13, 12, 11, 6, 1)]
+    assert "**Examples**" in versions[0].lines
+    assert "**Examples**" not in versions[1].lines
+    (examples,) = (section for section in sections(path) if section.title == "clip_default")
+    assert any("test_clip_default_inbounds'" in line for line in examples.lines)
+    assert not any("int8" in line for line in examples.lines)
