@@ -55,7 +55,12 @@ def entries_of(found: Materials) -> Iterator[Entry]:
 
 def _restrictions(found: Materials) -> Iterator[Entry]:
     for entry in found.spec.restrictions:
-        facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
+        facts: tuple[tuple[str, str], ...] = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
+        if entry.interpretation is not None:
+            facts += (
+                ("our interpretation", entry.interpretation.ours),
+                ("it could also mean", entry.interpretation.alternative),
+            )
         yield _entry(
             found, "restrictions", entry, title=entry.statement, statement=entry.statement, role=entry.role,
             facts=facts, families=entry.families, speaks=None, once=True,

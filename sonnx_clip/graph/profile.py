@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FILE = "generated/profile.json"
 
@@ -40,6 +43,20 @@ def statement(identifier: str) -> str:
         return f"The element type is one of {', '.join(one.sonnx for one in element_types())}"
     found: str = _document()["statements"][identifier]
     return found
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """What the words of a restriction are taken to mean where the page does not say; what else they could."""
+
+    ours: str
+    alternative: str
+
+
+@cache
+def interpretations() -> Mapping[str, Interpretation]:
+    """By its id each restriction whose words we interpret; the page says what the others mean."""
+    return {key: Interpretation(**found) for key, found in _document()["interpretations"].items()}
 
 
 @cache

@@ -13,7 +13,7 @@ from sonnx_clip.counts import counted
 from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import quoted, shown
 from sonnx_clip.graph.grouping import NAMED, some
-from sonnx_clip.graph.profile import statement
+from sonnx_clip.graph.profile import interpretations, statement
 from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
 
 if TYPE_CHECKING:
@@ -44,8 +44,21 @@ def _text(report: ModelReport) -> str:
         lines += _group_lines(group, report)
     lines += cause_lines(report)
     lines += [f"  unknown: {text}" for text in report.undecided]
-    lines += [f"  note: {note}" for note in report.notes]
+    lines += [f"  note: {note}" for note in (*report.notes, *_interpretations(report))]
     return "\n".join(lines)
+
+
+def _interpretations(report: ModelReport) -> Iterator[str]:
+    """How a restriction is read that is not met and whose words we interpret."""
+    open_ = {
+        judgement.id
+        for findings in {id(node.findings): node.findings for node in report.nodes}.values()
+        for judgement in findings.judgements
+        if judgement.verdict is not Verdict.MEETS
+    }
+    for identifier, found in interpretations().items():
+        if identifier in open_:
+            yield f"{identifier} is interpreted here: {found.ours}. It could also mean: {found.alternative}"
 
 
 def _summary(report: ModelReport) -> str:
@@ -146,6 +159,7 @@ def json_parts(
         "format": FORMAT,
         "models": [_model_object(report) for report in reports],
         "errors": [{"model": str(path), "message": str(error)} for path, error in errors],
+        "interpretations": {key: asdict(found) for key, found in interpretations().items()},
     }
     nodes = (_node_parts(report.nodes) for report in reports)
     for text, slot in _template(document):

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from sonnx_clip import __version__
 from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared import quoted
-from sonnx_clip.graph.profile import statement
+from sonnx_clip.graph.profile import interpretations, statement
 from sonnx_clip.graph.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -56,11 +56,23 @@ def to_sarif(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserEr
 
 
 def _rules() -> list[dict[str, Any]]:
-    texts = [(identifier, statement(identifier)) for identifier in RULES]
     return [
-        {"id": identifier, "shortDescription": {"text": text}, "defaultConfiguration": {"level": "error"}}
-        for identifier, text in texts
+        {
+            "id": identifier,
+            "shortDescription": {"text": statement(identifier)},
+            **_full_description(identifier),
+            "defaultConfiguration": {"level": "error"},
+        }
+        for identifier in RULES
     ]
+
+
+def _full_description(identifier: str) -> dict[str, Any]:
+    found = interpretations().get(identifier)
+    if found is None:
+        return {}
+    text = f"{statement(identifier)}. Interpreted here: {found.ours}. "
+    return {"fullDescription": {"text": f"{text}It could also mean: {found.alternative}."}}
 
 
 def _artifact(path: Path) -> dict[str, str]:

@@ -25,6 +25,11 @@ def render_profile(spec: Spec) -> dict[str, str]:
             **{entry.id: entry.statement for entry in spec.restrictions},
             **{entry.id: entry.statement for entry in spec.constraints},
         },
+        "interpretations": {
+            entry.id: entry.interpretation.model_dump()
+            for entry in spec.restrictions
+            if entry.interpretation is not None
+        },
         "element_types": [_element_type(etype) for etype in spec.element_types if etype.onnx is not None],
     }
     return {PATH: json.dumps(document, indent=1, ensure_ascii=False) + "\n"}

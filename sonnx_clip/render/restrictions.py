@@ -8,9 +8,8 @@ from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
 from sonnx_clip.render.whyml import Printer
-from sonnx_clip.spec.entries import Change, Declaration, Restriction, Tensor
 from sonnx_clip.spec.evaluate import DECLARED_WORDS
-from sonnx_clip.spec.tensors import DeclaredTensor
+from sonnx_clip.spec.tensors import DeclaredTensor, broken_example, declared_example
 from sonnx_clip.spec.tree import Call
 from sonnx_clip.spec.walk import subtrees
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Restriction, Tensor
 
 _TENSORS: tuple[Tensor, ...] = ("X", "L", "M", "Y")
 
@@ -59,9 +59,8 @@ def _profile_goals(spec: Spec) -> Iterable[Goal]:
     )
     for r in spec.restrictions:
         others = "".join(f" /\\ stated_{id_} n.x n.l n.m n.y" for id_ in ids if id_ != r.id)
-        changes = "; ".join(
-            f"{name.lower()} = {_tensor(spec, name, change)}" for name, change in r.broken_alone_by.items()
-        )
+        broken = broken_example(spec, r)
+        changes = "; ".join(f"{name.lower()} = {_declared(spec, broken[name])}" for name in r.broken_alone_by)
         yield Goal(
             f"{r.id}_independent",
             "theorem",
@@ -77,7 +76,7 @@ _DECLARED: tuple[DeclaredTensor | None, ...] = (
     None,
     *(
         DeclaredTensor("float32", dims)
-        for dims in (None, (), (1,), (7,), (0,), (2, 3), ("N",), (2, "N"), ("N", 5))
+        for dims in (None, (), (1,), (7,), (0,), (2, 3), ("N",), (2, "N"), ("N", 5), (-1,), (2, -1))
     ),
     DeclaredTensor("float64", ()),
     DeclaredTensor("float32", (), sparse=True),
@@ -87,7 +86,7 @@ _DECLARED: tuple[DeclaredTensor | None, ...] = (
 def _same_words(spec: Spec) -> Iterable[Goal]:
     """The words that restrictions are stated in mean the same to the provers and to the evaluator."""
     of_word = {word: tuple(r.id for r in spec.restrictions if _speaks(r, word)) for word in DECLARED_WORDS}
-    shown = [_declaration_of(spec, tensor) for tensor in _DECLARED]
+    shown = [_atom(_declared(spec, tensor)) for tensor in _DECLARED]
     for word, holds in DECLARED_WORDS.items():
         rows = list(zip(shown, _DECLARED, strict=True))
         if word == "same_type":
@@ -116,41 +115,35 @@ def _speaks(restriction: Restriction, word: str) -> bool:
     return any(isinstance(part, Call) and part.function == word for part in subtrees(restriction.holds))
 
 
-def _declaration_of(spec: Spec, tensor: DeclaredTensor | None) -> str:
-    if tensor is None:
-        return "Absent"
-    declared = Declaration.model_validate({"type": tensor.type, "dims": tensor.dims, "sparse": tensor.sparse})
-    return f"({_present(spec, declared)})"
-
-
 def _example(spec: Spec) -> str:
     """The node that meets every restriction, as a WhyML record with a line a tensor."""
-    fields = [f"{name.lower()} = {_tensor(spec, name, None)}" for name in _TENSORS]
+    example = declared_example(spec)
+    fields = [f"{name.lower()} = {_declared(spec, example[name])}" for name in _TENSORS]
     return "{ " + ";\n    ".join(fields) + " }"
 
 
-def _tensor(spec: Spec, name: Tensor, change: str | Change | None) -> str:
-    if change == "absent":
+def _declared(spec: Spec, tensor: DeclaredTensor | None) -> str:
+    if tensor is None:
         return "Absent"
-    declared: Declaration = getattr(spec.declared_example, name)
-    if isinstance(change, Change):
-        declared = declared.model_copy(update=change.model_dump(exclude_unset=True))
-    return _present(spec, declared)
+    tag = spec.element_type(tensor.type).why3
+    return f"Present {{ element = {tag}; sparse = {tensor.sparse}; dims = {_dims(tensor.dims)} }}"
 
 
-def _present(spec: Spec, declared: Declaration) -> str:
-    tag = spec.element_type(declared.type).why3
-    return f"Present {{ element = {tag}; sparse = {declared.sparse}; dims = {_dims(declared)} }}"
+def _atom(text: str) -> str:
+    return f"({text})" if " " in text else text
 
 
-def _dims(declared: Declaration) -> str:
-    if declared.dims is None:
+def _dims(dims: tuple[int | str, ...] | None) -> str:
+    if dims is None:
         return "Undeclared"
     symbols: list[str] = []
     text = "NoMore"
-    for dim in reversed(declared.dims):
+    for dim in reversed(dims):
         if isinstance(dim, str) and dim not in symbols:
             symbols.append(dim)
-        shown = f"Known {dim}" if isinstance(dim, int) else f"Symbolic {symbols.index(dim)}"
-        text = f"And ({shown}) ({text})" if " " in text else f"And ({shown}) {text}"
-    return f"Dims ({text})" if " " in text else f"Dims {text}"
+        if isinstance(dim, str):
+            shown = f"Symbolic {symbols.index(dim)}"
+        else:
+            shown = f"Known {dim}" if dim >= 0 else f"Known ({dim})"
+        text = f"And ({shown}) {_atom(text)}"
+    return f"Dims {_atom(text)}"

@@ -139,6 +139,13 @@ Broken: TypeAlias = Annotated[
 ]
 
 
+class Interpretation(Part):
+    """What the words of a source are taken to mean where it does not say."""
+
+    ours: Text
+    alternative: Annotated[Text, Field(description="What else the words could mean.")]
+
+
 class Restriction(Part):
     """What a model must meet, said of the tensors as it declares them."""
 
@@ -149,6 +156,7 @@ class Restriction(Part):
     not_for: Annotated[Reasons, Field(default_factory=dict)]
     role: Literal["precondition"]
     holds: Condition
+    interpretation: Interpretation | None = None
     broken_alone_by: Annotated[
         dict[Tensor, Broken],
         Field(min_length=1, description="A change of `declared_example` that breaks this restriction alone."),

@@ -30,7 +30,9 @@ _KEYS = 1 << 16  # keys that an evaluator remembers: those of all values of a ty
 
 
 def _explicit(tensor: DeclaredTensor | None) -> bool:
-    return tensor is None or (tensor.dims is not None and all(isinstance(dim, int) for dim in tensor.dims))
+    return tensor is None or (
+        tensor.dims is not None and all(isinstance(dim, int) and dim >= 0 for dim in tensor.dims)
+    )
 
 
 # An input that is not set is neither sparse nor without shape nor of another type: R1 and R2 speak of it.
@@ -38,7 +40,7 @@ DECLARED_WORDS: dict[str, Callable[..., bool]] = {
     "is_set": lambda tensor: tensor is not None,
     "is_sparse": lambda tensor: tensor is not None and tensor.sparse,
     "has_explicit_shape": _explicit,
-    "is_scalar": lambda tensor: tensor is None or tensor.dims in (None, ()),
+    "is_scalar": lambda tensor: tensor is None or tensor.dims == (),
     "same_type": lambda a, b: a is None or b is None or a.type == b.type,
 }
 

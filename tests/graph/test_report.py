@@ -47,6 +47,11 @@ def test_text_of_one_node(tmp_path: Path) -> None:
         "        follows from input 'X': see below",
         "  root cause: input 'X' is dynamic, [N, 3]: 1 Clip node follows from it",
         "    remedy: sonnx-clip normalise MODEL.onnx -o OUT.onnx --input-shape X=…,3",
+        (
+            "  note: R4 is interpreted here: a shape is explicit where the model declares it and each of its "
+            "dimensions is a number, 0 or more. It could also mean: a shape with symbolic dimensions is "
+            "explicit too, or one that shape inference finds (--accept-inferred)"
+        ),
     ]
 
 
@@ -78,6 +83,21 @@ def test_accept_inferred_is_said_and_counts(tmp_path: Path) -> None:
     status, out, _ = run(path, "--accept-inferred")
     assert status == 0
     assert "inferred shapes and types accepted" in out
+
+
+def test_an_interpretation_is_marked_where_it_decides(tmp_path: Path) -> None:
+    path = tmp_path / "symbolic.onnx"
+    path.write_bytes(model(build_graph(inputs=[value("X", ["N", 3])])).SerializeToString())
+    note = "  note: R4 is interpreted here: a shape is explicit where the model declares it"
+    _, out, _ = run(path)
+    assert sum(line.startswith(note) for line in out.splitlines()) == 1
+    _, met, _ = run(saved(tmp_path, "good.onnx"))
+    assert "interpreted" not in met
+    found = json.loads(run(path, "--format", "json")[1])["interpretations"]
+    assert set(found) == {"R4"}
+    assert found["R4"]["alternative"].startswith("a shape with symbolic dimensions is explicit too")
+    rules = json.loads(run(path, "--format", "sarif")[1])["runs"][0]["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules if found["R4"]["ours"] in str(rule.get("fullDescription"))] == ["R4"]
 
 
 def test_an_unknown_alone_is_no_success(tmp_path: Path) -> None:

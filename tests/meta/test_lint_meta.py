@@ -21,7 +21,9 @@ from sonnx_clip.graph import (
 )
 from sonnx_clip.graph import arguments as arguments_module
 from sonnx_clip.graph.declared import TensorInfo
+from sonnx_clip.spec import DeclaredTensor, declared_example, evaluate, load_spec
 from tests.graph.build import bounds, clip, graph, model, scalar, sparse, value
+from tests.graph.test_same_as_specification import disagreements
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -253,3 +255,27 @@ def test_a_planted_bug_is_caught_by_the_model_named_for_it(
     plant, caught_by = PLANTS[bug]
     plant(monkeypatch)
     assert misjudged(tmp_path, [caught_by]) == [caught_by]
+
+
+_BELOW_ZERO = DeclaredTensor("float32", (-1, 3))
+
+
+def test_lint_and_the_specification_part_where_one_takes_what_is_not_declared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before, a bound without a shape was scalar to the specification and unknown to lint."""
+    tensors = declared_example(load_spec()) | {"L": DeclaredTensor("float32", None)}
+    assert disagreements(tensors) == []
+    monkeypatch.setitem(evaluate.DECLARED_WORDS, "is_scalar", lambda t: t is None or t.dims in (None, ()))
+    monkeypatch.setattr("tests.graph.test_same_as_specification.evaluator", evaluate.Evaluator)
+    assert disagreements(tensors) == ["scalar_bounds"]
+
+
+def test_lint_and_the_specification_part_where_one_takes_minus_one_for_a_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before, a dimension of -1 was explicit to the specification and none to lint."""
+    tensors = declared_example(load_spec()) | {"X": _BELOW_ZERO, "Y": _BELOW_ZERO}
+    assert disagreements(tensors) == []
+    monkeypatch.setattr(declared, "_type_dim", lambda dim: dim.dim_value)
+    assert disagreements(tensors) == ["R4"]

@@ -22,8 +22,8 @@ PLANTED = {
         "Dims s -> s = NoMore \\/ s = And (Known 7) NoMore end",
         ["! profile.Declared.is_scalar"]),
     "a dimension of 5 is no number": (
-        "why3/profile.mlw", "| And (Known _) rest -> all_known rest",
-        "| And (Known k) rest -> k <> 5 && all_known rest",
+        "why3/profile.mlw", "| And (Known k) rest -> 0 <= k /\\ all_known rest",
+        "| And (Known k) rest -> 0 <= k /\\ k <> 5 /\\ all_known rest",
         ["! profile.Declared.all_known"]),
     "elsewhere the source may change": (
         "why3/kernel.mlw",
