@@ -102,7 +102,7 @@ class Dialect:
         if not self.row["in_place"]:
             raise self._refused("in_place", "it has no result in place: leave `out` away")
         if out.shape != tensor.shape or out.dtype != tensor.dtype:
-            raise self._refused("in_place", "`out` must have the shape and the element type of x")
+            raise self._refused("result", "`out` must have the shape and the element type of x")
         out[...] = result
         return out
 
@@ -188,7 +188,9 @@ class Dialect:
         bound = np.asarray(value) if isinstance(value, np.ndarray | np.generic) else None
         if bound is None or bound.dtype != dtype or bound.ndim:
             told = type(value).__name__ if bound is None else f"{bound.dtype.name} of shape {bound.shape}"
-            raise self._refused("bounds", f"{name} must be a scalar tensor of {dtype.name}, not {told}")
+            scalar = bound is None or bound.dtype != dtype or "scalar_bounds" not in self.row["says"]
+            aspect = "bounds" if scalar else "scalar_bounds"
+            raise self._refused(aspect, f"{name} must be a scalar tensor of {dtype.name}, not {told}")
         return bound
 
     def _float(self, name: str, value: object) -> np.float32:

@@ -16,7 +16,8 @@ GivenAs: TypeAlias = Literal["inputs", "attributes", "members"]
 BoundType: TypeAlias = Literal["tensor", "float32"]
 Aspect: TypeAlias = Literal[
     "element_types", "ranks", "bounds", "missing_bounds", "missing_bounds_of", "casts", "cast_of_no_number",
-    "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place",
+    "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place", "inputs", "scalar_bounds",
+    "attributes", "result", "errors", "function",
 ]  # fmt: skip
 DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.]+$")]
 
@@ -98,6 +99,9 @@ class DialectRow(Part):
     answers: Annotated[Id | None, Field(description="Decides where they allow more than one.")] = None
     scale_bias: Flag | None = None
     in_place: Flag | None = None
+    function: Annotated[
+        Flag | None, Field(description="Whether the page says that the version has a function body.")
+    ] = None
     changes: Annotated[
         dict[Word, NumberText],
         Field(
@@ -128,6 +132,7 @@ class Dialect(Part):
         answers: the reading that decides where they allow more than one answer.
         scale_bias: whether X may be scaled and shifted first.
         in_place: whether the result may take the place of X.
+        function: whether its page says that it has a function body; None where a page does not speak of such.
         changes: types for which missing bounds give another result than before, each with an X.
         printed_default: default values as the page prints them.
         says: what the page says of an aspect.
@@ -149,6 +154,7 @@ class Dialect(Part):
     answers: Id
     scale_bias: bool
     in_place: bool
+    function: bool | None
     changes: dict[Word, NumberText]
     printed_default: Printed | None
     says: dict[str, Source]
@@ -166,7 +172,7 @@ class Dialect(Part):
 
 _TAKEN_OVER = (
     "system", "page", "element_types", "ranks", "bounds", "bound_type", "missing", "reading", "answers",
-    "scale_bias", "in_place",
+    "scale_bias", "in_place", "function",
 )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
-"""A source text split into what it says, in order: sentences, list items, rows, formulas, code, remarks, headings.
+"""A source text split into what it says, in order: sentences, list items, rows, formulas, code, remarks.
 
-Nothing here knows what a text should say. What is left between two items are marks alone: no letter, no digit.
+Nothing here knows what a text should say. What is left out between two items has no letter and no digit.
 `spec/coverage.yaml` has an answer for each item.
 """
 
@@ -85,7 +85,7 @@ def items(path: Path) -> tuple[Item, ...]:
 
 
 def places_of(path: Path, quote: str, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where a quotation begins and ends in the text with one space between words, if it begins on these lines."""
+    """Where a quotation that begins on one of these lines begins and ends: places as those of items."""
     words = _Words(path.read_text(encoding="utf-8").splitlines())
     wanted = " ".join(quote.split())
     at = words.text.find(wanted)
@@ -140,14 +140,17 @@ def _markdown_blocks(lines: Sequence[str], headings: frozenset[int]) -> Iterator
     while index < len(lines):
         line, after = lines[index].strip(), index + 1
         kind: Kind | None = "sentence"
-        if not line or line.startswith("|") and _MARKDOWN_RULE.match(line):
+        if not line or (line.startswith("|") and _MARKDOWN_RULE.match(line)):
             kind = None
         elif index in headings:
             kind = "heading"
         elif line.startswith(">"):
             kind, after = "remark", _until(lines, index, lambda other: not other.startswith(">"))
         elif line.startswith(("```", "$$")) and line in ("```math", "```", "$$"):
-            kind, after = "formula", _until(lines, index + 1, lambda other: other.strip() in ("```", "$$")) + 1
+            kind, after = (
+                "formula",
+                _until(lines, index + 1, lambda other: other.strip() in ("```", "$$")) + 1,
+            )
         elif line.startswith("|"):
             kind = "table row"
         elif _ANCHOR.match(line):

@@ -83,7 +83,7 @@ class Chapter:
     """A chapter of the page.
 
     `types` are lists of type names by line, as it gives them several times. `unread` are lines that have a
-    tag or a matrix and are of no form that is known here.
+    tag or a matrix and are of no form that is known here. `lines` are all but the reviewers' remarks.
     """
 
     title: str
@@ -95,6 +95,7 @@ class Chapter:
     examples: tuple[Matrices, ...]
     branches: tuple[Branch, ...]
     unread: tuple[Sentence, ...]
+    lines: tuple[str, ...]
 
 
 def chapters(path: Path) -> tuple[Chapter, ...]:
@@ -125,6 +126,7 @@ def _chapter(section: Section) -> Chapter:
             for number, line in numbered
             if number not in read and _looks_tagged(line)
         ),
+        lines=tuple(line for _, line in numbered),
     )
 
 

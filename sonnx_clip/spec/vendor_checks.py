@@ -57,8 +57,10 @@ def _sonnx(spec: Spec, name: str) -> Iterator[Version]:
         if chapter is not None:
             types = chapter.types[0][1]
             required = {"R1", "R2"} <= {row.tag for row in chapter.rows}
+            none = any("has no attribute" in line for line in chapter.lines)
             yield Version(
-                version=family.id, line=chapter.line, types=types, ranks=None, bounds="inputs",
+                version=family.id, line=chapter.line, types=types, ranks=None,
+                bounds="inputs" if none else "attributes",
                 bound_type="T", optional=not required, defaults=None, limits=False, in_place=False,
                 scale_bias=False,
             )  # fmt: skip
@@ -87,7 +89,35 @@ def _compare(spec: Spec, name: str, way: Way, dialect: Dialect, there: Version) 
         if getattr(dialect, key) != getattr(there, key):
             says = f"{'' if getattr(there, key) else 'no '}{key.replace('_', ' ')}"
             yield wrong(key, says, f"write `{key}: {str(getattr(there, key)).lower()}`")
+    if dialect.function != there.function:
+        printed = {None: "nothing of a function", True: "function: True", False: "function: False"}
+        todo = (
+            "take it away" if there.function is None else f"write `function: {str(there.function).lower()}`"
+        )
+        yield wrong("function", printed[there.function], todo)
+    yield from _inputs(where, way, dialect, there)
     yield from _missing(where, way, dialect, there)
+
+
+def _inputs(where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Finding]:
+    """How many inputs the page counts, and which attributes it lists beside the bounds."""
+    taken = None
+    if there.inputs is not None and dialect.bounds == "inputs":
+        taken = (1 if dialect.missing is not None else 3, 3)
+    if there.inputs is not None and there.inputs != taken:
+        least, most = there.inputs
+        what = f"`{dialect.id}`: {where} has {least} to {most} inputs, and this has other ones"
+        yield Finding((*way, "id"), what, "see `bounds` and `missing`")
+    said = dialect.says.get("attributes")
+    for name in there.attributes:
+        if said is None or name not in said.quote:
+            what = (
+                f"`{dialect.id}`: {where} has an attribute {name}, and no quotation of `attributes` names it"
+            )
+            yield Finding((*way, "id"), what, "quote it under `says`")
+    if said is not None and not there.attributes and "no attribute" not in said.quote:
+        what = f"`{dialect.id}`: {where} has no attribute beside the bounds"
+        yield Finding((*way, "id"), what, "state that under `unsaid`")
 
 
 def _missing(where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Finding]:

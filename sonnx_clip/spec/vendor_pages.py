@@ -19,6 +19,9 @@ _BOUND = re.compile(
     r"• (?P<name>min|max)(?P<optional> \(optional, heterogeneous\))? - (?P<type>\w+)\s*"
     r"(?:\(default is '\((?P<default>[^)]*)\)'\))?"
 )
+_FUNCTION = re.compile(r"• function: (True|False)\b")
+_INPUTS = re.compile(r"\bBetween (\d+) and (\d+) inputs\.")
+_ATTRIBUTE = re.compile(r"• (?P<name>\w+) - (?:FLOATS?|INTS?|STRINGS?|TENSORS?)\b")
 _ROW = re.compile(
     r"^(?P<tensor>InputTensor Input|OutputTensor Output) (?P<least>\d+)(?: to (?P<greatest>\d+))? "
     r"(?P<types>[A-Z0-9, ]+)$"
@@ -41,6 +44,9 @@ class Version:
         limits: whether it says that a missing bound is a numeric limit.
         in_place: whether it says that the result may take the place of the input.
         scale_bias: whether it has a scale and a bias.
+        function: whether it says that there is a function body; None where it says nothing of one.
+        inputs: the least and the greatest number of inputs; None where it prints none.
+        attributes: the names of attributes that are no bounds.
     """
 
     version: str
@@ -54,6 +60,9 @@ class Version:
     limits: bool
     in_place: bool
     scale_bias: bool
+    function: bool | None = None
+    inputs: tuple[int, int] | None = None
+    attributes: tuple[str, ...] = ()
 
 
 class UnreadError(ValueError):
@@ -79,6 +88,7 @@ def _onnx(path: Path, version: str, section: Section) -> Version:
     attributes, _, inputs = text.partition(" Inputs ")
     in_attributes = _BOUND.search(attributes) is not None
     printed = (low["default"], high["default"]) if low["default"] and high["default"] else None
+    function, number = _FUNCTION.search(text), _INPUTS.search(text)
     limits = "default to numeric_limits::lowest() and numeric_limits::max()" in text
     return Version(
         version=version,
@@ -92,6 +102,9 @@ def _onnx(path: Path, version: str, section: Section) -> Version:
         limits=limits,
         in_place="in-place" in text or "in place" in text,
         scale_bias="scale" in inputs.lower(),
+        function=function[1] == "True" if function else None,
+        inputs=(int(number[1]), int(number[2])) if number else None,
+        attributes=tuple(name for name in _ATTRIBUTE.findall(attributes) if name not in bounds),
     )
 
 

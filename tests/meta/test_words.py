@@ -59,6 +59,7 @@ SCALARS = TEXT[
 ]
 R4 = TEXT[TEXT.index("  - id: R4\n") : TEXT.index("  - id: R5\n")]
 INT_2 = TEXT[TEXT.index("  - id: int_2\n") : TEXT.index("  - id: float_1\n")]
+CONSUMED = '      attributes: {at: 227, quote: "consumed_inputs - INTS : legacy optimization attribute."}\n'
 LEVEL_3 = TEXT[TEXT.index("  - id: directml-3.0\n") : TEXT.index("  - id: directml-5.0\n")]
 
 # ruff: noqa: E501
@@ -141,6 +142,15 @@ MISTAKES = {
         [("    bound_type: tensor\n    missing: {min: lowest, max: highest, of: element}",
           "    bound_type: float32\n    missing: {min: lowest, max: highest, of: element}")],
         "(dialects[5]", "onnx-11"),
+    "a function body that the page has": (
+        [("    function: true\n", "    function: false\n")], "(dialects[7].function)", "has function: True"),
+    "a function body that the page has not": (
+        [("    function: false\n", "    function: true\n")], "(dialects[3].function)", "has function: False"),
+    "an attribute that nothing names": (
+        [(CONSUMED, "")], "(dialects[3].id)", "has an attribute consumed_inputs"),
+    "an attribute that a version no longer has": (
+        [("    unsaid:\n      attributes: no attribute beside the bounds\n", "")], "(dialects[4].section)",
+        "does not say this: `consumed_inputs - INTS : legacy optimization attribute.`, taken over for attributes"),
     "a version that is left out": (
         [(LEVEL_3, ""), ("after: directml-3.0", "after: directml-2.1\n    ranks: {least: 1, greatest: 8}")],
         "(dialects)", "no dialect takes version 3.0"),

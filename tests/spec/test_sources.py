@@ -10,6 +10,7 @@ import onnx.printer
 import pytest
 
 from sonnx_clip.paths import repo_file
+from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.texts import fold, sections
 
 BODIES = tuple(
@@ -57,6 +58,7 @@ def test_only_clip_13_has_a_function_body_in_onnx() -> None:
     schemas = {version: onnx.defs.get_schema("Clip", version) for version in versions}
     given = {v: s.has_function or s.has_context_dependent_function for v, s in schemas.items()}
     assert given == dict.fromkeys(versions, False) | {13: True}
+    assert {v: load_spec().dialect(f"onnx-{v}").function for v in versions} == given
 
 
 def test_a_title_of_restructured_text_has_a_line_below_it() -> None:
