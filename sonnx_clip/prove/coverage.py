@@ -10,6 +10,7 @@ from sonnx_clip.render.integer_route import INTEGER_ROUTE
 from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
 from sonnx_clip.render.reading_classes import class_goal
 from sonnx_clip.render.scale_goals import PROVED_OF_SCALE, REFUTED_OF_SCALE
+from sonnx_clip.spec.answers import readings_of_latitude
 from sonnx_clip.spec.reading_classes import reading_classes
 from sonnx_clip.spec.readings import leaves_values_open
 from sonnx_clip.trace.tracing import traced_kernels
@@ -78,9 +79,7 @@ def _of_meaning(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
         yield "extremes", etype.id, "theorem"
     if etype.family == "float":
         yield from ((f"encoding_{name}", etype.id, "equivalence") for name in ("nan", "le", "lt", "eq"))
-        for entry in spec.latitude:
-            yield f"{entry.id.replace('-', '_')}_inhabited", entry.id, "theorem"
-            yield f"{entry.id.replace('-', '_')}_is_narrow", entry.id, "theorem"
+        yield from _of_latitude(spec)
     for case in spec.cases:
         if etype.c is not None:
             yield "c_clip", case.id, "refinement"
@@ -93,6 +92,15 @@ def _of_meaning(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
             yield f"classes_of_{case.id}_complete", c.id, "theorem"
             if len(classes) > 1:
                 yield f"classes_of_{case.id}_disjoint", c.id, "theorem"
+
+
+def _of_latitude(spec: Spec) -> Iterator[Wanted]:
+    """Each latitude is used, narrow, and what the readings that it names give, with nothing else."""
+    for entry in spec.latitude:
+        for goal in ("inhabited", "is_narrow", "is_given"):
+            yield f"{entry.word}_{goal}", entry.id, "theorem"
+        for reading in readings_of_latitude(spec):
+            yield f"{reading.word}_is_accepted", entry.id, "theorem"
 
 
 def _of_statements(spec: Spec, etype: ElementType) -> Iterator[Wanted]:

@@ -167,7 +167,7 @@ class TypeGoals:
     def _narrow(self, entry: Latitude) -> Goal:
         printer = self.printer(A="a")
         return Goal(
-            f"{entry.id.replace('-', '_')}_is_narrow",
+            f"{entry.word}_is_narrow",
             "theorem",
             (entry.id,),
             f"what {entry.id} accepts has the value of the result, or is the NaN of X",
@@ -178,7 +178,7 @@ class TypeGoals:
     def _latitude(self, entry: Latitude) -> Goal:
         printer = self.printer(A="a")
         return Goal(
-            f"{entry.id.replace('-', '_')}_inhabited",
+            f"{entry.word}_inhabited",
             "theorem",
             (entry.id,),
             f"some answer other than that of the cases uses {entry.id}",

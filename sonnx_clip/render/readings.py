@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.goal import Goal
+from sonnx_clip.render.latitude_goals import latitude_goals
 from sonnx_clip.render.reading_classes import ClassGoals
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
@@ -39,11 +40,12 @@ def reading_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
     """The theories of the readings by their path in the repository, and their obligations."""
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
-    used = definitions_used(spec, reading_trees(spec))
     of_classes = definitions_used(spec, [klass.when for klass in spec.classes])
     for etype in spec.element_types:
         path = f"{THEORIES}/readings_{etype.id}.mlw"
-        goals = list(ReadingGoals(spec, etype).all())
+        of_latitude = [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
+        used = definitions_used(spec, reading_trees(spec) + of_latitude * (etype.family == "float"))
+        goals = [*ReadingGoals(spec, etype).all(), *latitude_goals(spec, etype)]
         class_goals = list(ClassGoals(spec, etype).all())
         printer = Printer(etype, {"X": "x", "L": "l", "M": "m", "Y": "y"})
         files[path] = template("readings.mlw.j2").render(

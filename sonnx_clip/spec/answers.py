@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.spec.evaluate import Evaluator
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec.entries import Case, Latitude, ValueClass
+    from sonnx_clip.spec.entries import Case, Latitude, Reading, ValueClass
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.types import ElementType
     from sonnx_clip.spec.values import Value
@@ -46,3 +46,9 @@ def latitudes_of(
 ) -> tuple[Latitude, ...]:
     """The latitudes that accept an answer; an answer identical to the result needs none."""
     return tuple(evaluator(spec, etype).latitudes(x, l, m, answer))
+
+
+def readings_of_latitude(spec: Spec) -> tuple[Reading, ...]:
+    """The readings that some latitude names, in the order of the file."""
+    named = {id_ for entry in spec.latitude for id_ in entry.given_by}
+    return tuple(reading for reading in spec.readings if reading.id in named)

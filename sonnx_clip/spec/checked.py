@@ -10,6 +10,7 @@ from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import raise_first
 from sonnx_clip.spec.finding_checks import check_findings
 from sonnx_clip.spec.finding_demands import check_demands
+from sonnx_clip.spec.latitude_checks import check_latitude, check_latitude_names
 from sonnx_clip.spec.meaning import check_cases, check_witnesses
 from sonnx_clip.spec.quotes import check_quotes
 from sonnx_clip.spec.references import check_references
@@ -36,6 +37,7 @@ def read_and_check(path: Path) -> Spec:
     with_texts = validate(document, document.data)
     raise_first(document, check_references(with_texts))
     raise_first(document, check_wrong_names(with_texts))
+    raise_first(document, check_latitude_names(with_texts))
     raise_first(document, check_dialects(with_texts))
     raise_first(document, check_quotes(with_texts))
     with_trees = Resolver(document, with_texts).resolve()
@@ -47,6 +49,7 @@ def read_and_check(path: Path) -> Spec:
     # It agrees with itself: now with the texts, and nothing of it is empty or left out.
     for check in (
         check_type_names, check_sonnx_page, check_vendor_pages, check_sonnx_cases, check_not_empty,
+        check_latitude,
         check_demands,
     ):  # fmt: skip
         raise_first(document, check(spec))

@@ -265,7 +265,15 @@ class Latitude(Part):
     when: Condition
     accepts: Condition
     always: Annotated[Flag, Field(description="Whether the strict policy keeps it.")] = False
+    given_by: Annotated[
+        tuple[Id, ...], Field(min_length=1, description="The ids of `readings` that give what it accepts.")
+    ]
     inhabited_by: AnsweredWitness
+
+    @property
+    def word(self) -> str:
+        """The id as one word: a name in theories."""
+        return self.id.replace("-", "_")
 
 
 class Reading(Part):

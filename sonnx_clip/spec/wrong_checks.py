@@ -14,11 +14,10 @@ from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.evaluate import Evaluator
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.names import suggestion
-from sonnx_clip.spec.readings import SAMPLES, answers, triples
-from sonnx_clip.spec.show import show
+from sonnx_clip.spec.readings import SAMPLES, triples
 from sonnx_clip.spec.tensors import TensorValue, changed_example, declared_example
 from sonnx_clip.spec.tree import Name
-from sonnx_clip.spec.values import encode, equal, identical
+from sonnx_clip.spec.values import encode
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def check_wrong_names(spec: Spec) -> Iterator[Finding]:
 
 
 def check_not_empty(spec: Spec) -> Iterator[Finding]:
-    """Findings about claims that do not exclude what they should, roles and latitudes that are not so."""
+    """Findings about claims that do not exclude what they should, and about roles that are not so."""
     wrong = {w.id: w for w in spec.wrong_clips}
     for index, entry in enumerate(spec.properties):
         if not any(
@@ -99,7 +98,6 @@ def check_not_empty(spec: Spec) -> Iterator[Finding]:
     for index, constraint in enumerate(spec.constraints):
         yield from _constraint(spec, index, constraint, wrong)
         yield from _role(spec, index, constraint)
-    yield from _latitude(spec)
 
 
 def _false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongClip) -> bool:
@@ -183,30 +181,3 @@ def _role(spec: Spec, index: int, constraint: Constraint) -> Iterator[Finding]:
         what = f"`{constraint.id}` is a {' and '.join(words) or 'statement of nothing'} by what it says"
         todo = "a precondition can fail whatever Y is, a postcondition tells one Y from another"
         yield Finding(("constraints", index, "role"), what, todo)
-
-
-def _latitude(spec: Spec) -> Iterator[Finding]:
-    """An answer that is accepted is that of a reading, or equals the result where two operands do: a tie."""
-    for family in spec.families:
-        etype = spec.types_of(family.id)[0]
-        ask = evaluator(spec, etype)
-        values = [encode(text, etype) for text in SAMPLES[family.id]]
-        met: set[str] = set()
-        for triple, answer in product(triples(etype), values):
-            due = ask.clip(*triple)
-            if identical(answer, due):
-                continue
-            accepting = [entry for entry in ask.latitudes(*triple, answer) if entry.id not in met]
-            tie = sum(equal(operand, due, etype) for operand in triple) > 1
-            if not accepting or (tie and equal(answer, due, etype)):
-                continue
-            if any(answer in answers(spec, etype, reading, triple) for reading in spec.readings):
-                continue
-            numbers = ", ".join(f"{n} = {show(v, etype)}" for n, v in zip("XLM", triple, strict=True))
-            for entry in accepting:
-                met.add(entry.id)
-                position = spec.latitude.index(entry)
-                what = (
-                    f"it accepts {show(answer, etype)} for {numbers} ({etype.id}), which no reading answers"
-                )
-                yield Finding(("latitude", position, "when"), what, "narrow `when` or `accepts`")

@@ -48,6 +48,12 @@ def max_zero_from_x(x, l, m):
         return chosen(m < l, m, chosen(x <= l, l, chosen(m < x, m, x)))
 
 
+def max_of_tied_bounds(x, l, m):
+    """Where X is below two bounds that are equal, the upper one: the sign of a zero of the bounds."""
+    with np.errstate(invalid="ignore"):
+        return chosen((x < l) & (l == m), m, right(x, l, m))
+
+
 def low_before_inverted(x, l, m):
     """Inverted bounds give L where X <= L: the order of the cases is lost."""
     with np.errstate(invalid="ignore"):

@@ -83,9 +83,9 @@ def test_the_yaml_is_refused(name: str, bench: Workbench) -> None:
 
 
 def test_a_latitude_that_accepts_anything(bench: Workbench) -> None:
-    bench.plant(YAML, "when: not inside and zero_tie(X, Y)\n    accepts: A == 0",
-                "when: not inside\n    accepts: A == A or is_nan(A)")  # fmt: skip
-    with pytest.raises(UserError, match="which no reading answers"):
+    bench.plant(YAML, "when: not inverted and is_signed_zero(Y)\n    accepts: A == 0 and (identical(A, X)",
+                "when: not inside\n    accepts: A == A or is_nan(A) and (identical(A, X)")  # fmt: skip
+    with pytest.raises(UserError, match="which no reading of `given_by` answers"):
         bench.generate()
     bench.believe_the_yaml()
     bench.generate()

@@ -169,10 +169,22 @@ MISTAKES = {
         [("  - {id: always_min,", "  - {id: idle, title: nothing names it, is: L}\n  - {id: always_min,")],
         "(wrong_clips[1].id)", "nothing is false of `idle`"),
     "a latitude that accepts other zeros": (
-        [("when: not inside and zero_tie(X, Y)", "when: is_signed_zero(Y)")], "(latitude[0].when)", "which no reading answers"),
+        [("accepts: A == 0 and (identical(A, X) or (low and identical(A, M)))", "accepts: A == 0")],
+        "(latitude[0].when)", "which no reading of `given_by` answers"),
+    "a latitude that accepts zeros of inverted bounds": (
+        [("when: not inverted and is_signed_zero(Y)", "when: is_signed_zero(Y)")], "(latitude[0].when)",
+        "which no reading of `given_by` answers"),
+    "a latitude without the ties of both bounds": (
+        [(" or (low and identical(A, M)))", ")")], "(latitude[0].given_by)", "which no latitude accepts"),
+    "a latitude that names a reading which does not do it": (
+        [("given_by: [onnx-body, formula-2019, numpy]", "given_by: [formula-c]")], "(latitude[2].when)",
+        "which no reading of `given_by` answers"),
+    "a latitude that names no reading": (
+        [("given_by: [formula-2019, numpy]", "given_by: [formula-2018, numpy]")], "(latitude[1].given_by[0])",
+        "there is no reading `formula-2018`"),
     "a latitude that accepts every number": (
         [("when: is_nan(Y)\n    accepts: is_nan(A)", "when: is_nan(Y)\n    accepts: is_nan(A) or A == A")],
-        "(latitude[1].when)", "which no reading answers"),
+        "(latitude[1].when)", "which no reading of `given_by` answers"),
 }
 # fmt: on
 

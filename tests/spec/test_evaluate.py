@@ -156,6 +156,10 @@ def test_each_restriction_is_broken_alone() -> None:
     [
         ("-0", "0", "1", "-0", {"zero-sign"}),
         ("1", "0", "2", "-0", set()),
+        ("-1", "-0", "0", "0", {"zero-sign"}),
+        ("1", "-0", "0", "-0", set()),
+        ("-0", "-0", "-0", "0", set()),
+        ("-0", "1", "0", "-0", set()),
         ("nan", "0", "1", "-nan", {"nan-payload"}),
         ("nan", "1", "0", "-nan", {"nan-inverted"}),
         ("nan", "1", "0", "1", set()),
