@@ -320,6 +320,7 @@ class Obligations(Stored):
 
     of_page: int
     ours: int
+    findings: int
     readings: int
     others: int
 

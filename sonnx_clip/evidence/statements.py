@@ -54,6 +54,7 @@ def obligations_of(spec: Spec, obligations: Sequence[ObligationEvidence]) -> Obl
     by_section: Mapping[str, set[str]] = {
         "of_page": {r.id for r in spec.requirements() if r.section in OF_THE_PAGE},
         "ours": {r.id for r in spec.requirements() if r.section not in OF_THE_PAGE},
+        "findings": {e.id for e in spec.findings},
         "readings": {e.id for e in spec.readings} | {e.id for e in spec.dialects},
     }
     counts = dict.fromkeys((*by_section, "others"), 0)

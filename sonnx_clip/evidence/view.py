@@ -90,6 +90,7 @@ class View:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self._obligations = {o.id: o for o in evidence.obligations}
+        self._findings = {finding.id for finding in evidence.findings}
         self._entries: dict[str, Entry] = {}
         for entry in evidence.entries:
             self._entries.setdefault(entry.id, entry)
@@ -109,14 +110,22 @@ class View:
             yield section, title, tuple(e for e in self.evidence.entries if e.section == section)
 
     def anchor(self, id_: str) -> str | None:
-        """Where an entry stands on the page; None for what is no entry."""
+        """Where an entry or a finding stands on the page; None for what is neither."""
         entry = self._entries.get(id_)
-        return f"{entry.section}-{entry.id}" if entry else None
+        if entry is None:
+            return f"finding-{id_}" if id_ in self._findings else None
+        return f"{entry.section}-{entry.id}"
 
     def glyph(self, cell: Cell) -> str:
         """The sign of a cell, so that colour is not all that tells them apart."""
         sign = _GLYPHS[cell.status]
         return f"◇{'' if cell.status == 'proved' else sign}" if cell.finding else sign
+
+    def proved_by(self, id_: str) -> str:
+        """The provers that proved an obligation, or its status where there are none."""
+        found = self._obligations[id_]
+        proved = dict.fromkeys(reply.prover for reply in found.replies if reply.verdict == "valid")
+        return " and ".join(proved) or found.status
 
     def provers(self, cell: Cell) -> tuple[str, ...]:
         """The provers that replied on the obligations of a cell."""

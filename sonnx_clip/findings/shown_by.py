@@ -47,13 +47,13 @@ def _wrong(
     way = ("findings", index, "obligations")
     about = {name for witness in entry.witnesses for name in names_of(witness)}
     about |= set(readings_behind(spec, about))
-    for position, id_ in enumerate(entry.obligations):
+    for position, id_ in enumerate(entry.obligations or ()):
         if id_ not in known:
             near = nearest(id_, [o.id for o in known.values() if about & set(o.shows)])
             todo = f"did you mean {' or '.join(near)}?" if near else "`sonnx-clip prove --json` lists all"
             yield Finding((*way, position), f"there is no obligation `{id_}`", todo)
             return
-    named = [known[id_] for id_ in entry.obligations]
+    named = [known[id_] for id_ in entry.obligations or ()]
     for position, o in enumerate(named):
         if o.kind == "smoke" or not about & set(o.shows):
             what = (
@@ -72,9 +72,9 @@ def _wrong(
 def _named(way: tuple[str | int, ...], entry: SourceFinding, due: tuple[str, ...]) -> Iterator[Finding]:
     """What a finding names is what its witnesses need: no more, no less."""
     for id_ in due:
-        if id_ not in entry.obligations:
+        if id_ not in (entry.obligations or ()):
             yield Finding(way, f"`{id_}`, which shows a witness of this finding, is not named", "add it")
-    for position, id_ in enumerate(entry.obligations):
+    for position, id_ in enumerate(entry.obligations or ()):
         if id_ not in due:
             what = f"`{id_}` shows none of the witnesses of this finding"
             yield Finding((*way, position), what, f"take it away; these do: {', '.join(due)}")

@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.findings.record import Measured
-    from sonnx_clip.findings.told import FindingTold, Party, Reply, WitnessTold
+    from sonnx_clip.findings.told import ClaimTold, FindingTold, Party, Reply, WitnessTold
     from sonnx_clip.spec import Spec
 
 NOBODY = "No runtime answered this."
+CHECKED = "checked in the texts, not proved"
 _WIDTH = 100  # of quotations in the page
 _TERMINAL = 80
 _WHAT = """\
 Statements of the texts in spec/sources that are false or can be read in several ways, and what they leave
-unsaid. The answers of the specification are computed: they are those of the readings and dialects of
-spec/clip.yaml. A number is followed by its bits. Each finding names the obligations that show it:
-`sonnx-clip prove --only ID` proves them.
+unsaid. Each says formally what it claims (docs/language.md): of all X, L and M, of all answers Y and Z, of
+all FLOAT bounds F. An obligation for each element type shows it; `sonnx-clip prove --only ID` proves that. A
+claim about the texts is checked when spec/clip.yaml is read, and not proved. The answers of the specification
+are computed: they are those of the readings and dialects of spec/clip.yaml. A number is followed by its bits.
 """
 _HOW = """\
 `sonnx-clip findings --measure` ran these runtimes on the same numbers, on {machine}: {versions}.
@@ -52,13 +54,19 @@ def _text_lines(finding: FindingTold) -> Iterator[str]:
     for words in finding.words:
         yield from _wrapped(f"{words.file}, {words.section}: “{words.quote}”")
     yield from _wrapped(finding.found)
+    for part in finding.claim:
+        yield from _wrapped(f"{CHECKED if part.formula is None else 'claim'}: {part.says}")
+        if part.formula is not None:
+            yield from _wrapped(f"  {part.formula}")
+            yield from _wrapped(f"  shown by {', '.join(part.obligations)}")
     for witness in finding.witnesses:
         yield from _wrapped(f"{_where(witness)}: {witness.shows}")
         yield from (f"    {_party_in_words(party)}" for party in witness.parties)
         yield from (f"    {_reply_in_words(reply)}" for reply in witness.replies)
     if not finding.answered:
         yield f"  {NOBODY}"
-    yield from _wrapped(f"shown by {', '.join(finding.obligations)}")
+    if finding.obligations:
+        yield from _wrapped(f"on what it names: {', '.join(finding.obligations)}")
     yield from _wrapped(f"proposed: {finding.proposed}")
 
 
@@ -103,6 +111,8 @@ def _section(finding: FindingTold) -> Iterator[str]:
         quote = textwrap.fill(words.quote, _WIDTH, break_long_words=False, break_on_hyphens=False)
         yield f"```text\n{quote}\n```\n"
     yield f"{finding.found}\n"
+    for part in finding.claim:
+        yield from _claim(part)
     for witness in finding.witnesses:
         yield f"**{_plain(_where(witness))}**: {_plain(witness.shows)}.\n"
         rows = [("specification", *_party_cells(party)) for party in witness.parties]
@@ -112,8 +122,23 @@ def _section(finding: FindingTold) -> Iterator[str]:
             yield "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
     if not finding.answered:
         yield f"{NOBODY}\n"
-    yield f"Shown by {', '.join(f'`{id_}`' for id_ in finding.obligations)}.\n"
+    if finding.obligations:
+        yield f"On the readings, dialects and entries that it names: {_codes(finding.obligations)}.\n"
     yield f"Proposed: {finding.proposed}\n"
+
+
+def _claim(part: ClaimTold) -> Iterator[str]:
+    if part.formula is None:
+        yield f"**{CHECKED.capitalize()}**: {_plain(part.says)}.\n"
+        return
+    yield f"**Claim** ({', '.join(part.types)}): {_plain(part.says)}.\n"
+    formula = textwrap.fill(part.formula, _WIDTH, break_long_words=False, break_on_hyphens=False)
+    yield f"```text\n{formula}\n```\n"
+    yield f"Shown by {_codes(part.obligations)}.\n"
+
+
+def _codes(ids: Sequence[str]) -> str:
+    return ", ".join(f"`{id_}`" for id_ in ids)
 
 
 def _party_cells(party: Party) -> tuple[str, str, str]:

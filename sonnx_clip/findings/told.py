@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.findings.questions import CALL, asked_with
+from sonnx_clip.spec.claim_names import obligations_of_theorem, types_of_claim
 from sonnx_clip.spec.finding_answers import answers_of, refuted_result
-from sonnx_clip.spec.findings import Contrast, Lack, ManyTags, NoNumber, NotTaken, Refutation, SharedTag
+from sonnx_clip.spec.findings import (
+    Checked,
+    Contrast,
+    Lack,
+    ManyTags,
+    NoNumber,
+    NotTaken,
+    Refutation,
+    SharedTag,
+)
 from sonnx_clip.spec.show import show, show_bits
+from sonnx_clip.spec.unparse import unparse
 from sonnx_clip.spec.values import encode
 
 if TYPE_CHECKING:
@@ -18,7 +29,7 @@ if TYPE_CHECKING:
     from sonnx_clip.findings.questions import Question
     from sonnx_clip.findings.record import Answer, Measured
     from sonnx_clip.spec import ElementType, Spec, Value
-    from sonnx_clip.spec.findings import Asked, Side, SourceFinding, Witness
+    from sonnx_clip.spec.findings import Asked, Claim, Side, SourceFinding, Witness
 
 ANY_NAN = "any NaN"
 
@@ -70,14 +81,32 @@ class WitnessTold(Told):
     replies: tuple[Reply, ...] = ()
 
 
+class ClaimTold(Told):
+    """A part of a claim: in words, as a formula, and the obligations that show it.
+
+    `formula` is None and there are no `obligations` where it is computed and not proved; `types` are those of
+    which it speaks.
+    """
+
+    says: str
+    formula: str | None = None
+    types: tuple[str, ...] = ()
+    obligations: tuple[str, ...] = ()
+
+
 class FindingTold(Told):
-    """A finding; `answered` says whether any runtime answered a question of it."""
+    """A finding; `answered` says whether any runtime answered a question of it.
+
+    `obligations` are those on the readings, dialects and entries that its witnesses name. What shows its
+    claim is in `claim`.
+    """
 
     id: str
     title: str
     kind: Literal["defect", "ambiguity", "gap"]
     words: tuple[Words, ...]
     found: str
+    claim: tuple[ClaimTold, ...]
     witnesses: tuple[WitnessTold, ...]
     obligations: tuple[str, ...]
     proposed: str
@@ -105,10 +134,22 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
             for source in entry.words
         ),
         found=entry.found,
+        claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
-        obligations=entry.obligations,
+        obligations=entry.obligations or (),
         proposed=entry.proposed,
         answered=any(reply.bits for witness in witnesses for reply in witness.replies),
+    )
+
+
+def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimTold:
+    if isinstance(part, Checked):
+        return ClaimTold(says=part.says)
+    return ClaimTold(
+        says=part.says,
+        formula=unparse(part.holds),
+        types=tuple(etype.id for etype in types_of_claim(spec, part)),
+        obligations=obligations_of_theorem(spec, entry, part),
     )
 
 

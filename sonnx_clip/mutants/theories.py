@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.evaluate import Change
     from sonnx_clip.whyml.scope import Key
 
-_RENDERED = ("", "readings_", "dialects_", "numpy_", "c_")
+_RENDERED = ("", "readings_", "dialects_", "findings_", "numpy_", "c_")
 _DEFINED = ("predicate", "function", "constant", "let")
 WRITTEN = ("clip", "composition", "elements", "kernel", "memory", "profile", "scale_bias", "tensor", "numpy")
 SWAPS: Mapping[str, tuple[str, ...]] = {

@@ -11,6 +11,7 @@ from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
 from sonnx_clip.render.reading_classes import class_goal
 from sonnx_clip.render.scale_goals import PROVED_OF_SCALE, REFUTED_OF_SCALE
 from sonnx_clip.spec.answers import readings_of_latitude
+from sonnx_clip.spec.claim_names import obligations_of_theorem
 from sonnx_clip.spec.reading_classes import reading_classes
 from sonnx_clip.spec.readings import leaves_values_open
 from sonnx_clip.trace.tracing import traced_kernels
@@ -57,7 +58,16 @@ def _wanted(spec: Spec) -> Iterator[Wanted]:
     for etype in spec.element_types:
         for goal, shown, kind in (*_of_meaning(spec, etype), *_of_statements(spec, etype)):
             yield f"{etype.id}.{goal}", shown, kind
+    yield from _of_findings(spec)
     yield from _of_numpy(spec)
+
+
+def _of_findings(spec: Spec) -> Iterator[Wanted]:
+    """Each theorem that a finding claims, in each element type that it names."""
+    for finding in spec.findings:
+        for part in finding.theorems:
+            for id_ in obligations_of_theorem(spec, finding, part):
+                yield id_, finding.id, "finding"
 
 
 def _of_numpy(spec: Spec) -> Iterator[Wanted]:

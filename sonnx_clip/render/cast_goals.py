@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.goal import Goal
-from sonnx_clip.render.whyml import Printer
+from sonnx_clip.render.whyml import Printer, float_literal
 from sonnx_clip.spec.convert import beyond
 from sonnx_clip.spec.values import encode
 
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 EVERY = "forall b: FLOAT.t, r: t. converts b r ->"
 EVERY_Y = "forall b: FLOAT.t, r y: t. converts b r ->"
 EVERY_W = "forall w: FLOAT.t, r: t."
-
-
-def float_literal(pattern: int, comment: str = "") -> str:
-    """A FLOAT by its bits, in a theory of another element type."""
-    beside = f" (* {comment} *)" if comment else ""
-    return f"(0x{pattern:08x}: FLOAT.t{beside})"
 
 
 def cast_goals(spec: Spec, etype: ElementType, shows: tuple[str, ...]) -> Iterator[Goal]:

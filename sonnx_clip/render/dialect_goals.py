@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.render.cast_goals import cast_goals, float_literal
+from sonnx_clip.render.cast_goals import cast_goals
 from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.readings import returns
 from sonnx_clip.render.scale_goals import scale_goals
-from sonnx_clip.render.whyml import Printer
+from sonnx_clip.render.whyml import Printer, float_literal
 from sonnx_clip.spec.dialect_defaults import defaults, given_defaults
 from sonnx_clip.spec.readings import leaves_values_open
 from sonnx_clip.spec.show import show

@@ -13,6 +13,7 @@ from sonnx_clip.files import write_whole
 from sonnx_clip.readings.text import render_markdown
 from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
+from sonnx_clip.render.claims import claim_theories
 from sonnx_clip.render.coq import render_coq
 from sonnx_clip.render.dialects import dialect_theories
 from sonnx_clip.render.findings import render_findings
@@ -73,7 +74,8 @@ def render_theories(spec: Spec) -> Generated:
     numpy, of_numpy = numpy_theories(spec)
     readings, of_readings = _once(spec, reading_theories)
     dialects, of_dialects = _once(spec, dialect_theories)
-    rendered = (*why3.obligations, *of_readings, *of_dialects, *of_kernels, *of_numpy)
+    claims, of_claims = _once(spec, claim_theories)
+    rendered = (*why3.obligations, *of_readings, *of_dialects, *of_claims, *of_kernels, *of_numpy)
     obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
@@ -82,7 +84,8 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
-    files = {**why3.files, **readings, **dialects, **kernels, **numpy, MANIFEST: _manifest(spec, rendered)}
+    files = {**why3.files, **readings, **dialects, **claims, **kernels, **numpy}
+    files[MANIFEST] = _manifest(spec, rendered)
     return Generated(files, obligations)
 
 

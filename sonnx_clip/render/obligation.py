@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["theorem", "refutation", "instance", "refinement", "equivalence", "smoke"]
+Kind: TypeAlias = Literal[
+    "theorem", "refutation", "instance", "refinement", "equivalence", "finding", "smoke"
+]
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,15 @@ class Printer:
         etype: the element type, whose literals the numbers become; None where none can stand.
         variables: what each variable is called in WhyML.
         implicit: the arguments of a case, class or definition without parameters.
+        prefix: what stands before the name of one without parameters.
+        float_type: the type of a FLOAT; None where none can stand.
     """
 
     etype: ElementType | None
     variables: Mapping[str, str]
     implicit: str = "x l m"
+    prefix: str = ""
+    float_type: ElementType | None = None
 
     def show(self, expr: Expr) -> str:
         """The formula or term, without parentheses around it."""
@@ -75,8 +79,9 @@ class Printer:
             case tree.Call():
                 return self._call(expr)
             case tree.Use(id=name, arguments=arguments):
-                given = " ".join(self.operand(a, _ATOM) for a in arguments) if arguments else self.implicit
-                return f"{name} {given}", _APPLY
+                if not arguments:
+                    return f"{self.prefix}{name} {self.implicit}", _APPLY
+                return f"{name} {' '.join(self.operand(a, _ATOM) for a in arguments)}", _APPLY
             case tree.Every(body=body):
                 return (
                     f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}",
@@ -92,10 +97,16 @@ class Printer:
                 return text, _APPLY if " " in text else _ATOM
             case tree.Entry(tensor=tensor):
                 return f"{self.variables[tensor.id]}.entry i", _APPLY
-            case tree.Number(text=text):
-                return self.literal(text), _ATOM
-            case tree.Constant(id=name, negative=negative):
-                return self.literal(f"-{name}" if negative else name), _ATOM
+            case tree.Number(text=text, kind=kind):
+                return self._number(text, kind), _ATOM
+            case tree.Constant(id=name, negative=negative, kind=kind):
+                return self._number(f"-{name}" if negative else name, kind), _ATOM
+
+    def _number(self, text: str, kind: Kind) -> str:
+        if kind is not Kind.FLOAT:
+            return self.literal(text)
+        assert self.float_type is not None
+        return float_literal(int(encode(text, self.float_type)), text)
 
     def _compare(self, expr: tree.Compare) -> tuple[str, int]:
         if expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE):
@@ -112,7 +123,7 @@ class Printer:
             assert isinstance(argument, tree.Name)
             field = "shape" if expr.function == "shape" else "element"
             return f"{argument.id.lower()}.{field}", _ATOM
-        name = {"is_nan": "nan", "clip": "cases"}.get(expr.function, expr.function)
+        name = {"is_nan": "nan", "clip": "cases", "becomes": "converts"}.get(expr.function, expr.function)
         return f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}", _APPLY
 
     def literal(self, text: str) -> str:
@@ -128,6 +139,12 @@ class Printer:
         assert self.etype.width is not None
         beside = f" (* {comment} *)" if comment else ""
         return f"(0x{value:0{self.etype.width // 4}x}: t{beside})"
+
+
+def float_literal(pattern: int, comment: str = "") -> str:
+    """A FLOAT by its bits, in a theory of another element type."""
+    beside = f" (* {comment} *)" if comment else ""
+    return f"(0x{pattern:08x}: FLOAT.t{beside})"
 
 
 def real_literal(value: Fraction) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.digest import digest_of
+from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import raise_first
@@ -39,6 +40,7 @@ def read_and_check(path: Path) -> Spec:
     raise_first(document, check_wrong_names(with_texts))
     raise_first(document, check_latitude_names(with_texts))
     raise_first(document, check_dialects(with_texts))
+    raise_first(document, check_claim_types(with_texts))
     raise_first(document, check_quotes(with_texts))
     with_trees = Resolver(document, with_texts).resolve()
     spec = validate(document, with_trees, digest=digest_of(content))
@@ -46,6 +48,7 @@ def read_and_check(path: Path) -> Spec:
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))
     raise_first(document, check_findings(spec))
+    raise_first(document, check_claims(spec))
     # It agrees with itself: now with the texts, and nothing of it is empty or left out.
     for check in (
         check_type_names, check_sonnx_page, check_vendor_pages, check_sonnx_cases, check_not_empty,

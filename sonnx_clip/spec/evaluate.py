@@ -105,15 +105,18 @@ class Evaluator:
                 return _element(name)
             case tree.Name(id=name):
                 return operator.itemgetter(name)
-            case tree.Number(text=text):
-                number = values.encode(text, self.etype)
+            case tree.Number(text=text, kind=kind):
+                number = values.encode(text, self._type_of_number(kind))
                 return lambda _: number
-            case tree.Constant(id=name, negative=negative):
-                constant = values.encode(f"{'-' * negative}{name}", self.etype)
+            case tree.Constant(id=name, negative=negative, kind=kind):
+                constant = values.encode(f"{'-' * negative}{name}", self._type_of_number(kind))
                 return lambda _: constant
             case tree.Entry(tensor=tensor):
                 name = tensor.id
                 return lambda env: env[name].entries[env["i"]]
+
+    def _type_of_number(self, kind: Kind) -> ElementType:
+        return self.spec.element_type("float32") if kind is Kind.FLOAT else self.etype
 
     def _compare(self, expr: tree.Compare) -> Function:
         left, right, key = self._compile(expr.left), self._compile(expr.right), self._key

@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
-from sonnx_clip.spec.types import Id, NumberText, Part, Source, Text, Word
+from sonnx_clip.spec.entries import Condition, Families
+from sonnx_clip.spec.types import Flag, Id, NumberText, Part, Source, Text, Word
 
 Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body)-[1-9][0-9]*$")]
 ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
@@ -126,6 +127,11 @@ _KINDS: dict[str, type[Part]] = {
 }
 
 
+def key_of(witness: Part) -> str:
+    """The key that only witnesses of its kind have."""
+    return next(key for key, kind in _KINDS.items() if isinstance(witness, kind))
+
+
 def _kind(value: Any) -> str:
     """The kind of a witness; one without a key of its kind is taken for a contrast, which then lacks it."""
     if isinstance(value, Part):
@@ -147,6 +153,48 @@ Witness: TypeAlias = Annotated[
 ]
 
 
+class Theorem(Part):
+    """What a finding claims of all X, L, M, of all answers Y and Z, and of all FLOAT bounds F: it is proved.
+
+    Args:
+        says: the claim in plain words.
+        id: what follows the id of the finding in that of the obligation, where it has several theorems.
+        families: the families whose element types it speaks of.
+        types: the element types, where it speaks of some of a family alone.
+        tensors: whether X and Y are tensors, and L and M the only entries of theirs.
+        holds: the claim.
+    """
+
+    says: Text
+    id: Word | None = None
+    families: Families | None = None
+    types: Annotated[tuple[Word, ...], Field(min_length=1)] | None = None
+    tensors: Flag = False
+    holds: Condition
+
+
+class Checked(Part):
+    """What a finding claims of the texts, or of what the YAML reads from them: it is computed, not proved.
+
+    Args:
+        says: the claim in plain words.
+        checked: the kind of the witnesses by which reading the file computes it.
+    """
+
+    says: Text
+    checked: Literal["lacks", "not_named", "stands_for", "numbered"]
+
+
+def _sort_of_claim(value: Any) -> str:
+    checked = "checked" in value if isinstance(value, dict) else isinstance(value, Checked)
+    return "Checked" if checked else "Theorem"
+
+
+Claim: TypeAlias = Annotated[
+    Annotated[Theorem, Tag("Theorem")] | Annotated[Checked, Tag("Checked")], Discriminator(_sort_of_claim)
+]
+
+
 class SourceFinding(Part):
     """What is wrong with a source, unclear in it, or not in it.
 
@@ -156,8 +204,9 @@ class SourceFinding(Part):
         kind: words that cannot hold, words with several meanings, or words that are missing.
         words: what the sources say.
         found: what is wrong with it.
+        claim: the same formally: theorems with obligations of their own, or checks of the texts.
         witnesses: numbers that show it.
-        obligations: what proves it.
+        obligations: what is proved of the readings, dialects and entries that the witnesses name.
         proposed: a wording that would mend it.
     """
 
@@ -166,6 +215,21 @@ class SourceFinding(Part):
     kind: Literal["defect", "ambiguity", "gap"]
     words: Annotated[tuple[Source, ...], Field(min_length=1)]
     found: Text
+    claim: tuple[Claim, ...] = ()
     witnesses: Annotated[tuple[Witness, ...], Field(min_length=1)]
-    obligations: Annotated[tuple[ObligationId, ...], Field(min_length=1)]
+    obligations: Annotated[tuple[ObligationId, ...], Field(min_length=1)] | None = None
     proposed: Text
+
+    @property
+    def word(self) -> str:
+        """The id as one word: a part of the names of its goals."""
+        return self.id.replace("-", "_")
+
+    @property
+    def theorems(self) -> tuple[Theorem, ...]:
+        """The parts of its claim that are proved."""
+        return tuple(part for part in self.claim if isinstance(part, Theorem))
+
+    def goal(self, part: Theorem) -> str:
+        """What the goal of a theorem is called, in every element type."""
+        return f"finding_{self.word}{f'_{part.id}' if part.id else ''}"

@@ -12,7 +12,7 @@ from sonnx_clip.spec.values import CONSTANTS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-VARIABLES = frozenset({"X", "L", "M", "Y", "X2", "A"})
+VARIABLES = frozenset({"X", "L", "M", "Y", "X2", "A", "Z", "F"})
 # What the rendered theories call their own things, and the words of WhyML: an entry of such a name would
 # change what the theories mean.
 # fmt: off

@@ -6,7 +6,7 @@ From loosest to tightest: ``if _ then _ else _``, ``iff``, ``implies`` (to the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.spec import tree
@@ -16,7 +16,7 @@ from sonnx_clip.spec.scope import Scope, kind_of
 from sonnx_clip.spec.tree import Expr, Kind, Position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _DEEPEST = 50  # levels of parentheses, calls, `not`, `implies`
 _LONGEST = 500  # tokens
@@ -62,6 +62,7 @@ class _Parser:
     locate: Callable[[int], Position]
     at: int = 0
     inside_every: bool = False
+    wants_float: bool = False  # the argument at hand is a FLOAT, and has the constants of one
     depth: int = 0
 
     @property
@@ -205,7 +206,7 @@ class _Parser:
         if token.kind == "number":
             return tree.Number("-" + self.next().text, at)
         if token.text in CONSTANT_NAMES:
-            check_constant(self.next(), self.scope)
+            self.check_constant(self.next())
             return tree.Constant(token.text, negative=True, at=at)
         raise self.unexpected(
             "a number or a constant", "`-` stands only before these: the language has no arithmetic"
@@ -216,16 +217,20 @@ class _Parser:
         if token.text in self.scope.variables:
             return self.variable(token, at)
         if token.text in CONSTANT_NAMES:
-            check_constant(token, self.scope)
+            self.check_constant(token)
             return tree.Constant(token.text, negative=False, at=at)
         if token.text == "every" and self.scope.tensors:
             return self.every(token, at)
         if signature := self.scope.functions.get(token.text):
-            arguments = self.arguments(token, len(signature.arguments))
+            floats = [kinds == {Kind.FLOAT} for kinds in signature.arguments]
+            arguments = self.arguments(token, len(floats), floats)
+            given = []
             for (expr, offset), kinds in zip(arguments, signature.arguments, strict=True):
-                if kind_of(expr) not in kinds:
-                    self.demand(expr, min(kinds, key=lambda kind: kind.value), offset)
-            return tree.Call(token.text, tuple(expr for expr, _ in arguments), signature.result, at)
+                found = _as_float(expr) if kinds == {Kind.FLOAT} else expr
+                if kind_of(found) not in kinds:
+                    self.demand(found, min(kinds, key=lambda kind: kind.value), offset)
+                given.append(found)
+            return tree.Call(token.text, tuple(given), signature.result, at)
         if usable := self.scope.uses.get(token.text):
             check_use(token, usable, self.scope)
             arguments = self.arguments(token, usable.parameters) if usable.parameters else []
@@ -233,6 +238,10 @@ class _Parser:
                 self.demand(expr, Kind.ELEMENT, offset)
             return tree.Use(token.text, tuple(expr for expr, _ in arguments), usable.kind, at)
         raise unknown_name(token, self.scope)
+
+    def check_constant(self, token: Token) -> None:
+        if not self.wants_float:
+            check_constant(token, self.scope)
 
     def variable(self, token: Token, at: Position) -> Expr:
         kind = self.scope.variables[token.text]
@@ -261,14 +270,16 @@ class _Parser:
         self.require(")", "write: every(condition)")
         return tree.Every(body, at)
 
-    def arguments(self, token: Token, count: int) -> list[tuple[Expr, int]]:
-        """The arguments in parentheses, each with the offset where it begins."""
+    def arguments(self, token: Token, count: int, floats: Sequence[bool] = ()) -> list[tuple[Expr, int]]:
+        """The arguments in parentheses, each with the offset where it begins; `floats`: which are FLOAT."""
         shape = f"write: {token.text}({', '.join('abcdefgh'[:count])})"
         self.require("(", shape)
         found: list[tuple[Expr, int]] = []
         while True:
             start = self.peek.offset
+            self.wants_float = any(floats[len(found) : len(found) + 1])
             found.append((self.expression(), start))
+            self.wants_float = False
             if not self.accept(","):
                 break
         closing = self.require(")", shape)
@@ -276,6 +287,11 @@ class _Parser:
             what = f"`{token.text}` takes {count} argument{'s' * (count != 1)}, {len(found)} are given"
             raise LanguageError(closing.offset if len(found) < count else found[count][1], what, shape)
         return found
+
+
+def _as_float(expr: Expr) -> Expr:
+    """A number where a FLOAT is expected is one; anything else stays what it is."""
+    return replace(expr, kind=Kind.FLOAT) if isinstance(expr, tree.Number | tree.Constant) else expr
 
 
 def _a(kind: Kind) -> str:

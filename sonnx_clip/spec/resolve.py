@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.spec import scope as scopes
+from sonnx_clip.spec.claim_names import claim_names, types_of_claim
+from sonnx_clip.spec.findings import Theorem
 from sonnx_clip.spec.lexer import LanguageError
 from sonnx_clip.spec.names import RESERVED
 from sonnx_clip.spec.parse import parse
@@ -15,8 +17,11 @@ from sonnx_clip.spec.values import encode
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sonnx_clip.spec.document import Document, Way
     from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.types import ElementType
 
 _BOUND = ("X", "L", "M")
 
@@ -49,10 +54,17 @@ class Resolver:
         self._wrong_clips()
         self._latitude()
         self._readings()
+        self._findings()
         return self.data
 
-    def _parse(self, way: Way, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
-        """Parse the text at a path, and put the tree in its place."""
+    def _parse(
+        self,
+        way: Way,
+        scope: Scope,
+        kind: Kind | None = Kind.BOOL,
+        types: Iterable[ElementType] | None = None,
+    ) -> Expr:
+        """Parse the text at a path, and put the tree in its place; `types` are those of the scope if None."""
         *above, last = way
         holder = self.data
         for part in above:
@@ -63,15 +75,18 @@ class Resolver:
         except LanguageError as error:
             at = positions[min(error.offset, len(positions) - 1)]
             raise self.document.error(way, error.what, error.todo, at) from error
-        self._check_numbers(way, tree, scope)
+        if types is None:
+            types = [etype for family in scope.families for etype in self.spec.types_of(family)]
+        self._check_numbers(way, tree, types)
         holder[last] = tree
         return tree
 
-    def _check_numbers(self, way: Way, tree: Expr, scope: Scope) -> None:
+    def _check_numbers(self, way: Way, tree: Expr, types: Iterable[ElementType]) -> None:
         """Every number of a condition must exist in every type for which it is read."""
-        for node in subtrees(tree):
-            if isinstance(node, Number):
-                for etype in (etype for family in scope.families for etype in self.spec.types_of(family)):
+        numbers = [node for node in subtrees(tree) if isinstance(node, Number)]
+        for etype in types:
+            for node in numbers:
+                if node.kind is Kind.ELEMENT:
                     try:
                         encode(node.text, etype)
                     except UserError as error:
@@ -167,3 +182,21 @@ class Resolver:
                 for family in getattr(reading, key):
                     scope = self._element("where a reading agrees", frozenset({family}), "Y")
                     self._parse(("readings", index, key, family), scope)
+
+    def _findings(self) -> None:
+        """The claims of findings: they may use readings, dialects and properties too, or the constraints."""
+        known = claim_names(self.spec)
+        of_elements = {name: Usable(len(of.parameters), Kind.BOOL, self.every) for name, of in known.items()}
+        of_elements |= {p.id: Usable(0, Kind.BOOL, frozenset(p.families)) for p in self.spec.properties}
+        of_tensors = {c.id: Usable(0, Kind.BOOL, frozenset(c.families)) for c in self.spec.constraints}
+        for index, finding in enumerate(self.spec.findings):
+            for position, part in enumerate(finding.claim):
+                if not isinstance(part, Theorem):
+                    continue
+                types = types_of_claim(self.spec, part)
+                families = frozenset[str](etype.family for etype in types)
+                if part.tensors:
+                    scope = scopes.tensor_claim_scope(self.uses, of_tensors, families)
+                else:
+                    scope = scopes.claim_scope({**self.uses, **of_elements}, families)
+                self._parse(("findings", index, "claim", position, "holds"), scope, types=types)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.spec.tree import Expr, Kind
@@ -40,7 +40,10 @@ VALUE_FUNCTIONS = {
     "type": _signature(Kind.ELEMENT_TYPE, frozenset({_T, E})),
     **ELEMENT_FUNCTIONS,
 }
-BUILT_IN = frozenset({*ELEMENT_FUNCTIONS, *CLIP, *DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, "every", "i"})
+CONVERSION = {"becomes": _signature(B, Kind.FLOAT, E)}
+BUILT_IN = frozenset(
+    {*ELEMENT_FUNCTIONS, *CLIP, *DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "every", "i"}
+)
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,9 @@ def kind_of(expr: Expr) -> Kind:
     from sonnx_clip.spec import tree
 
     match expr:
-        case tree.Name() | tree.Call() | tree.Use() | tree.If():
+        case tree.Name() | tree.Call() | tree.Use() | tree.If() | tree.Number() | tree.Constant():
             return expr.kind
-        case tree.Number() | tree.Constant() | tree.Entry():
+        case tree.Entry():
             return Kind.ELEMENT
         case _:
             return Kind.BOOL
@@ -114,3 +117,18 @@ def values_scope(uses: Mapping[str, Usable], families: frozenset[str]) -> Scope:
     usable = {id_: use for id_, use in uses.items() if use.parameters}
     variables = {"X": _T, "L": E, "M": E, "Y": _T}
     return Scope("a constraint", variables, VALUE_FUNCTIONS, usable, families, tensors=True)
+
+
+def claim_scope(uses: Mapping[str, Usable], families: frozenset[str]) -> Scope:
+    """The scope of a finding's claim on elements: X, L, M, two answers Y and Z, and a FLOAT F."""
+    variables = {**elements("X", "L", "M", "Y", "Z"), "F": Kind.FLOAT}
+    functions = {**ELEMENT_FUNCTIONS, **CLIP, **CONVERSION}
+    return Scope("the claim of a finding", variables, functions, uses, families)
+
+
+def tensor_claim_scope(
+    uses: Mapping[str, Usable], constraints: Mapping[str, Usable], families: frozenset[str]
+) -> Scope:
+    """The scope of a finding's claim on tensors: that of constraints, and the constraints by their ids."""
+    scope = values_scope(uses, families)
+    return replace(scope, name="the claim of a finding", uses={**scope.uses, **constraints})

@@ -20,6 +20,7 @@ class Kind(Enum):
     DECLARED = "declared tensor"
     SHAPE = "shape"
     ELEMENT_TYPE = "element type"
+    FLOAT = "FLOAT"  # a bound as DirectML is given it, before it becomes an element
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Name:
-    """A variable of the scope: ``X``, ``L``, ``M``, ``Y``, ``X2``, ``A`` or a parameter."""
+    """A variable of the scope: ``X``, ``L``, ``M``, ``Y``, ``X2``, ``A``, ``Z``, ``F`` or a parameter."""
 
     id: str
     kind: Kind
@@ -41,10 +42,11 @@ class Name:
 
 @dataclass(frozen=True)
 class Number:
-    """A decimal number as it stands in the source; ``-0`` keeps its sign."""
+    """A decimal number as it stands in the source; ``-0`` keeps its sign. It is an element, or a FLOAT."""
 
     text: str
     at: Position
+    kind: Kind = Kind.ELEMENT
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Constant:
     id: str
     negative: bool
     at: Position
+    kind: Kind = Kind.ELEMENT
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class Call:
     """A built-in function.
 
     ``identical``, ``is_nan``, ``clip``, ``is_set``, ``is_sparse``, ``has_explicit_shape``, ``same_type``,
-    ``is_scalar``, ``shape``, ``type``.
+    ``is_scalar``, ``shape``, ``type``, ``becomes``.
     """
 
     function: str

@@ -51,6 +51,16 @@ CASES = [
         ("falls in case inverted, low",), "hold"),
 ]
 
+CLAIMS = [
+    Bug("a claim of a finding is false", YAML, "holds: L > M implies C2\n", "holds: L < M implies C2\n",
+        ("float32.finding_c2_for_floats_inverted",), (), "the claim is false for"),
+    Bug("a claim of a finding is false where nobody tries it", YAML,
+        "identical(clip(X, L, M), M) and", "identical(clip(X, L, M), M) and not identical(M, -12345) and",
+        ("float32.finding_nan_and_inverted_bounds",), ("m = -12345",)),
+    Bug("a claim on a conversion is false where nobody tries it", YAML, "holds: not becomes(-1, Y)",
+        "holds: not becomes(-1, Y) and not becomes(F, 213)", ("uint8.finding_cast_of_no_number_unsigned",)),
+]
+
 CLASSES = [
     Bug("a class overlaps another", YAML, "when: M < X and L == M,", "when: M < X and L <= M,",
         ("int8.classes_of_high_disjoint",),
@@ -200,7 +210,7 @@ DIALECTS = [
         ("float32.scale_rounding_error",), ("+ symbol scale_bias.ScaleFloat32.within_half_unit",)),
 ]
 
-GROUPS = (CASES, CLASSES, PROPERTIES, RENDERED_AND_WRITTEN, FOUNDATIONS, READINGS, DIALECTS)
+GROUPS = (CASES, CLAIMS, CLASSES, PROPERTIES, RENDERED_AND_WRITTEN, FOUNDATIONS, READINGS, DIALECTS)
 ALL = [bug for group in GROUPS for bug in group]
 QUICK = [bug for group in GROUPS for bug in group if bug in group[:3] or bug.file != YAML]
 """Planted whenever the tests run. The exhaustive ones plant the others too: each has the YAML read twice, and

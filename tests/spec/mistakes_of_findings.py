@@ -17,7 +17,48 @@ WIDEST = "{type: float32, X: inf, L: lowest, M: highest, refutes: widest_bounds_
 BITS = "answers: [{by: cases}, {by: onnx-body}, {by: formula-c}]"
 AT = "(findings[…].witnesses[1])"
 
+ORDERED = "holds: L <= M implies (C2 iff every(not is_nan(X[i])))"
+INVERTED = "holds: L > M implies C2"
+PASSED = "formula_2019_returns(X, L, M, Y) or numpy_returns(X, L, M, Y)"
+NO_NUMBER = "holds: not becomes(-1, Y)"
+UNSIGNED = f"types: [uint8, uint16, uint32, uint64]\n        {NO_NUMBER}"
+CLAIM = "(findings[…].claim"
+
 FINDINGS = [
+    m("a claim that is false", INVERTED, "holds: §L < M implies C2", f"{CLAIM}[2].holds)",
+      "the claim is false for X = [nan], L = 0, M = 1"),
+    m("a claim that is always true", INVERTED, "holds: §L > M implies C2 or not C2", f"{CLAIM}[2].holds)",
+      "the claim would hold whatever what it names did"),
+    m("a claim that says less than a witness", ORDERED,
+      "holds: L <= M and every(not is_nan(X[i])) implies C2", "(findings[…].witnesses[0])",
+      "the claim of this finding would hold if this were not so of `C2`", "claim for float32 what it shows"),
+    m("a claim that leaves a side out", PASSED, "formula_2019_returns(X, L, M, Y)",
+      "(findings[…].witnesses[0])", "would hold if this were not so of `numpy`"),
+    m("a claim in another type than its witness", UNSIGNED,
+      f"types: [uint16, uint32, uint64]\n        {NO_NUMBER}", "(findings[…].witnesses[2])",
+      "would hold if this were not so of `directml-2.1`", "claim for uint8"),
+    m("a claim on no type", UNSIGNED, f"types: [§uint7, uint8]\n        {NO_NUMBER}",
+      f"{CLAIM}[1].types[0])", "there is no element type `uint7`"),
+    m("a claim for no type", UNSIGNED, f"{NO_NUMBER}", f"{CLAIM}[1])",
+      "it does not say for which types it holds"),
+    m("two theorems of one name", "id: nan_bound\n", "id: inverted\n", f"{CLAIM}[2])",
+      "two theorems are called finding_c2_for_floats_inverted"),
+    m("a claim on a dialect of another type", NO_NUMBER,
+      "holds: §not becomes(-1, Y) and onnx_11_returns(X, L, M, Y)", f"{CLAIM}[1].holds)",
+      "`onnx-11` does not take uint8, and `onnx_11_returns` speaks of it"),
+    m("a conversion that no dialect has", PASSED, f"becomes(1, Y) or {PASSED}", f"{CLAIM}[0].holds)",
+      "no dialect converts a FLOAT to bfloat16"),
+    m("a FLOAT where an element is meant", NO_NUMBER, "holds: not becomes(-1, §F)", f"{CLAIM}[1].holds)",
+      "an element is expected here, this is a FLOAT"),
+    m("an element where a FLOAT is meant", NO_NUMBER, "holds: not becomes(§X, Y)", f"{CLAIM}[1].holds)",
+      "a FLOAT is expected here, this is an element"),
+    m("a number that the type has not", NO_NUMBER, "holds: not becomes(-1, §-1)", f"{CLAIM}[1].holds)",
+      "-1 is not in the range of uint8"),
+    m("a claim that is computed by no witness", "checked: numbered", "checked: §lacks",
+      f"{CLAIM}[1].checked)", "no witness of this finding is of the kind `lacks`"),
+    m("a claim that names no reading", PASSED, PASSED.replace("numpy_returns", "§numpy_return"),
+      f"{CLAIM}[0].holds)", "`numpy_return` is not defined in the claim of a finding",
+      "did you mean `numpy_returns`"),
     m("words that do not stand there", 'quote: "y = np.clip(x, -np.inf, max_val)"',
       'quote: §"y = np.clip(x, -np.inf, min_val)"', "(findings[…].words[0].quote)",
       "`clip_default` of onnx-clip-onnx-doc.rst does not say this"),

@@ -1,0 +1,126 @@
+"""What the claim of a finding means at some numbers, by evaluation, and what it would mean otherwise.
+
+The second is how a claim is tried: were the answer that a finding speaks of another one, the claim must be
+false. A claim that stays true says nothing of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sonnx_clip.spec.claim_names import claim_names
+from sonnx_clip.spec.convert import convert
+from sonnx_clip.spec.dialect_defaults import defaults
+from sonnx_clip.spec.evaluate import Evaluator
+from sonnx_clip.spec.tensors import TensorValue
+from sonnx_clip.spec.values import is_nan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sonnx_clip.spec.claim_names import Allowed
+    from sonnx_clip.spec.evaluate import Environment, Function
+    from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.readings import Triple
+    from sonnx_clip.spec.tree import Expr
+    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.spec.values import Value
+
+    Answer = Callable[[str, Triple, Value], bool | None]
+    Result = Callable[[Triple], Value | None]
+
+
+@dataclass(frozen=True)
+class Pretence:
+    """What is taken for true in place of what is; None where nothing is changed.
+
+    Args:
+        allows: whether a reading, for these X, L and M, allows this answer.
+        clip: the result of the cases.
+        entries: constraints and properties, each with what it is taken for.
+        becomes: whether a FLOAT becomes this number.
+    """
+
+    allows: Answer = lambda _reading, _triple, _answer: None
+    clip: Result = lambda _triple: None
+    entries: Mapping[str, bool] = field(default_factory=dict)
+    becomes: Callable[[Value, Value], bool | None] = lambda _float, _number: None
+
+
+NOTHING = Pretence()
+
+
+class ClaimEvaluator(Evaluator):
+    """Evaluates the claims of findings in one element type; `pretence` may be exchanged between two calls."""
+
+    def __init__(self, spec: Spec, etype: ElementType) -> None:
+        super().__init__(spec, etype)
+        self.pretence = NOTHING
+        self._names = claim_names(spec)
+        self._plain = Evaluator(spec, etype)
+
+    def at(self, claim: Expr, environment: Environment, pretence: Pretence) -> bool:
+        """Whether a claim holds for the values of its variables, under a pretence."""
+        self.pretence = pretence
+        try:
+            return bool(self(claim, environment))
+        finally:
+            self.pretence = NOTHING
+
+    def _use(self, name: str, arguments: list[Function]) -> Function:
+        if name in self._names:
+            of = self._names[name]
+            return lambda env: self._allows(of, [argument(env) for argument in arguments])
+        for entry in self.spec.properties:
+            if entry.id == name:
+                return self._entry_of(name, entry.claim)
+        for constraint in self.spec.constraints:
+            if constraint.id == name:
+                return self._entry_of(name, constraint.holds)
+        return super()._use(name, arguments)
+
+    def _entry_of(self, name: str, claim: Expr) -> Function:
+        def holds(env: Environment) -> bool:
+            pretended = self.pretence.entries.get(name)
+            if pretended is not None:
+                return pretended
+            if isinstance(env["X"], TensorValue):
+                return bool(self._plain(claim, env))
+            y = self._plain.clip(env["X"], env["L"], env["M"])
+            return bool(self._plain(claim, {**env, "Y": y}))
+
+        return holds
+
+    def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
+        if name == "becomes":
+            first, second = arguments
+            return lambda env: self._becomes(first(env), second(env))
+        if name == "clip":
+            return lambda env: self._clip(*(argument(env) for argument in arguments))
+        return super()._call(name, arguments, trees)
+
+    def _clip(self, x: Value, l: Value, m: Value) -> Value:
+        pretended = self.pretence.clip((x, l, m))
+        return self._plain.clip(x, l, m) if pretended is None else pretended
+
+    def _becomes(self, given: Value, number: Value) -> bool:
+        pretended = self.pretence.becomes(given, number)
+        if pretended is not None:
+            return pretended
+        found = convert(given, self.spec.element_type("float32"), self.etype)
+        if found is None or self.etype.family != "float" or not is_nan(found, self.etype):
+            return found == number
+        return is_nan(number, self.etype)
+
+    def _allows(self, of: Allowed, values: list[Value]) -> bool:
+        given = dict(zip(of.parameters, values, strict=True))
+        if of.dialect is not None and len(given) < len("XLMY"):
+            ends = defaults(self.spec, self.spec.dialect(of.dialect), self.etype)
+            assert ends is not None
+            given = {"L": ends[0], "M": ends[1], **given}
+        triple = given["X"], given["L"], given["M"]
+        pretended = self.pretence.allows(of.reading, triple, given["Y"])
+        if pretended is not None:
+            return pretended
+        return bool(self._plain(self.spec.reading(of.reading).returns, given))
