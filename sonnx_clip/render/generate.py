@@ -59,7 +59,8 @@ def ids_of(spec: Spec) -> frozenset[str]:
         spec.restrictions, spec.constraints, spec.cases, spec.classes,
         spec.properties, spec.latitude, spec.readings, spec.dialects, spec.examples, spec.element_types,
     )  # fmt: skip
-    return frozenset(entry.id for section in sections for entry in section)
+    claimed = (finding.id for finding in spec.findings if finding.theorems)
+    return frozenset((*(entry.id for section in sections for entry in section), *claimed))
 
 
 def all_obligations(spec: Spec) -> tuple[Obligation, ...]:

@@ -55,11 +55,15 @@ LOST = {
     "float64.zero_sign_inhabited": "zero-sign is stated, and no theorem of this id shows it",
     "int8.example_int_1": "int_1 is stated, and no theorem of this id shows it",
     "bfloat16.high_tie_inhabited": "high_tie is stated, and no theorem of this id shows it",
+    "int64.finding_cast_of_no_number_int64": "cast-of-no-number is stated, and no finding of this id shows it",
+    "float32.finding_c2_for_floats_nan_bound": "c2-for-floats is stated, and no finding of this id shows it",
     "float32.integer_route_zeros": "float32 is stated, and no theorem of this id shows it",
 }
 SMOKES = {
     "clip.smoke_clip": "why3/clip.mlw ClipTheorems: no smoke test",
     "float16.smoke_numpy_kernels_in_place": "generated/why3/numpy_float16.mlw NumpyInPlace: no smoke test",
+    "float64.smoke_tensor_findings": "generated/why3/findings_float64.mlw TensorFindings: no smoke test",
+    "int8.smoke_findings": "generated/why3/findings_int8.mlw Findings: no smoke test",
     "float32.smoke_refutation": "generated/why3/float32.mlw Refutation: no smoke test",
 }
 
