@@ -55,7 +55,7 @@ LOST = {
     "float64.zero_sign_inhabited": "zero-sign is stated, and no theorem of this id shows it",
     "int8.example_int_1": "int_1 is stated, and no theorem of this id shows it",
     "bfloat16.high_tie_inhabited": "high_tie is stated, and no theorem of this id shows it",
-    "int64.finding_cast_of_no_number_int64": "cast-of-no-number is stated, and no finding of this id shows it",
+    "int8.finding_cast_of_no_number": "cast-of-no-number is stated, and no finding of this id shows it",
     "float32.finding_c2_for_floats_nan_bound": "c2-for-floats is stated, and no finding of this id shows it",
     "float32.integer_route_zeros": "float32 is stated, and no theorem of this id shows it",
 }
