@@ -129,7 +129,7 @@ def _theorem(spec: Spec, way: Way, entry: SourceFinding, part: Theorem) -> Itera
 def _otherwise(spec: Spec, part: Theorem) -> Iterator[Pretence]:
     """Everything that the claim names, taken for always and for never so."""
     used = {node.id for node in subtrees(part.holds) if isinstance(node, Use)}
-    entries = used & {entry.id for entry in (*spec.properties, *spec.constraints)}
+    entries = used & {*(p.id for p in spec.properties), *(c.id for c in spec.constraints)}
     for so in (True, False):
         yield Pretence(
             allows=lambda _reading, _triple, _answer, so=so: so,  # type: ignore[misc]
