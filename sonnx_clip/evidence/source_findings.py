@@ -29,7 +29,7 @@ def with_source_findings(
         yield Finding(
             id=entry.id,
             kind=entry.kind,
-            about=table.about if table else names[0],
+            about=table.about if table else next(iter(names), entry.id),
             names=names,
             family=table.family if table else "all",
             said=entry.title,

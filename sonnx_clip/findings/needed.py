@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.spec.finding_answers import answers_of
-from sonnx_clip.spec.findings import Contrast, Lack, ManyTags, NoNumber, NotTaken, Refutation, SharedTag
+from sonnx_clip.spec.findings import Contrast, Lack, NoNumber, NotTaken, Refutation
 from sonnx_clip.spec.values import encode
 
 if TYPE_CHECKING:
@@ -42,17 +42,8 @@ def _of_witness(spec: Spec, witness: Witness) -> Iterator[str]:
             yield f"{witness.type}.cast_undefined_elsewhere"
         case NotTaken():
             yield f"{witness.type}.{spec.dialect(witness.taken_by).word}_is_sonnx"
-        case SharedTag():
-            yield from (_written(spec, id_) for id_ in witness.stands_for)
-        case ManyTags():
-            yield _written(spec, witness.constraint)
-
-
-def _written(spec: Spec, id_: str) -> str:
-    """A constraint as it is written means the hand-written one: in the first machine type that has it."""
-    families = spec.constraint(id_).families
-    first = next(t for t in spec.element_types if t.family in families and t.width is not None)
-    return f"{first.id}.{id_}_is_written"
+        case _:  # what it shows is computed, or shown by the claim of the finding alone
+            return
 
 
 def _contrast(spec: Spec, witness: Contrast) -> Iterator[str]:

@@ -12,7 +12,7 @@ from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.document import read_document, spell
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_checks import names_of, readings_behind
-from sonnx_clip.spec.findings import Lack, ManyTags, SharedTag
+from sonnx_clip.spec.findings import Lack
 from sonnx_clip.spec.names import nearest
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _wrong(
             yield Finding((*way, position), what, "name obligations that show what is found")
     for position, witness in enumerate(entry.witnesses):
         for name in names_of(witness):
-            if not any(_shows(spec, o, witness, name) for o in named):
+            if witness.TELLING and not any(_shows(spec, o, witness, name) for o in named):
                 what = f"no obligation that it names shows what this witness says of `{name}`"
                 todo = f"name one in its type that shows `{name}` and whose goal fits {witness.TELLING}"
                 yield Finding(("findings", index, "witnesses", position), what, todo)
@@ -88,9 +88,7 @@ def _shows(spec: Spec, o: Obligation, witness: Witness, name: str) -> bool:
 
 def _subjects(spec: Spec, witness: Witness) -> frozenset[str]:
     """The element types in which an obligation can show a witness."""
-    if isinstance(witness, SharedTag | ManyTags):  # a number of the page is one in every type
-        return frozenset(etype.id for etype in spec.element_types)
     if isinstance(witness, Lack):  # its type has no obligation on the example: that is what is found
         family = spec.element_type(witness.type).family
         return frozenset(etype.id for etype in spec.types_of(family)) - {witness.type}
-    return frozenset({witness.type})
+    return frozenset({getattr(witness, "type", "")})

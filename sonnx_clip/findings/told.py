@@ -16,8 +16,12 @@ from sonnx_clip.spec.findings import (
     ManyTags,
     NoNumber,
     NotTaken,
+    Overlap,
     Refutation,
+    Rounded,
+    SameStatement,
     SharedTag,
+    Stands,
 )
 from sonnx_clip.spec.show import show, show_bits
 from sonnx_clip.spec.unparse import unparse
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from sonnx_clip.findings.questions import Question
     from sonnx_clip.findings.record import Answer, Measured
     from sonnx_clip.spec import ElementType, Spec, Value
-    from sonnx_clip.spec.findings import Asked, Claim, Side, SourceFinding, Witness
+    from sonnx_clip.spec.findings import Asked, Claim, Computed, Side, SourceFinding, Witness
 
 ANY_NAN = "any NaN"
 
@@ -171,6 +175,13 @@ def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> Wi
             where = witness.not_named
             shows = f"{witness.taken_by} takes {witness.type}; {where.section} does not name {where.quote}"
             return _asked(spec, finding, witness, record, shows, ())
+        case _:
+            return _computed(spec, witness)
+
+
+def _computed(spec: Spec, witness: Computed) -> WitnessTold:
+    """What is computed of the texts, the entries and the conversions, and asked of no runtime."""
+    match witness:
         case Lack():
             shows = f"{witness.type} has no {witness.lacks}, a number of the example {witness.example}"
             return WitnessTold(type=witness.type, numbers=witness.lacks, shows=shows)
@@ -180,6 +191,29 @@ def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> Wi
         case SharedTag():
             titles = " and ".join(f"{spec.constraint(id_).title} ({id_})" for id_ in witness.stands_for)
             return WitnessTold(type=None, numbers=witness.tag, shows=f"[{witness.tag}] is {titles}")
+        case Stands():
+            page = spec.page(witness.page).file
+            lines = " and ".join(map(str, witness.stands_at))
+            shows = f"stands in no line of {page}"
+            if witness.stands_at:
+                ends = ", where the section ends" if witness.ends else ""
+                shows = f"stands in line {lines} of {page}{ends}, and in no other"
+            return WitnessTold(type=None, numbers=f"“{witness.text}”", shows=shows)
+        case Overlap():
+            etype = spec.element_type(witness.type)
+            given = ((name, encode(getattr(witness, name), etype)) for name in "XLM")
+            numbers = ", ".join(f"{name} = {number(value, etype)}" for name, value in given)
+            rows = " and ".join(
+                f"{spec.case(id_).id} (the result is {spec.case(id_).result})" for id_ in witness.rows
+            )
+            shows = f"the conditions of two rows hold: {rows}"
+            return WitnessTold(type=etype.id, numbers=numbers, shows=shows)
+        case SameStatement():
+            shows = f"{witness.restriction} and {witness.same_as} hold for the same types of X, L, M and Y"
+            return WitnessTold(type=None, numbers=f"{witness.restriction}, {witness.same_as}", shows=shows)
+        case Rounded():
+            shows = f"{witness.dialect}: {witness.written} becomes {witness.becomes}"
+            return WitnessTold(type=witness.type, numbers=f"bound {witness.written}", shows=shows)
         case ManyTags():
             listed = ", ".join(f"[{tag}]" for tag in witness.numbered)
             title = spec.constraint(witness.constraint).title

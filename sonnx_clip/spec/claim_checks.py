@@ -9,11 +9,21 @@ from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator, Pretence
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_answers import answers_of
-from sonnx_clip.spec.findings import Checked, Contrast, NoNumber, Refutation, Theorem, key_of
+from sonnx_clip.spec.findings import (
+    Checked,
+    Contrast,
+    NoNumber,
+    Overlap,
+    Refutation,
+    Rounded,
+    Theorem,
+    key_of,
+)
 from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.readings import SAMPLES
 from sonnx_clip.spec.show import show
 from sonnx_clip.spec.tensors import TensorValue
+from sonnx_clip.spec.text_witnesses import other_result
 from sonnx_clip.spec.tree import Call, Name, Use
 from sonnx_clip.spec.values import encode, is_nan
 from sonnx_clip.spec.walk import subtrees
@@ -31,7 +41,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.values import Value
 
 _FLOATS = ("nan", "-inf", "-1", "0", "0.5", "16777216", "inf")
-_PROVED = (Contrast, Refutation, NoNumber)
+_PROVED = (Contrast, Refutation, NoNumber, Rounded, Overlap)
 
 
 def check_claim_types(spec: Spec) -> Iterator[Finding]:
@@ -111,7 +121,8 @@ def _theorem(spec: Spec, way: Way, entry: SourceFinding, part: Theorem) -> Itera
     """It is true of the numbers that are tried, and false of them if what it names were otherwise."""
     otherwise = tuple(_otherwise(spec, part))
     excluded = False
-    for etype in types_of_claim(spec, part):
+    first_of_family = {etype.family: etype for etype in reversed(types_of_claim(spec, part))}
+    for etype in first_of_family.values():  # the provers are asked of all
         ask = _evaluator(spec, etype)
         for environment in _tried(spec, entry, part, etype):
             if not ask.at(part.holds, environment, NOTHING):
@@ -127,7 +138,7 @@ def _theorem(spec: Spec, way: Way, entry: SourceFinding, part: Theorem) -> Itera
 
 
 def _otherwise(spec: Spec, part: Theorem) -> Iterator[Pretence]:
-    """Everything that the claim names, taken for always and for never so."""
+    """Everything that the claim names, taken for always and for never so, and every answer for an operand."""
     used = {node.id for node in subtrees(part.holds) if isinstance(node, Use)}
     entries = used & {*(p.id for p in spec.properties), *(c.id for c in spec.constraints)}
     for so in (True, False):
@@ -137,7 +148,10 @@ def _otherwise(spec: Spec, part: Theorem) -> Iterator[Pretence]:
             entries=dict.fromkeys(entries, so),
         )
     for place in range(len("XLM")):
-        yield Pretence(clip=lambda triple, place=place: triple[place])  # type: ignore[misc]
+        yield Pretence(
+            clip=lambda triple, place=place: triple[place],  # type: ignore[misc]
+            allows=lambda _reading, triple, answer, place=place: answer == triple[place],  # type: ignore[misc]
+        )
 
 
 def _evaluator(spec: Spec, etype: ElementType) -> ClaimEvaluator:
@@ -168,15 +182,25 @@ def _environments(
         yield from (_tensors(spec, entries, l, m, etype) for entries in ((x,), (), (x, m), (l, x)))
         return
     used = {node.id for node in subtrees(part.holds) if isinstance(node, Name)}
-    ends = [encode(text, etype) for text in ("lowest", "highest") if etype.family != "real"]
-    answers = dict.fromkeys((*triple, *(encode(text, etype) for text in SAMPLES[etype.family]), *ends))
-    ys = answers if "Y" in used else (x,)
-    zs = answers if "Z" in used else (x,)
-    floats = [
-        encode(text, spec.element_type("float32")) for text in (_FLOATS if "F" in used else _FLOATS[:1])
-    ]
-    for y, z, given in product(ys, zs, floats):
+    answers = dict.fromkeys((*triple, *_answers(spec, etype)))
+    # Y and Z are answers of two sides, and nothing is said of one beside the other.
+    pairs = [(y, y) for y in answers] if used & {"Y", "Z"} else [(x, x)]
+    if "F" not in used:
+        yield from ({"X": x, "L": l, "M": m, "Y": y, "Z": z} for y, z in pairs)
+        return
+    floats = [encode(text, spec.element_type("float32")) for text in _FLOATS]
+    for (y, z), given in product(pairs, floats):
         yield {"X": x, "L": l, "M": m, "Y": y, "Z": z, "F": given}
+
+
+def _answers(spec: Spec, etype: ElementType) -> tuple[Value, ...]:
+    """The answers that are tried beside the operands."""
+    key = ("answers of claims", etype.id)
+    if key not in spec.memo:
+        ends = () if etype.family == "real" else ("lowest", "highest")
+        spec.memo[key] = tuple(encode(text, etype) for text in (*SAMPLES[etype.family], *ends))
+    found: tuple[Value, ...] = spec.memo[key]
+    return found
 
 
 def _tensors(
@@ -200,7 +224,7 @@ def _triples_of(spec: Spec, witness: Witness, etype: ElementType) -> Iterator[tu
     if isinstance(witness, Contrast):
         for side in witness.answers:
             yield (encode(witness.X, etype), *answers_of(spec, witness, side).bounds)
-    elif isinstance(witness, Refutation):
+    elif isinstance(witness, Refutation | Overlap):
         yield tuple(encode(text, etype) for text in (witness.X, witness.L, witness.M))
 
 
@@ -247,6 +271,15 @@ def _denied(
         zero = encode("0", etype)
         denied = Pretence(becomes=lambda given, _number: True if given == bound else None)
         yield witness.dialect, denied, [(zero, zero, zero)]
+    elif isinstance(witness, Rounded):
+        bound, zero = encode(witness.written, spec.element_type("float32")), encode("0", etype)
+        number = encode(witness.written, etype)
+        exact = Pretence(becomes=lambda given, found: found == number if given == bound else None)
+        yield witness.dialect, exact, [(zero, zero, zero)]
+    elif isinstance(witness, Overlap):
+        (numbers,) = triples
+        other = numbers["XLM".index(other_result(witness, spec))]
+        yield " and ".join(witness.rows), Pretence(clip=lambda t: other if t == numbers else None), triples
     elif isinstance(witness, Contrast):
         first, *others = witness.answers
         model = answers_of(spec, witness, first)

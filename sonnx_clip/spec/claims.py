@@ -59,6 +59,7 @@ class ClaimEvaluator(Evaluator):
         self.pretence = NOTHING
         self._names = claim_names(spec)
         self._plain = Evaluator(spec, etype)
+        self._defaults: dict[str, tuple[Value, Value]] = {}
 
     def at(self, claim: Expr, environment: Environment, pretence: Pretence) -> bool:
         """Whether a claim holds for the values of its variables, under a pretence."""
@@ -113,11 +114,17 @@ class ClaimEvaluator(Evaluator):
             return found == number
         return is_nan(number, self.etype)
 
+    def _ends(self, dialect: str) -> tuple[Value, Value]:
+        if dialect not in self._defaults:
+            found = defaults(self.spec, self.spec.dialect(dialect), self.etype)
+            assert found is not None
+            self._defaults[dialect] = found
+        return self._defaults[dialect]
+
     def _allows(self, of: Allowed, values: list[Value]) -> bool:
         given = dict(zip(of.parameters, values, strict=True))
         if of.dialect is not None and len(given) < len("XLMY"):
-            ends = defaults(self.spec, self.spec.dialect(of.dialect), self.etype)
-            assert ends is not None
+            ends = self._ends(of.dialect)
             given = {"L": ends[0], "M": ends[1], **given}
         triple = given["X"], given["L"], given["M"]
         pretended = self.pretence.allows(of.reading, triple, given["Y"])

@@ -10,19 +10,35 @@ from sonnx_clip.spec.convert import convert
 from sonnx_clip.spec.dialect_defaults import bound_type
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
-from sonnx_clip.spec.findings import Contrast, Lack, ManyTags, NoNumber, NotTaken, Refutation, SharedTag
+from sonnx_clip.spec.findings import (
+    Contrast,
+    Lack,
+    ManyTags,
+    NoNumber,
+    NotTaken,
+    Overlap,
+    Refutation,
+    Rounded,
+    SameStatement,
+    SharedTag,
+    Stands,
+)
 from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.quotes import says
 from sonnx_clip.spec.show import show
-from sonnx_clip.spec.values import encode
+from sonnx_clip.spec.text_witnesses import check_overlap, check_same, check_stands
+from sonnx_clip.spec.values import encode, identical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.findings import Witness
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.types import ElementType
+
+
+_NAMING = ("refutes", "example", "dialect", "taken_by", "constraint", "restriction", "same_as")
 
 
 def check_findings(spec: Spec) -> Iterator[Finding]:
@@ -40,22 +56,17 @@ def check_findings(spec: Spec) -> Iterator[Finding]:
 
 
 def names_of(witness: Witness) -> tuple[str, ...]:
-    """The ids of the specification whose obligations must show a witness; the cases need none."""
+    """The ids of the specification that a witness speaks of, but for the cases; none for one of the texts."""
     match witness:
         case Contrast():
             names = [side.by for side in witness.answers if side.by != "cases"]
-        case Refutation():
-            names = [witness.refutes]
-        case Lack():
-            names = [witness.example]
-        case NoNumber():
-            names = [witness.dialect]
-        case NotTaken():
-            names = [witness.taken_by]
         case SharedTag():
             names = list(witness.stands_for)
-        case ManyTags():
-            names = [witness.constraint]
+        case Overlap():
+            names = list(witness.rows)
+        case _:
+            given = (getattr(witness, key, None) for key in _NAMING)
+            names = [name for name in given if name is not None]
     return tuple(dict.fromkeys(names))
 
 
@@ -76,6 +87,9 @@ def _unknown(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
         "dialect": ("dialect", dialects),
         "taken_by": ("dialect", dialects),
         "constraint": ("constraint", constraints),
+        "same_as": ("constraint", constraints),
+        "restriction": ("restriction", [r.id for r in spec.restrictions]),
+        "page": ("source", [page.id for page in spec.sources]),
     }
     for key, (sort, ids) in known.items():
         if (id_ := getattr(witness, key, None)) is not None:
@@ -84,6 +98,9 @@ def _unknown(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
         ids = [*(r.id for r in spec.readings), *dialects]
         for position, side in enumerate(witness.answers):
             yield from _known((*way, "answers", position, "by"), side.by, ids, "reading or dialect")
+    if isinstance(witness, Overlap):
+        for position, id_ in enumerate(witness.rows):
+            yield from _known((*way, "rows", position), id_, [case.id for case in spec.cases], "case")
     if isinstance(witness, SharedTag):
         for position, id_ in enumerate(witness.stands_for):
             yield from _known((*way, "stands_for", position), id_, constraints, "constraint")
@@ -95,21 +112,8 @@ def _known(way: Way, id_: str, ids: list[str], sort: str) -> Iterator[Finding]:
 
 
 def _check(witness: Witness, spec: Spec, way: Way) -> Iterator[Finding]:
-    match witness:
-        case Contrast():
-            yield from _contrast(witness, spec, way)
-        case Refutation():
-            yield from _refutation(witness, spec, way)
-        case Lack():
-            yield from _lack(witness, spec, way)
-        case NoNumber():
-            yield from _no_number(witness, spec, way)
-        case NotTaken():
-            yield from _not_taken(witness, spec, way)
-        case SharedTag():
-            yield from _shared_tag(witness, spec, way)
-        case ManyTags():
-            yield from _many_tags(witness, spec, way)
+    check: Callable[..., Iterator[Finding]] = _CHECKS[type(witness)]
+    yield from check(witness, spec, way)
 
 
 def _contrast(witness: Contrast, spec: Spec, way: Way) -> Iterator[Finding]:
@@ -167,6 +171,20 @@ def _no_number(witness: NoNumber, spec: Spec, way: Way) -> Iterator[Finding]:
         yield Finding((*way, "bound"), what, "give a bound that becomes none")
 
 
+def _rounded(witness: Rounded, spec: Spec, way: Way) -> Iterator[Finding]:
+    dialect, etype = spec.dialect(witness.dialect), spec.element_type(witness.type)
+    of = bound_type(spec, dialect, etype)
+    if etype.id not in dialect.element_types or not dialect.converts_to(etype.id):
+        yield Finding((*way, "dialect"), f"`{dialect.id}` converts no bound to {etype.id}")
+        return
+    found, meant = convert(encode(witness.written, of), of, etype), encode(witness.written, etype)
+    if found is None or not identical(found, encode(witness.becomes, etype)):
+        told = "no number" if found is None else show(found, etype)
+        yield Finding((*way, "becomes"), f"{witness.written} becomes {told} of {etype.id}")
+    elif identical(found, meant):
+        yield Finding((*way, "written"), f"{witness.written} is a FLOAT", "give a number that is none")
+
+
 def _not_taken(witness: NotTaken, spec: Spec, way: Way) -> Iterator[Finding]:
     etype, dialect = spec.element_type(witness.type), spec.dialect(witness.taken_by)
     for text in (witness.X, witness.L, witness.M):
@@ -200,3 +218,18 @@ def _many_tags(witness: ManyTags, spec: Spec, way: Way) -> Iterator[Finding]:
     if set(witness.numbered) != numbers:
         what = f"`{witness.constraint}` has the numbers {', '.join(sorted(numbers))}"
         yield Finding((*way, "numbered"), what, "see `aliases` of the constraint")
+
+
+_CHECKS: Mapping[type, Callable[..., Iterator[Finding]]] = {
+    Contrast: _contrast,
+    Refutation: _refutation,
+    Lack: _lack,
+    NoNumber: _no_number,
+    NotTaken: _not_taken,
+    SharedTag: _shared_tag,
+    ManyTags: _many_tags,
+    Stands: check_stands,
+    Overlap: check_overlap,
+    SameStatement: check_same,
+    Rounded: _rounded,
+}

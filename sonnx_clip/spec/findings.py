@@ -10,11 +10,15 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from sonnx_clip.spec.entries import Condition, Families
-from sonnx_clip.spec.types import Flag, Id, NumberText, Part, Source, Text, Word
+from sonnx_clip.spec.types import Flag, Id, Lines, NumberText, Part, Source, Text, Word
 
 Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body)-[1-9][0-9]*$")]
 ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
 _NEWEST: tuple[Form, ...] = ("clip-13",)
+
+
+NO_OBLIGATION = ""
+"""The pattern of a kind of witness that needs none beside those of the claim."""
 
 
 class Side(Part):
@@ -98,7 +102,7 @@ class NotTaken(Part):
 class SharedTag(Part):
     """A number of the page that stands for several constraints."""
 
-    TELLING: ClassVar[str] = r"_is_written$"
+    TELLING: ClassVar[str] = NO_OBLIGATION
 
     tag: Id
     stands_for: Annotated[tuple[Id, ...], Field(min_length=2)]
@@ -107,14 +111,62 @@ class SharedTag(Part):
 class ManyTags(Part):
     """A constraint that the page calls by several numbers."""
 
-    TELLING: ClassVar[str] = r"_is_written$"
+    TELLING: ClassVar[str] = NO_OBLIGATION
 
     constraint: Id
     numbered: Annotated[tuple[Id, ...], Field(min_length=2)]
 
 
+class Stands(Part):
+    """A text and every line of a page that has it, in upper or lower case; none where it stands nowhere."""
+
+    TELLING: ClassVar[str] = NO_OBLIGATION
+
+    page: Annotated[Text, Field(description="An id of `sources`.")]
+    text: Text
+    stands_at: Annotated[Lines, Field(description="Every line of the file that has the text.")]
+    ends: Annotated[Flag, Field(description="Whether nothing follows in the sections of these lines.")] = (
+        False
+    )
+
+
+class Overlap(Part):
+    """Numbers that meet the conditions of two rows of the cases, whose results are not the same bits."""
+
+    TELLING: ClassVar[str] = NO_OBLIGATION
+
+    type: Word
+    X: NumberText
+    L: NumberText
+    M: NumberText
+    rows: Annotated[tuple[Word, Word], Field(description="Two ids of `cases`.")]
+
+
+class SameStatement(Part):
+    """A restriction and a constraint that hold for the same element types of X, L, M and Y."""
+
+    TELLING: ClassVar[str] = NO_OBLIGATION
+
+    restriction: Id
+    same_as: Annotated[Id, Field(description="An id of `constraints`.")]
+
+
+class Rounded(Part):
+    """A bound that a FLOAT cannot be, and the number of the element type that it becomes."""
+
+    TELLING: ClassVar[str] = NO_OBLIGATION
+
+    type: Word
+    dialect: Text
+    written: NumberText
+    becomes: NumberText
+
+
 Asked: TypeAlias = Contrast | Refutation | NotTaken
 """The kinds of witnesses that runtimes can be asked."""
+
+Computed: TypeAlias = Lack | NoNumber | SharedTag | ManyTags | Stands | Overlap | SameStatement | Rounded
+"""The kinds of witnesses that no runtime can be asked."""
 
 _KINDS: dict[str, type[Part]] = {
     "answers": Contrast,
@@ -124,6 +176,10 @@ _KINDS: dict[str, type[Part]] = {
     "not_named": NotTaken,
     "stands_for": SharedTag,
     "numbered": ManyTags,
+    "stands_at": Stands,
+    "rows": Overlap,
+    "same_as": SameStatement,
+    "written": Rounded,
 }
 
 
@@ -148,7 +204,11 @@ Witness: TypeAlias = Annotated[
     | Annotated[NoNumber, Tag("NoNumber")]
     | Annotated[NotTaken, Tag("NotTaken")]
     | Annotated[SharedTag, Tag("SharedTag")]
-    | Annotated[ManyTags, Tag("ManyTags")],
+    | Annotated[ManyTags, Tag("ManyTags")]
+    | Annotated[Stands, Tag("Stands")]
+    | Annotated[Overlap, Tag("Overlap")]
+    | Annotated[SameStatement, Tag("SameStatement")]
+    | Annotated[Rounded, Tag("Rounded")],
     Discriminator(_kind),
 ]
 
@@ -182,7 +242,7 @@ class Checked(Part):
     """
 
     says: Text
-    checked: Literal["lacks", "not_named", "stands_for", "numbered"]
+    checked: Literal["lacks", "not_named", "stands_for", "numbered", "stands_at", "same_as"]
 
 
 def _sort_of_claim(value: Any) -> str:
