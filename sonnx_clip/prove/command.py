@@ -33,6 +33,7 @@ from sonnx_clip.render.c import render_c
 from sonnx_clip.render.generate import Generated, differences, render_all, render_theories, write
 from sonnx_clip.render.written import theory_texts
 from sonnx_clip.spec import Spec, load_spec
+from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.names import nearest
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def prove(
     """
     spec = load_spec()
     theories = _rendered(spec, generate=generate)
+    require_coverage(spec, (o.id for o in theories.obligations))
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
     why3 = configure(build)

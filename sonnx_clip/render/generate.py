@@ -15,6 +15,7 @@ from sonnx_clip.render.acsl import render_acsl
 from sonnx_clip.render.c import kernel_theories, render_c
 from sonnx_clip.render.claims import claim_theories
 from sonnx_clip.render.coq import render_coq
+from sonnx_clip.render.coverage_page import render_coverage
 from sonnx_clip.render.dialects import dialect_theories
 from sonnx_clip.render.findings import render_findings
 from sonnx_clip.render.header import header_lines
@@ -108,6 +109,7 @@ def render_all(spec: Spec) -> Generated:
         **render_markdown(spec), **render_dialects(spec, theories.obligations),
         **render_c(spec, theories.files), **render_coq(spec),
         **render_replay(spec, theories.obligations), **render_findings(spec, theories.obligations),
+        **render_coverage(spec, (o.id for o in theories.obligations)),
         **render_profile(spec), SCHEMA: schema_text(),
     }  # fmt: skip
     return Generated(files, theories.obligations)

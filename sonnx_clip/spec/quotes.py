@@ -31,7 +31,7 @@ def check_quotes(spec: Spec) -> Iterator[Finding]:
                 ("sources", index, "file"), f"there is no file {page.file}", "give its path in the repository"
             )
     pages = {page.id: repo_file(page.file) for page in spec.sources if page.id not in missing}
-    for way, source in _quoted(spec):
+    for way, source in quoted(spec):
         if source.page in pages:
             yield from _check(way, source, pages[source.page])
         elif source.page not in missing:
@@ -56,7 +56,7 @@ def says(source: Source, path: Path) -> bool | None:
     return None if found is None else bool(found)
 
 
-def _quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
+def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
     """Every quotation with a place of its own, but for those of dialects."""
     for section in _SECTIONS:
         for index, entry in enumerate(getattr(spec, section)):

@@ -86,13 +86,18 @@ def items(path: Path) -> tuple[Item, ...]:
 
 def places_of(path: Path, quote: str, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Where a quotation that begins on one of these lines begins and ends: places as those of items."""
-    words = _Words(path.read_text(encoding="utf-8").splitlines())
+    words = _words_of(path)
     wanted = " ".join(quote.split())
     at = words.text.find(wanted)
     while at >= 0:
         if words.lines[bisect_right(words.starts, at) - 1] + 1 in lines:
             yield at, at + len(wanted)
         at = words.text.find(wanted, at + 1)
+
+
+@cache
+def _words_of(path: Path) -> _Words:
+    return _Words(path.read_text(encoding="utf-8").splitlines())
 
 
 class _Words:

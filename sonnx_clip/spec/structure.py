@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sonnx_clip.errors import UserError
     from sonnx_clip.spec.document import Document
 
+_Model = TypeVar("_Model", bound=BaseModel)
 _WANTED = {
     "string_type": "a text is expected",
     "int_type": "a whole number is expected",
@@ -31,10 +32,15 @@ _WANTED = {
 
 def validate(document: Document, data: Any, digest: str = "") -> Spec:
     """The model of plain data; UserError for the first place in the file where it does not fit."""
+    return validate_as(Spec, document, data, digest)
+
+
+def validate_as(model: type[_Model], document: Document, data: Any, context: str = "") -> _Model:
+    """Plain data as a model; UserError as `validate`."""
     try:
-        return Spec.model_validate(data, context=digest)
+        return model.model_validate(data, context=context)
     except ValidationError as error:
-        found = [_error(document, details) for details in error.errors() if not _follows(details)]
+        found = [_error(model, document, details) for details in error.errors() if not _follows(details)]
         raise min(found, key=lambda pair: pair[0])[1] from error
 
 
@@ -48,7 +54,9 @@ def _follows(details: ErrorDetails) -> bool:
     )
 
 
-def _error(document: Document, details: ErrorDetails) -> tuple[tuple[int, int], UserError]:
+def _error(
+    model: type[BaseModel], document: Document, details: ErrorDetails
+) -> tuple[tuple[int, int], UserError]:
     """The message for one complaint, and the place by which it is sorted."""
     sort = details["type"]
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
@@ -58,7 +66,10 @@ def _error(document: Document, details: ErrorDetails) -> tuple[tuple[int, int], 
     match sort:
         case "extra_forbidden":
             at = order = document.key_position(way)
-            what, todo = f"the key `{way[-1]}` is not known here", _known_keys(details["loc"], str(way[-1]))
+            what, todo = (
+                f"the key `{way[-1]}` is not known here",
+                _known_keys(model, details["loc"], str(way[-1])),
+            )
         case "missing":
             what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
@@ -92,8 +103,8 @@ def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[
     return tuple(way)
 
 
-def _known_keys(loc: tuple[int | str, ...], key: str) -> str:
-    model = _model_at(Spec, [part for part in loc[:-1] if isinstance(part, str)])
+def _known_keys(root: type[BaseModel], loc: tuple[int | str, ...], key: str) -> str:
+    model = _model_at(root, [part for part in loc[:-1] if isinstance(part, str)])
     names = [field.alias or name for name, field in model.model_fields.items()] if model else []
     return suggestion(key, names, "known keys")
 

@@ -1,0 +1,194 @@
+"""Compares spec/coverage.yaml with the sources and with what spec/clip.yaml quotes from them."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher, get_close_matches
+from typing import TYPE_CHECKING
+
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec.coverage_file import PATH, Answer, Coverage, CoverageFile, Covered
+from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.finding import Finding, raise_first
+from sonnx_clip.spec.names import suggestion
+from sonnx_clip.spec.quotes import places, quoted
+from sonnx_clip.spec.sentences import items, places_of
+from sonnx_clip.spec.structure import validate_as
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sonnx_clip.spec.document import Document
+    from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.sentences import Item
+    from sonnx_clip.spec.types import Source
+
+_SHOWN = 90
+_ENTRIES = (
+    "families", "element_types", "restrictions", "constraints", "cases", "definitions", "classes",
+    "properties", "latitude", "readings", "dialects", "examples",
+)  # fmt: skip
+
+
+def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
+    """Every sentence of every source with its answer.
+
+    Args:
+        spec: the specification, whose sources are read.
+        obligations: the ids of all there are, which an answer may name.
+
+    Raises:
+        UserError: words have no answer; an answer is to words that are gone, names what is not there, or is
+            not that of the entries of spec/clip.yaml which quote these words.
+    """
+    document, _ = read_document(repo_file(PATH))
+    file = validate_as(CoverageFile, document, document.data)
+    raise_first(document, _sources(spec, file))
+    for source, answers in file.sources.items():
+        _aligned(document, spec.page(source).file, source, answers)
+    raise_first(document, _reasons(spec, file))
+    raise_first(document, _names(spec, file, set(obligations)))
+    raise_first(document, _quotations(spec, file))
+    return Coverage(tuple(_covered(spec, file)))
+
+
+def _covered(spec: Spec, file: CoverageFile) -> Iterator[Covered]:
+    for page in spec.sources:
+        for item, answer in zip(items(repo_file(page.file)), file.sources[page.id], strict=True):
+            reason = file.reasons.get(answer.descriptive or "")
+            yield Covered(page.id, item, answer, reason.reason if reason else answer.descriptive)
+
+
+def _sources(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
+    known = [page.id for page in spec.sources]
+    unknown = [source for source in file.sources if source not in known]
+    for source in unknown:
+        what = f"spec/clip.yaml has no source `{source}`"
+        yield Finding(("sources", source), what, suggestion(source, known, "it has"), of_key=True)
+    for source in known if not unknown else ():  # one may only be misspelt
+        if source not in file.sources:
+            what = f"the source `{source}` of spec/clip.yaml has no answers"
+            yield Finding(("sources",), what, "answer each of its sentences", of_key=True)
+
+
+def _aligned(document: Document, file: str, source: str, answers: Sequence[Answer]) -> None:
+    """UserError for the first words without an answer, or the first answer whose words are not there."""
+    found = items(repo_file(file))
+    told, there = [" ".join(answer.words.split()) for answer in answers], [item.text for item in found]
+    if told == there:
+        return
+    steps = SequenceMatcher(None, told, there, autojunk=False).get_opcodes()
+    _, first, _, at, to = next(step for step in steps if step[0] != "equal")
+    if at < to:
+        item = found[at]
+        line = document.position(("sources", source, min(first, len(told) - 1))).line if told else 1
+        before = f"above line {line}" if first < len(told) else f"below line {line}"
+        raise UserError(
+            f"this {item.kind} has no answer in {PATH}: `{_short(item.text)}`",
+            f"{file}:{item.line}",
+            f"answer it there {before}; if an answer stands there to words that are gone, mend it",
+        )
+    what = f"{file} does not say this here: `{_short(told[first])}`"
+    raise document.error(
+        ("sources", source, first), what, "take the answer away, or restore the words and their place"
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _reasons(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
+    """A reason is used, and for words of its kinds; an answer names one that is there or gives its own."""
+    used = set()
+    for page in spec.sources:
+        for index, (item, answer) in enumerate(
+            zip(items(repo_file(page.file)), file.sources[page.id], strict=True)
+        ):
+            way, given = ("sources", page.id, index), answer.descriptive
+            if given is None:
+                continue
+            used.add(given)
+            reason = file.reasons.get(given)
+            if reason is None and len(given.split()) < 3:
+                what = f"there is no reason `{given}`"
+                todo = f"{suggestion(given, file.reasons, 'there are')}; or give the reason in words"
+                yield Finding((*way, "descriptive"), what, todo)
+            elif reason is not None and reason.kinds and item.kind not in reason.kinds:
+                what = f"`{given}` is a reason for {', '.join(reason.kinds)}; this is a {item.kind}"
+                yield Finding((*way, "descriptive"), what, "give another answer")
+    for name in file.reasons:
+        if name not in used:
+            yield Finding(
+                ("reasons", name), f"no answer gives the reason `{name}`", "take it away", of_key=True
+            )
+
+
+def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Finding]:
+    """What answers name is there."""
+    known = {entry.id for section in _ENTRIES for entry in getattr(spec, section)}
+    known |= {f"{dialect.id}/{aspect}" for dialect in spec.whole_dialects for aspect in dialect.says}
+    findings = [finding.id for finding in spec.findings]
+    for source, answers in file.sources.items():
+        for index, answer in enumerate(answers):
+            way = ("sources", source, index)
+            for position, name in enumerate(answer.encoded_by):
+                if name not in known and name not in obligations:
+                    yield Finding(
+                        (*way, "encoded_by", position), f"there is no `{name}`", _nearest(name, known)
+                    )
+            for position, name in enumerate(answer.disputed_by):
+                if name not in findings:
+                    todo = suggestion(name, findings, "there are")
+                    yield Finding((*way, "disputed_by", position), f"there is no finding `{name}`", todo)
+
+
+def _nearest(name: str, known: set[str]) -> str:
+    near = get_close_matches(name, sorted(known), 1)
+    if near:
+        return f"did you mean `{near[0]}`?"
+    return "name an entry of spec/clip.yaml, a dialect's aspect as `onnx-13/bounds`, or an obligation"
+
+
+def _quotations(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
+    """What spec/clip.yaml quotes is answered by what quotes it, or by a finding that quotes it too."""
+    findings = {finding.id for finding in spec.findings}
+    for page in spec.sources:
+        path = repo_file(page.file)
+        there = items(path)
+        by: list[list[tuple[str, ...]]] = [[] for _ in there]
+        for names, source in _quoting(spec):
+            if source.page == page.id:
+                for index in _touched(there, places_of(path, source.quote, places(source, path) or ())):
+                    by[index].append(names)
+        for index, (quoting, answer) in enumerate(zip(by, file.sources[page.id], strict=True)):
+            given = {*answer.encoded_by, *answer.disputed_by}
+            disputed = {name for names in quoting for name in names if name in findings} & given
+            for names in quoting:
+                if given.isdisjoint(names) and not (disputed and not findings.intersection(names)):
+                    key = "disputed_by" if names[0] in findings else "encoded_by"
+                    what = (
+                        f"`{names[0]}` of spec/clip.yaml quotes these words, and the answer does not name it"
+                    )
+                    todo = f"add `{names[0]}` to {key}"
+                    todo += "" if names[0] in findings else ", or to disputed_by a finding that quotes them"
+                    yield Finding(("sources", page.id, index), what, todo)
+
+
+def _touched(there: Sequence[Item], found: Iterable[tuple[int, int]]) -> Iterator[int]:
+    for start, end in found:
+        yield from (i for i, item in enumerate(there) if item.start < end and start < item.end)
+
+
+def _quoting(spec: Spec) -> Iterator[tuple[tuple[str, ...], Source]]:
+    """Each quotation with what has it: one id, or those of several dialects that share an aspect's words."""
+    for way, source in quoted(spec):
+        yield (getattr(spec, str(way[0]))[int(way[1])].id,), source
+    shared: dict[tuple[str, str, str, str], list[str]] = {}
+    sources: dict[tuple[str, str, str, str], Source] = {}
+    for dialect in spec.whole_dialects:
+        for aspect, source in dialect.says.items():
+            key = (aspect, source.page, source.section, source.quote)
+            shared.setdefault(key, []).append(f"{dialect.id}/{aspect}")
+            sources[key] = source
+    yield from ((tuple(names), sources[key]) for key, names in shared.items())

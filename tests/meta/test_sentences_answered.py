@@ -1,0 +1,182 @@
+"""What is wrong with the answer to a sentence of a source is one message, and so is an answer that is missing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip import paths
+from sonnx_clip.errors import UserError
+from sonnx_clip.paths import repo_root
+from sonnx_clip.render.coverage_page import SORTS
+from sonnx_clip.render.generate import all_obligations, render_all
+from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.coverage_checks import require_coverage
+from sonnx_clip.spec.coverage_file import PATH
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.prove.workbench import Workbench
+
+SONNX, ONNX, DIRECTML = (
+    f"spec/sources/{name}" for name in ("sonnx-clip.md", "onnx-clip-versions.txt", "directml-clip.txt")
+)
+SPEC = load_spec()
+OBLIGATIONS = tuple(o.id for o in all_obligations(SPEC))
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A change of a file, and what the message then says: at `where`, all of `says`."""
+
+    file: str
+    old: str
+    new: str
+    where: str
+    says: tuple[str, ...]
+
+
+# ruff: noqa: E501
+# fmt: off
+PLANTED = {
+    "a sentence is added to the SONNX page": Planted(
+        SONNX, "Tensor `X` is the input tensor", "X may be large. Tensor `X` is the input tensor", f"{SONNX}:114",
+        ("this sentence has no answer in spec/coverage.yaml: `X may be large.`", "answer it there above line")),
+    "a sentence is added at the end": Planted(
+        ONNX, "Constrain input and output types to float tensors\\.\\Z", "Constrain input and output types to float tensors. Or not.",
+        f"{ONNX}:255", ("this sentence has no answer in spec/coverage.yaml: `Or not.`", "below line")),
+    "a word of a sentence is another": Planted(
+        DIRECTML, "must have the same DataType", "must not have the same DataType", f"{DIRECTML}:63",
+        ("has no answer in spec/coverage.yaml: `InputTensor and OutputTensor must not have", "mend it")),
+    "a row is added to a table": Planted(
+        SONNX, r"\| `\[R2\]`  ", "| `[R6]` | X must be finite | new |\n| `[R2]`  ", f"{SONNX}:26", ("this table row has no answer",)),
+    "a remark is added": Planted(
+        SONNX, "> To be checked", "> I doubt that.\n\n> To be checked", f"{SONNX}:53", ("this remark has no answer",)),
+    "a branch of the formula is another": Planted(
+        SONNX, r"X\[i\] \\leq L", "X[i] < L", f"{SONNX}:57", ("this formula has no answer",)),
+    "a sentence is gone": Planted(
+        SONNX, "No error condition", "", f"{PATH}:", ("(sources.sonnx-clip[", "does not say this here: `No error condition`", "take the answer away")),
+    "an id that is gone": Planted(
+        PATH, r"encoded_by: \[R3\]", "encoded_by: [R3, R9]", f"{PATH}:", ("encoded_by[1]", "there is no `R9`")),
+    "an aspect that a dialect does not quote": Planted(
+        PATH, "onnx-12/inputs", "onnx-6/inputs", f"{PATH}:", ("there is no `onnx-6/inputs`", "did you mean")),
+    "an obligation that is gone": Planted(
+        PATH, r"int8\.cast_unique", "int8.cast_twice", f"{PATH}:", ("there is no `int8.cast_twice`",)),
+    "a finding that is gone": Planted(
+        PATH, r"disputed_by: \[sign-of-zero\]", "disputed_by: [sign-of-one]", f"{PATH}:", ("no finding `sign-of-one`", "did you mean `sign-of-zero`?")),
+    "a quotation that is answered with another id": Planted(
+        PATH, r"encoded_by: \[R3\]", "encoded_by: [R2]", f"{PATH}:",
+        ("`R3` of spec/clip.yaml quotes these words, and the answer does not name it", "add `R3` to encoded_by")),
+    "a quotation that is called descriptive": Planted(
+        PATH, r"encoded_by: \[result_is_operand\]", "descriptive: a remark on quality and no more", f"{PATH}:", ("`result_is_operand` of spec/clip.yaml quotes",)),
+    "a finding's quotation that is not disputed": Planted(
+        PATH, r"      disputed_by: \[cast-of-no-number[^\]]*\]\n", "", f"{PATH}:", ("`cast-of-no-number` of spec/clip.yaml quotes", "to disputed_by")),
+    "an aspect's quotation that is answered with another aspect": Planted(
+        PATH, r"encoded_by: \[onnx-12/scalar_bounds\]", "encoded_by: [onnx-12/bounds]", f"{PATH}:", ("`onnx-12/scalar_bounds` of spec/clip.yaml",)),
+    "no reason": Planted(
+        PATH, "descriptive: leads-in", "descriptive: lead-in", f"{PATH}:", ("there is no reason `lead-in`", "did you mean `leads-in`")),
+    "a reason for other words": Planted(
+        PATH, "descriptive: leads-in", "descriptive: heading", f"{PATH}:", ("`heading` is a reason for heading; this is a sentence",)),
+    "a reason that nothing gives": Planted(
+        PATH, "\nreasons:\n", "\nreasons:\n  idle: {reason: nobody says it}\n", f"{PATH}:", ("no answer gives the reason `idle`",)),
+    "two answers in one": Planted(
+        PATH, r"encoded_by: \[R3\]", "encoded_by: [R3]\n      descriptive: leads-in", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
+    "no answer at all": Planted(
+        PATH, r"      encoded_by: \[R3\]\n", "", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
+    "an unknown key": Planted(
+        PATH, r"encoded_by: \[R3\]", "encoded_to: [R3]", f"{PATH}:", ("the key `encoded_to` is not known here", "`encoded_by`")),
+    "a source without answers": Planted(
+        PATH, r"(?s)\n  numpy-clip:.*", "\n", f"{PATH}:", ("the source `numpy-clip` of spec/clip.yaml has no answers",)),
+    "answers to no source": Planted(
+        PATH, r"\n  numpy-clip:", "\n  numpy:", f"{PATH}:", ("has no source `numpy`", "did you mean `numpy-clip`?")),
+}
+# fmt: on
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The root of a repository with its own spec/ and the theories of this one."""
+    root = tmp_path / "repository"
+    shutil.copytree(repo_root() / "spec", root / "spec")
+    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    return root
+
+
+def _plant(root: Path, planted: Planted) -> None:
+    path = root / planted.file
+    text = path.read_text(encoding="utf-8")
+    changed, count = re.subn(planted.old, lambda _: planted.new, text, count=1)
+    assert count == 1
+    path.write_text(changed, encoding="utf-8")
+
+
+def _refused() -> str:
+    with pytest.raises(UserError) as caught:
+        require_coverage(SPEC, OBLIGATIONS)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_mistake_is_one_message(name: str, own: Path) -> None:
+    planted = PLANTED[name]
+    _plant(own, planted)
+    message = _refused()
+    assert message.startswith(planted.where), message
+    for words in planted.says:
+        assert words in message
+
+
+def test_each_answer_that_is_left_out_is_missed(own: Path) -> None:
+    """One of each source, at its beginning, in its middle and at its end."""
+    path = own / PATH
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    begins = [index for index, line in enumerate(lines) if re.match(r"    - (\{?)words:", line)]
+    assert len(begins) > 600
+    for begin in (*begins[:1], *begins[7::60], *begins[-1:]):
+        end = next((i for i in range(begin + 1, len(lines)) if not lines[i].startswith("      ")), len(lines))
+        path.write_text("".join([*lines[:begin], *lines[end:]]), encoding="utf-8")
+        message = _refused()
+        assert message.startswith("spec/sources/"), message
+        assert "has no answer in spec/coverage.yaml" in message
+
+
+def test_two_answers_that_change_places_are_found(own: Path) -> None:
+    text = (own / PATH).read_text(encoding="utf-8")
+    one, other = (
+        "    - {words: 'where:', descriptive: leads-in}\n",
+        "    - {words: '- `X`: input tensor', descriptive: names}\n",
+    )
+    assert one + other in text
+    (own / PATH).write_text(text.replace(one + other, other + one, 1), encoding="utf-8")
+    assert "answer" in _refused()
+
+
+def test_lines_that_move_need_no_other_answers(own: Path) -> None:
+    page = own / SONNX
+    page.write_text("\n\n" + page.read_text(encoding="utf-8").replace("\n\n", "\n\n\n"), encoding="utf-8")
+    coverage = require_coverage(SPEC, OBLIGATIONS)
+    assert [one.item.line for one in coverage.of("sonnx-clip")][:2] == [3, 6]
+
+
+def test_every_sentence_has_an_answer(own: Path) -> None:
+    coverage = require_coverage(SPEC, OBLIGATIONS)
+    assert {one.source for one in coverage.covered} == {page.id for page in SPEC.sources}
+    assert {one.answer.sort for one in coverage.covered} == set(SORTS)
+    assert len(coverage.of_sort("not encoded")) <= 4
+
+
+def test_generate_and_prove_stop(bench: Workbench) -> None:
+    bench.plant(PATH, "[real, sonnx-real/element_types]", "[real, sonnx-real/bounds]")
+    says = r"coverage.yaml:\d+:\d+ .*`sonnx-real/element_types` of spec/clip.yaml quotes these words"
+    with pytest.raises(UserError, match=says):
+        render_all(load_spec())
+    ended = bench.prove("--only", "restrictions.R1_is_written")
+    assert ended.status == 2
+    assert re.search(says, ended.err)
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
