@@ -22,7 +22,7 @@ from sonnx_clip.evidence.recheck_proofs import require_borne_out
 from sonnx_clip.evidence.replays import read_replays
 from sonnx_clip.evidence.runtimes import not_judged, runtimes_of
 from sonnx_clip.evidence.source_findings import with_source_findings
-from sonnx_clip.evidence.statements import obligations_of, roads_of, statements_of
+from sonnx_clip.evidence.statements import obligations_of, roads_of, source_items, statements_of
 from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
 from sonnx_clip.evidence.verdicts import read_reports
@@ -34,6 +34,9 @@ from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.trusted import Trusted as Taken
 from sonnx_clip.prove.trusted import surprises
 from sonnx_clip.render.generate import LEFT_BY_COQC
+from sonnx_clip.render.generate import all_obligations as every_obligation
+from sonnx_clip.spec.coverage_checks import require_coverage
+from sonnx_clip.spec.coverage_file import PATH as COVERAGE
 from sonnx_clip.spec.source_digests import require_sources
 
 CHECK = "run `sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json`, or remove the file"
@@ -154,7 +157,8 @@ def gather(found: Inputs) -> Evidence:
         limits={
             name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
         },
-        statements=statements_of(spec, entries),
+        statements=statements_of(entries),
+        sources=tuple(source_items(require_coverage(spec, (o.id for o in every_obligation(spec))))),
         obligations_of=obligations_of(spec, obligations),
         roads=roads_of(
             complete=proofs.complete,
@@ -241,7 +245,7 @@ def _totals(
 
 def _files() -> Iterator[str]:
     """What the evidence rests on: the specification, its sources, the theories, what is generated."""
-    yield "spec/clip.yaml"
+    yield from ("spec/clip.yaml", COVERAGE)
     for folder in ("spec/sources", "spec/measured", "why3", "coq", "generated"):
         for path in sorted(repo_file(folder).rglob("*")):
             if path.is_file() and not path.name.startswith(".") and path.suffix not in LEFT_BY_COQC:

@@ -18,6 +18,8 @@ from sonnx_clip.prove.outcome import Status
 from sonnx_clip.prove.provers import Verdict as ProverVerdict
 from sonnx_clip.prove.standing import Kind as Standing
 from sonnx_clip.render.obligation import Kind
+from sonnx_clip.spec.coverage_file import Sort
+from sonnx_clip.spec.sentences import Kind as WordsKind
 
 Section: TypeAlias = Literal[
     "restrictions",
@@ -295,24 +297,44 @@ class FileDigest(Stored):
     sha256: str
 
 
-class Unformal(Stored):
-    """A line of the page that no entry quotes and no check reads: not formal, or said elsewhere too."""
+class SourceItem(Stored):
+    """A sentence, row, formula, example, heading or remark of a source, and what becomes of it.
 
+    Args:
+        source: the id of the text.
+        line: at which the words begin.
+        section: the headings above them.
+        kind: what they are.
+        text: the words.
+        answer: which kind of answer they have.
+        encoded_by: entries, aspects of dialects and obligations.
+        disputed_by: findings about the sources.
+        reason: why they are descriptive or not encoded; empty for the others.
+        note: what a reader should know beside that; may be empty.
+    """
+
+    source: str
     line: int
+    section: tuple[str, ...]
+    kind: WordsKind
     text: str
+    answer: Sort
+    encoded_by: tuple[str, ...]
+    disputed_by: tuple[str, ...]
+    reason: str
+    note: str
 
 
 class Statements(Stored):
     """What of the page is formal. `of_page_refuted` are false as they stand in a family, and repaired there.
 
-    `ours` are the properties: what we conclude from the page. `unformal` are lines that nothing formal takes.
+    `ours` are the properties: what we conclude from the page.
     """
 
     of_page: int
     of_page_refuted: int
     ours: int
     ours_refuted: int
-    unformal: tuple[Unformal, ...]
 
 
 class Obligations(Stored):
@@ -400,6 +422,7 @@ class Evidence(Stored):
     replays: tuple[ReplayEvidence, ...]
     limits: dict[str, str]
     statements: Statements
+    sources: tuple[SourceItem, ...]
     obligations_of: Obligations
     roads: tuple[Road, ...]
     files: tuple[FileDigest, ...]

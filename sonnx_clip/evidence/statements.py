@@ -1,15 +1,11 @@
-"""What of the page is formal, and which roads of argument were gone: no count says more than it counts."""
+"""What becomes of the sources, and which roads of argument were gone: no count says more than it counts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.runtimes import RUNTIMES
-from sonnx_clip.evidence.model import Obligations, Road, Statements, Unformal
-from sonnx_clip.paths import repo_file
-from sonnx_clip.spec.sonnx_checks import PAGE
-from sonnx_clip.spec.sonnx_page import chapters
-from sonnx_clip.spec.texts import fold
+from sonnx_clip.evidence.model import Obligations, Road, SourceItem, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,25 +19,21 @@ if TYPE_CHECKING:
         ReplayEvidence,
     )
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.types import Source
+    from sonnx_clip.spec.coverage_file import Coverage
 
 OF_THE_PAGE = ("restrictions", "constraints", "cases", "examples")
 """The sections whose entries are statements of the page; `properties` are what we conclude from them."""
 
-_STRUCTURE = ("#", ">", "|--", "| Restriction", "```", "$$", "\\", "<a id", "- **clip** operator", "where:")
 
-
-def statements_of(spec: Spec, entries: Sequence[Entry]) -> Statements:
-    """How many statements of the page and conclusions of ours hold, are repaired, are not formal."""
+def statements_of(entries: Sequence[Entry]) -> Statements:
+    """How many statements of the page and conclusions of ours hold, and how many are repaired."""
     of_page = [e for e in entries if e.requirement and e.section in OF_THE_PAGE]
     ours = [e for e in entries if e.requirement and e.section not in OF_THE_PAGE]
-    unformal = tuple(_unformal(spec))
     return Statements(
         of_page=len(of_page),
         of_page_refuted=sum(_refuted(e) for e in of_page),
         ours=len(ours),
         ours_refuted=sum(_refuted(e) for e in ours),
-        unformal=unformal,
     )
 
 
@@ -64,51 +56,21 @@ def obligations_of(spec: Spec, obligations: Sequence[ObligationEvidence]) -> Obl
     return Obligations(**counts)
 
 
-def _unformal(spec: Spec) -> Iterator[Unformal]:
-    """The lines of the page that say something, and that no entry quotes and no check reads; once each."""
-    path = repo_file(spec.page(PAGE).file)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    taken = set(_quoted(spec, lines))
-    for chapter in chapters(path):
-        taken |= {line for line, _ in chapter.types}
-        taken |= {row.line for row in chapter.rows} | {s.line for s in chapter.sentences}
-        taken |= {line for t in chapter.tagged for line in (t.line, t.line + 1)}
-        taken |= {branch.line for branch in chapter.branches}
-        for example in chapter.examples:
-            taken |= set(range(example.line, example.line + 14))
-    seen = set()
-    first = chapters(path)[0].line
-    for number, line in enumerate(lines, 1):
-        text = fold(line)
-        if number < first or number in taken or not text or text.startswith(_STRUCTURE) or text in seen:
-            continue
-        if any(character.isalpha() for character in text) and "begin{" not in text:
-            seen.add(text)
-            yield Unformal(line=number, text=text)
-
-
-def _quoted(spec: Spec, lines: Sequence[str]) -> Iterator[int]:
-    """The lines over which quotations of the page reach."""
-    for source in _sources(spec):
-        if source.page != PAGE:
-            continue
-        words = len(source.quote.split())
-        for at in source.at:
-            left, number = words, at
-            while left > 0 and number <= len(lines):
-                yield number
-                left -= len(lines[number - 1].split())
-                number += 1
-
-
-def _sources(spec: Spec) -> Iterator[Source]:
-    for section in ("families", "restrictions", "constraints", "cases", "properties", "readings", "examples"):
-        for entry in getattr(spec, section):
-            yield from (s for s in (entry.source, *getattr(entry, "also", ())) if s is not None)
-    for finding in spec.findings:
-        yield from finding.words
-    for dialect in spec.whole_dialects:
-        yield from dialect.says.values()
+def source_items(coverage: Coverage) -> Iterator[SourceItem]:
+    """Every sentence of every source with its answer, in the order of the sources."""
+    for one in coverage.covered:
+        yield SourceItem(
+            source=one.source,
+            line=one.item.line,
+            section=one.item.section,
+            kind=one.item.kind,
+            text=one.item.text,
+            answer=one.answer.sort,
+            encoded_by=one.answer.encoded_by,
+            disputed_by=one.answer.disputed_by,
+            reason=one.reason or one.answer.not_encoded or "",
+            note=one.answer.note or "",
+        )
 
 
 def roads_of(

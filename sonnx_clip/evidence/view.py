@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.evidence.model import ALL_TYPES
 from sonnx_clip.evidence.runtimes import FORMS, worst_shown
 from sonnx_clip.framac.record import PROVERS
+from sonnx_clip.render.coverage_page import SORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
         ObligationEvidence,
         RuntimeEvidence,
         Shown,
+        SourceItem,
         VectorEvidence,
     )  # fmt: skip
+
+    WordsRow = tuple[tuple[str, ...] | None, SourceItem, bool]
 
 SECTION_TITLES = {
     "restrictions": "Restrictions",
@@ -150,6 +154,40 @@ class View:
         """The anchor of the first finding about an entry."""
         found = (f for f in self.evidence.findings if entry.id in (f.about, *f.names))
         return next((f"finding-{f.id}" for f in found), None)
+
+    def has_finding(self, id_: str) -> bool:
+        """Whether the page has a finding of the specification's own."""
+        return any(finding.id == id_ for finding in self.evidence.findings)
+
+    def answer_counts(self, source: str | None = None) -> tuple[tuple[str, int], ...]:
+        """How many words of one source, or of all, have which kind of answer."""
+        counts = Counter(words.answer for words in self.evidence.sources if source in (None, words.source))
+        return tuple((sort, counts[sort]) for sort in SORTS if counts[sort])
+
+    def words_anchor(self, words: SourceItem) -> str:
+        """Where the words of a line stand on the page."""
+        return f"source-{words.source}-{words.line}"
+
+    def words_by_source(self) -> Iterator[tuple[str, tuple[WordsRow, ...]]]:
+        """Each source with its words; each with the section that begins there, and whether its line does."""
+        for source in dict.fromkeys(words.source for words in self.evidence.sources):
+            rows: list[WordsRow] = []
+            for words in self.evidence.sources:
+                if words.source == source:
+                    before = rows[-1][1] if rows else None
+                    begins = before is None or before.section != words.section
+                    first = before is None or before.line != words.line
+                    rows.append((words.section if begins else None, words, first))
+            yield source, tuple(rows)
+
+    def answered_by(self) -> Iterator[tuple[str, tuple[tuple[str, tuple[SourceItem, ...]], ...]]]:
+        """What answers words, sorted; by source the words that it answers, those of a line once."""
+        found: dict[str, dict[str, dict[int, SourceItem]]] = {}
+        for words in self.evidence.sources:
+            for name in (*words.encoded_by, *words.disputed_by):
+                found.setdefault(name, {}).setdefault(words.source, {}).setdefault(words.line, words)
+        for name in sorted(found):
+            yield name, tuple((source, tuple(lines.values())) for source, lines in found[name].items())
 
     def by_subject(self) -> Iterator[tuple[str, tuple[ObligationEvidence, ...]]]:
         """The obligations of each element type or theory."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +20,9 @@ from sonnx_clip.evidence.on_answers import violated
 from sonnx_clip.evidence.page import _DIALECT_COLOURS
 from sonnx_clip.evidence.runtimes import worst_shown
 from sonnx_clip.paths import repo_file
+from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.coverage_checks import require_coverage
 from tests.evidence import made
 
 if TYPE_CHECKING:
@@ -91,9 +94,23 @@ def test_what_the_obligations_speak_of_is_counted_once(written):
     statements = written.evidence.statements
     assert statements.of_page + statements.ours == totals.requirements
     assert (statements.of_page_refuted, statements.ours_refuted) == (1, 9)
-    texts = [line.text for line in statements.unformal]
-    assert "Operator **clip** has no attribute." in texts
-    assert not [text for text in texts if "must" in text or "[R1]" in text]
+
+
+def test_every_sentence_of_the_sources_stands_beside_its_answer(written):
+    spec = load_spec()
+    coverage = require_coverage(spec, (o.id for o in all_obligations(spec)))
+    sources = written.evidence.sources
+    assert [(w.source, w.line, w.text) for w in sources] == [
+        (one.source, one.item.line, one.item.text) for one in coverage.covered
+    ]
+    found = next(w for w in sources if w.text == "Operator **clip** has no attribute.")
+    assert (found.line, found.answer, found.encoded_by) == (153, "encoded", ("sonnx-real/attributes",))
+    assert '<tr id="source-sonnx-clip-153">' in written.html
+    assert '<a href="#dialects-sonnx-real">sonnx-real/attributes</a>' in written.html
+    assert 'sonnx-clip <a href="#source-sonnx-clip-153">153</a>' in written.html
+    counts = Counter(w.answer for w in sources)
+    assert f"{counts['encoded']} encoded, " in written.html
+    assert all(w.reason for w in sources if w.answer in ("descriptive", "not encoded"))
 
 
 def test_a_road_that_was_not_gone_is_said(written):
