@@ -142,6 +142,10 @@ ask 60 why3/kernel.mlw Kernel -a inline_all -a introduce_premises \
   -G "elsewhere'vc"
 ask 1 why3/kernel.mlw Kernel  \
   -G "smoke_kernel"
+ask 60 why3/kernel.mlw KernelOfTensor -a inline_all -a introduce_premises \
+  -G "of_tensor'vc"
+ask 1 why3/kernel.mlw KernelOfTensor  \
+  -G "smoke_kernel_of_tensor"
 ask 1 why3/memory.mlw Size  \
   -G "smoke_size"
 ask 1 why3/memory.mlw Buffers  \
@@ -164,6 +168,18 @@ ask 60 why3/tensor.mlw ShapeTheorems -a inline_all -a introduce_premises \
   -G "zero_size_has_no_entry'vc"
 ask 1 why3/tensor.mlw ShapeTheorems  \
   -G "smoke_shape"
+ask 60 why3/tensor.mlw RowMajor -a inline_all -a introduce_premises \
+  -G "rows_in_order'vc" \
+  -G "offset_is_below_size'vc" \
+  -G "rows_differ'vc" \
+  -G "same_row'vc" \
+  -G "places_differ'vc" \
+  -G "rows_of_none'vc" \
+  -G "row_of'vc" \
+  -G "has_rows'vc" \
+  -G "index_at'vc"
+ask 1 why3/tensor.mlw RowMajor  \
+  -G "smoke_row_major"
 ask 60 why3/tensor.mlw OneEntry -a inline_all -a introduce_premises \
   -G "first_entry"
 ask 1 why3/tensor.mlw OneEntry  \
@@ -172,6 +188,7 @@ ask 60 why3/tensor.mlw TensorTheorems -a inline_all -a introduce_premises \
   -G "entry_of_clip" \
   -G "shape_consistency" \
   -G "type_consistency" \
+  -G "entry_by_entry" \
   -G "rank_0" \
   -G "inverted_bounds" \
   -G "ordered_bounds" \
@@ -279,7 +296,8 @@ ask 60 generated/why3/int8.mlw Constraints -a inline_all -a introduce_premises \
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/int8.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/int16.mlw Instance -a inline_all -a introduce_premises
@@ -335,7 +353,8 @@ ask 60 generated/why3/int16.mlw Constraints -a inline_all -a introduce_premises 
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/int16.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/int32.mlw Instance -a inline_all -a introduce_premises
@@ -391,7 +410,8 @@ ask 60 generated/why3/int32.mlw Constraints -a inline_all -a introduce_premises 
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/int32.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/int64.mlw Instance -a inline_all -a introduce_premises
@@ -447,7 +467,8 @@ ask 60 generated/why3/int64.mlw Constraints -a inline_all -a introduce_premises 
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/int64.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/uint8.mlw Instance -a inline_all -a introduce_premises
@@ -502,7 +523,8 @@ ask 60 generated/why3/uint8.mlw Constraints -a inline_all -a introduce_premises 
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/uint8.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/uint16.mlw Instance -a inline_all -a introduce_premises
@@ -557,7 +579,8 @@ ask 60 generated/why3/uint16.mlw Constraints -a inline_all -a introduce_premises
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/uint16.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/uint32.mlw Instance -a inline_all -a introduce_premises
@@ -612,7 +635,8 @@ ask 60 generated/why3/uint32.mlw Constraints -a inline_all -a introduce_premises
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/uint32.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/uint64.mlw Instance -a inline_all -a introduce_premises
@@ -667,7 +691,8 @@ ask 60 generated/why3/uint64.mlw Constraints -a inline_all -a introduce_premises
   -G "C2_when_ordered" \
   -G "C2" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/uint64.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/float16.mlw Instance -a inline_all -a introduce_premises
@@ -773,7 +798,8 @@ ask 60 generated/why3/float16.mlw Constraints -a inline_all -a introduce_premise
   -G "C2_when_ordered" \
   -G "C2_repaired" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/float16.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/float16.mlw Refutation -a inline_all -a introduce_premises \
@@ -884,7 +910,8 @@ ask 60 generated/why3/bfloat16.mlw Constraints -a inline_all -a introduce_premis
   -G "C2_when_ordered" \
   -G "C2_repaired" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/bfloat16.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/bfloat16.mlw Refutation -a inline_all -a introduce_premises \
@@ -995,7 +1022,8 @@ ask 60 generated/why3/float32.mlw Constraints -a inline_all -a introduce_premise
   -G "C2_when_ordered" \
   -G "C2_repaired" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/float32.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/float32.mlw Refutation -a inline_all -a introduce_premises \
@@ -1106,7 +1134,8 @@ ask 60 generated/why3/float64.mlw Constraints -a inline_all -a introduce_premise
   -G "C2_when_ordered" \
   -G "C2_repaired" \
   -G "C3_is_written" \
-  -G "C3"
+  -G "C3" \
+  -G "C3_of_the_entries"
 ask 1 generated/why3/float64.mlw Constraints  \
   -G "smoke_constraints"
 ask 60 generated/why3/float64.mlw Refutation -a inline_all -a introduce_premises \
@@ -3766,7 +3795,7 @@ digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw gen
 mkdir -p build/replays
 record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
 printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \
-  valid "$valid" goals 6582 smoke "$asked" false "$false" smokes 284 >"$record.new"
+  valid "$valid" goals 6628 smoke "$asked" false "$false" smokes 288 >"$record.new"
 mv "$record.new" "$record"
-echo "$valid of 6582 goals Valid (3291 obligations, two provers); smoke: $false of $asked Valid, 284 asked"
-[ "$valid" -eq 6582 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 284 ]
+echo "$valid of 6628 goals Valid (3314 obligations, two provers); smoke: $false of $asked Valid, 288 asked"
+[ "$valid" -eq 6628 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 288 ]

@@ -1,4 +1,4 @@
-"""The two errors that users of the project meet."""
+"""The errors that users of the project meet: of the command line, of the oracle, of a dialect."""
 
 from __future__ import annotations
 

@@ -67,6 +67,8 @@ class TensorGoals:
                 yield from _interval_steps()
             given = "".join(f"{printer.operand(part, AND)} -> " for part in before)
             yield Goal(c.id, "theorem", (c.id,), c.title, f"{TENSORS} {given}{result}")
+            if c.id == "C3":
+                yield self._of_the_entries()
             return
         yield from _interval_steps()
         condition = printer.show(c.repaired[self.family])
@@ -76,6 +78,17 @@ class TensorGoals:
             (c.id,),
             f"under its condition: {c.title}",
             f"{TENSORS} ({condition}) -> {result}",
+        )
+
+    def _of_the_entries(self) -> Goal:
+        """Where the tags of X, L and M are of the type of their entries, that of Y is."""
+        typed = "".join(f"typed {name} -> " for name in "xlm")
+        return Goal(
+            "C3_of_the_entries",
+            "theorem",
+            ("C3",),
+            f"where the tags of X, L and M say {self.etype.sonnx}, as their entries are, that of Y does",
+            f"{TENSORS} {typed}let y = clip_tensor x l m in stated_C3 x l m y /\\ typed y",
         )
 
     def refutations(self) -> Iterator[Goal]:

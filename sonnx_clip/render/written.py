@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from sonnx_clip.paths import repo_file
 from sonnx_clip.render.obligation import Kind, Obligation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _MODULE = re.compile(r"^\s*(?:module|theory)\s+(?P<module>\w+)", re.MULTILINE)
@@ -20,10 +21,15 @@ _OUTSIDE = re.compile(r'\[@[^\]]*\]|"(?:[^"\\\n]|\\.)*"|(?P<opens>\(\*(?!\)))|(?
 _IN_COMMENT = re.compile(r"(?P<opens>\(\*(?!\)))|(?P<closes>\*\))")
 _VISIBLE = re.compile(r"[^\n]")
 _GOAL = re.compile(
-    r"\b(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma|let(?:\s+ghost)?(?=\s+\w+\s*\[@shows:))"
+    r"\b(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma|let(?:\s+rec)?(?:\s+ghost)?(?=\s+\w+\s*\[@shows:))"
     r"\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
     re.MULTILINE,
 )
+_LAST_COMMENT = re.compile(r"\(\*\*((?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
+_QUOTED = re.compile(r"\[([^\]]*)\]")
+_ELEMENTS = re.compile(r"\buse elements\.(\w+)(?! as\b)")
+_USED = re.compile(r"\buse(?: export)? (\w+)$", re.MULTILINE)
+_ABSTRACT = re.compile(r"^\s*type t$", re.MULTILINE)
 _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
 
 
@@ -97,18 +103,57 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
 
 
 def _of_file(path: Path, ids: frozenset[str]) -> list[Obligation]:
-    file = f"why3/{path.name}"
-    return [
-        _obligation(file, path.stem, module, match, body, ids)
-        for module, body in modules(path.read_text(encoding="utf-8"))
-        for match in _GOAL.finditer(body)
-    ]
+    text = path.read_text(encoding="utf-8")
+    parts = modules(text)
+    bodies = dict(parts)
+    found, begin = [], 0
+    for module, body in parts:
+        begin = without_comments(text).index(body, begin)
+        for match in _GOAL.finditer(body):
+            comment = _comment_before(text[: begin + match.start()])
+            of = _Written(f"why3/{path.name}", path.stem, module, comment, _of_types(body, bodies))
+            found.append(_obligation(of, match, body, ids))
+    return found
 
 
-def _obligation(
-    file: str, stem: str, module: str, match: re.Match[str], body: str, ids: frozenset[str]
-) -> Obligation:
-    name = match["name"]
+@dataclass(frozen=True)
+class _Written:
+    """Where a goal stands, what the comment before it says, and of which element types it is stated."""
+
+    file: str
+    stem: str
+    module: str
+    comment: str
+    types: str
+
+
+def _comment_before(text: str) -> str:
+    """The comment for readers, ``(** … *)``, that the text ends with; empty if there is none."""
+    found = _LAST_COMMENT.search(text)
+    return " ".join(found[1].split()) if found else ""
+
+
+def _of_types(body: str, bodies: Mapping[str, str]) -> str:
+    """Of which element types the statements of a module are, as words behind a title."""
+    if "ordered.Ordered" in body:
+        return ", for every ordered type"
+    if named := _ELEMENTS.search(body):
+        return ", for the reals" if named[1] == "Real" else f", for {named[1].lower()}"
+    for used in _USED.findall(body):
+        if used in bodies and (found := _of_types(bodies[used], bodies)):
+            return found
+    return ", for every element type" if _ABSTRACT.search(body) else ""
+
+
+def _title(of: _Written, name: str, *, program: bool) -> str:
+    if program:
+        return f"{name.replace('_', ' ')} keeps its contract{of.types}"
+    text = _QUOTED.sub(r"\1", of.comment.split(". ")[0]).removesuffix(".")
+    return f"{text[:1].lower()}{text[1:]}{of.types}"
+
+
+def _obligation(of: _Written, match: re.Match[str], body: str, ids: frozenset[str]) -> Obligation:
+    name, file, stem, module = match["name"], of.file, of.stem, of.module
     where = f"{file} ({module}.{name})"
     shows = _SHOWS.search(match["marks"])
     if shows is None:
@@ -125,12 +170,16 @@ def _obligation(
     statement = " ".join(
         body[match.end() :].split("\n\n", maxsplit=1)[0].removeprefix(" ").removeprefix(":").split()
     )
-    words = name.replace("_", " ")
     kind: Kind
+    program = match["form"].startswith("let") and "lemma" not in match["form"]
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"
-    elif match["form"].startswith("let") and "lemma" not in match["form"]:
-        kind, title = "refinement", f"{words} keeps its contract, for every element type"
     else:
-        kind, title = "theorem", f"{words}, for every ordered type"
+        if not of.comment:
+            what = "no comment says what the goal states"
+            raise UserError(what, where, "write it before the goal, (** as a sentence. *)")
+        kind, title = (
+            "refinement" if program else "theorem",
+            _title(of, name, program=program and "ghost" not in match["form"]),
+        )
     return Obligation(f"{stem}.{name}", kind, stem, shown, title, file, module, goal, statement)

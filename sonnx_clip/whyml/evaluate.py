@@ -110,7 +110,7 @@ class Evaluator:
         body = self.changed.get((scope.module, program.name), program.body)
         try:
             result = self.value(body, inner, scope)
-        except EndlessError:
+        except (EndlessError, AssertionIsFalseError):
             return np.False_
         kept: Any = np.True_
         for promise in program.ensures:
@@ -307,9 +307,17 @@ class Evaluator:
             self.value(body, env, scope)
         raise EndlessError
 
+    def _assert(self, node: Node, env: Environment, scope: Scope) -> None:
+        if not np.all(self.value(node.parts[0], env, scope)):
+            raise AssertionIsFalseError
+
 
 class EndlessError(Exception):
     """A loop goes on for longer than any of the samples needs."""
+
+
+class AssertionIsFalseError(Exception):
+    """What a program asserts does not hold."""
 
 
 _STEPS = 64

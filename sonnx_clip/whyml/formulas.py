@@ -18,7 +18,7 @@ _WORDS = frozenset({
     "let", "in", "if", "then", "else", "forall", "exists", "match", "with", "end", "not", "old",
     "fun", "while", "do", "done", "true", "false", "invariant", "variant", "ref", "predicate",
     "function", "constant", "goal", "lemma", "axiom", "type", "use", "clone", "module", "theory",
-    "meta", "val", "requires", "ensures", "reads", "writes", "returns", "raises", "export",
+    "meta", "val", "assert", "requires", "ensures", "reads", "writes", "returns", "raises", "export",
     "import", "as", "mutable", "abstract", "ghost", "rec", "so", "by", "begin", "inductive",
 })  # fmt: skip
 # From loose to tight; each level is right or left associative, as in Why3's grammar.
@@ -89,7 +89,7 @@ class Reader:
     def expression(self) -> Node:
         """A term, a formula, or one step of a program."""
         word = self.next
-        if word in ("let", "forall", "exists", "if", "fun", "while"):
+        if word in ("let", "forall", "exists", "if", "fun", "while", "assert"):
             return getattr(self, f"_{word}")()  # type: ignore[no-any-return]
         return self._level(0)
 
@@ -169,6 +169,13 @@ class Reader:
         body = self.sequence()
         self.take("done")
         return Node("while", "", (condition, *kept, body))
+
+    def _assert(self) -> Node:
+        self.take("assert")
+        self.take("{")
+        formula = self.expression()
+        self.take("}")
+        return Node("assert", "", (formula,))
 
     def _level(self, level: int) -> Node:
         if level == len(_LEVELS):

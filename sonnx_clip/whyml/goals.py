@@ -8,7 +8,8 @@ premise that holds of some values is not empty: that is the witness that the evi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _COMPLETE = 16  # bits of an element type of which all patterns are taken where one variable is bound
 _TRIES, _MANY = 12, 30_000  # samples for a witness of a premise that few values meet
 _ROWS_OF_DATA = 250  # combinations of tensors, shapes or nodes
+_ALLOWED, _DRAWN = 20, 20_000  # how many of them a program shall be given, and how many are drawn for that
 
 
 @dataclass(frozen=True)
@@ -250,8 +252,34 @@ class Goals:
                 env = _with_solved(env, solved)
             return [env]
         if statement.key not in self._rows or statement.node is not node:
-            self._rows[statement.key] = list(_rows(self.spec, names, types, statement))
+            rows = list(_rows(self.spec, names, types, statement))
+            if statement.program is not None:
+                rows += self._more_rows(rows, names, types, statement)
+            self._rows[statement.key] = rows
         return self._rows[statement.key]
+
+    def _more_rows(
+        self, rows: Sequence[Environment], names: Sequence[str], types: Sequence[Any], statement: Statement
+    ) -> list[Environment]:
+        """Further values that a program may be given, where few of the first ones are of that kind."""
+        program = statement.program
+        assert program is not None
+        evaluator = Evaluator(self._domain(statement.scope), self._together)
+
+        def allowed(env: Environment) -> bool:
+            return all(np.all(evaluator.value(r, env, statement.scope)) for r in program.requires)
+
+        lacking = _ALLOWED - sum(map(allowed, rows))
+        pools = [domain_of(self.spec, t, statement.scope) for t in types]
+        if lacking <= 0 or prod(map(len, pools)) <= _ROWS_OF_DATA:
+            return []
+        random = np.random.default_rng(len(names) + 1)
+        drawn = (
+            dict(zip(names, (pool[int(random.integers(len(pool)))] for pool in pools), strict=True))
+            for _ in range(_DRAWN)
+        )
+        around = (env | _around(self.spec, statement) for env in drawn)
+        return list(islice(filter(allowed, around), lacking))
 
     def _literals(self, statement: Statement, node: Node) -> tuple[Any, ...]:
         """The patterns that the goal names: what happens at its edges is seen there.

@@ -183,7 +183,9 @@ def _records(spec: Spec, fields: tuple[str, ...], scope: Scope) -> Sequence[Any]
     match fields:
         case ("element", "shape", "entry"):
             of = scope.types.get("elt") or scope.types["t"]
-            return _tensors(tuple(patterns(spec, of)))
+            own = ("Real" if of == "real" else of,) if of != TOY else ()
+            tags = dict.fromkeys((*own, *ELEMENT_TYPES))
+            return _tensors(tuple(patterns(spec, of)), tuple(tags)[:2])
         case ("element", "sparse", "dims"):
             return tuple(d[1] for d in declared() if d[0] == "Present")
         case ("x", "l", "m", "y"):
@@ -197,13 +199,13 @@ def _records(spec: Spec, fields: tuple[str, ...], scope: Scope) -> Sequence[Any]
 
 
 @cache
-def _tensors(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Scalars of every kind of value, vectors of none, one and two entries, in two element types."""
+def _tensors(values: tuple[Any, ...], tags: tuple[str, ...]) -> tuple[Any, ...]:
+    """Scalars of every kind of value, vectors of none, one and two entries, tagged with two element types."""
     few = values[:: max(1, len(values) // 9)]
     scalar, one, two = ("Scalar",), ("Dim", 1, ("Scalar",)), ("Dim", 2, ("Scalar",))
     random = np.random.default_rng(7)
     found: list[tuple[Any, ...]] = []
-    for tag in ELEMENT_TYPES[:2]:
+    for tag in tags:
         for value in few:
             found.append((tag, scalar, (value,)))
             found.append((tag, one, (value,)))

@@ -171,7 +171,7 @@ def test_a_wrong_kernel_by_an_operator_is_named(bench: Workbench) -> None:
 def test_an_axiom_behind_the_smoke_goal_is_named(bench: Workbench) -> None:
     """The task of the smoke goal would not show it."""
     smoke = "  goal smoke_clip [@shows:smoke] : false\n"
-    late = "  lemma late [@shows:nan_out] : forall x: t. eq x x \\/ not eq x x\n"
+    late = "  (** Later. *)\n  lemma late [@shows:nan_out] : forall x: t. eq x x \\/ not eq x x\n"
     bench.plant(CLIP, smoke, smoke + late)
     ended = bench.prove("--only", NAN_OUT)
     assert ended.status == 1

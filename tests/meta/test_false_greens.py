@@ -19,6 +19,7 @@ YAML = "spec/clip.yaml"
 CLIP = "why3/clip.mlw"
 SMOKE = "  goal smoke_clip [@shows:smoke] : false\n"
 ALWAYS = (
+    "  (** The result always lies between the bounds. *)\n"
     "  goal interval_always [@shows:interval,C2] :\n"
     "    forall x l m: t. let y = clip x l m in (le l y /\\ le y m) \\/ y = m\n"
 )
@@ -119,7 +120,8 @@ def test_an_assumption_is_reported(name: str, bench: Workbench) -> None:
 def test_a_lemma_within_a_line_is_an_obligation(bench: Workbench) -> None:
     """It is used as a hypothesis elsewhere: it must say what it shows, and be proved."""
     extra = bench.root / "why3" / "extra.mlw"
-    extra.write_text("module Extra type t predicate nan t lemma no_nan: forall a: t. not nan a end\n")
+    theory = "module Extra type t predicate nan t (** None. *) lemma no_nan: forall a: t. not nan a end\n"
+    extra.write_text(theory)
     with pytest.raises(UserError, match=r"Extra\.no_nan.*\n*.*does not say what it shows|does not say"):
         all_obligations(load_spec())
     extra.write_text(extra.read_text().replace("no_nan:", "no_nan [@shows:nan_out] :"))

@@ -25,6 +25,11 @@ PLANTED = {
         "why3/profile.mlw", "| And (Known k) rest -> 0 <= k /\\ all_known rest",
         "| And (Known k) rest -> 0 <= k /\\ k <> 5 /\\ all_known rest",
         ["! profile.Declared.all_known"]),
+    "the first coordinate runs first": (
+        "why3/tensor.mlw", "At k more -> k * size rest + offset more rest",
+        "At k more -> k + offset more rest", ["! tensor.RowMajor.offset"]),
+    "a tensor has half of its entries": (
+        "why3/tensor.mlw", "else d * size rest", "else d * size rest - 1", ["! tensor.RowMajor.size"]),
     "elsewhere the source may change": (
         "why3/kernel.mlw",
         ("    ensures  { forall k: int. 0 <= k < n ->\n"
@@ -45,8 +50,8 @@ PLANTED = {
         "why3/clip.mlw", "  goal smoke_clip", "  goal easy [@shows:C1] : true\n\n  goal smoke_clip",
         ["+ clip.ClipTheorems.easy"]),
     "axioms are assumed": (
-        "why3/tensor.mlw", "  use Shape\n\n  goal scalar",
-        "  use Shape\n  clone ordered.Ordered with axiom .\n\n  goal scalar",
+        "why3/tensor.mlw", "  use Shape\n\n  (** A scalar",
+        "  use Shape\n  clone ordered.Ordered with axiom .\n\n  (** A scalar",
         ["! tensor.ShapeTheorems.(imports)"]),
 }  # fmt: skip
 

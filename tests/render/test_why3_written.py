@@ -57,7 +57,28 @@ def test_all_goals_of_the_hand_written_theories() -> None:
     assert found["clip.smoke_clip"].kind == "smoke"
     assert found["clip.monotone"].kind == "theorem"
     assert found["clip.monotone"].statement.startswith("forall x x2 l m: t. le x x2")
-    assert found["clip.monotone"].title == "monotone, for every ordered type"
+    assert found["clip.monotone"].title == "a greater x never gives a smaller result, for every ordered type"
+
+
+def test_a_title_says_of_which_types_the_theory_speaks() -> None:
+    """By its words and by what its module rests on: not every theorem is one of every ordered type."""
+    titles = {o.id: o.title for o in written_obligations(IDS)}
+    assert titles["scale_bias.clip_keeps_distance"].endswith(" than the inputs, for the reals")
+    assert titles["composition.int16_ends"].endswith(", for int16")
+    assert titles["composition.sweeps_cover_every_triple"].endswith(", for every ordered type")
+    assert titles["kernel.elsewhere"].endswith(", for every element type")
+    assert titles["profile.not_explicit_after_a_symbol"] == "a symbol before a shape leaves it not explicit"
+    assert titles["tensor.entry_of_clip"].startswith("an entry of the result is Clip of the entry of x, ")
+
+
+def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
+    bench.plant("why3/clip.mlw", "  (** A greater x never gives a smaller result. *)\n", "")
+    with pytest.raises(UserError) as caught:
+        written_obligations(IDS)
+    message = (
+        f"{WHERE}: no comment says what the goal states\n  write it before the goal, (** as a sentence. *)"
+    )
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
