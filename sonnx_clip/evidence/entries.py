@@ -13,6 +13,7 @@ from sonnx_clip.evidence.on_answers import verdicts_on_property
 from sonnx_clip.evidence.runtimes import FORMS, verdicts_for
 from sonnx_clip.evidence.vectors import Vector, count, speaks_of_example, speaks_of_property
 from sonnx_clip.spec import class_of, encode, unparse
+from sonnx_clip.spec.dialect_examples import ComputedBy, bounds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.trace import Trace
     from sonnx_clip.evidence.vectors import Vectors
     from sonnx_clip.spec import Source, Spec
+    from sonnx_clip.spec.dialect_examples import DialectExample
     from sonnx_clip.spec.entries import Example
 
     Speaks = Callable[[str, Vector], bool]
@@ -111,6 +113,27 @@ def _examples(found: Materials) -> Iterator[Entry]:
             classes=_example_classes(found.spec, entry), speaks=speaks_of_example(found.spec, entry),
             except_types=entry.not_representable_in,
         )  # fmt: skip
+    for of_dialect in found.spec.dialect_examples:
+        yield _dialect_example(found, of_dialect)
+
+
+def _dialect_example(found: Materials, entry: DialectExample) -> Entry:
+    """An example of a dialect, in its one element type; its vectors are those with its X and bounds."""
+    etype = found.spec.element_type(entry.type)
+    others = tuple(t.id for t in found.spec.types_of(etype.family) if t.id != etype.id)
+    x = entry.X if isinstance(entry.X, str) else f"[{', '.join(entry.X)}]"
+    y = entry.Y
+    told = f"{y.reading} with L = {y.L}, M = {y.M}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
+    facts = [("dialect", entry.dialect), ("type", entry.type), ("X", x)]
+    facts += [("L", entry.L or "missing"), ("M", entry.M or "missing"), ("Y", told)]
+    low, high = bounds_of(found.spec, entry)
+    triples = {(int(encode(text, etype)), int(low), int(high)) for text, _ in entry.pairs}
+    return _entry(
+        found, "examples", entry, title=f"Worked example {entry.id}",
+        statement=f"{entry.dialect}: clip({x}, {entry.L or 'missing'}, {entry.M or 'missing'}) = {told}",
+        role="example", families=(etype.family,), facts=tuple(facts), except_types=others,
+        speaks=lambda type_id, vector: type_id == etype.id and vector.triple in triples,
+    )  # fmt: skip
 
 
 def _example_classes(spec: Spec, entry: Example) -> tuple[str, ...]:

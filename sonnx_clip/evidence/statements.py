@@ -47,7 +47,9 @@ def obligations_of(spec: Spec, obligations: Sequence[ObligationEvidence]) -> Obl
         "of_page": {r.id for r in spec.requirements() if r.section in OF_THE_PAGE},
         "ours": {r.id for r in spec.requirements() if r.section not in OF_THE_PAGE},
         "findings": {e.id for e in spec.findings},
-        "readings": {e.id for e in spec.readings} | {e.id for e in spec.dialects},
+        "readings": {e.id for e in spec.readings}
+        | {e.id for e in spec.dialects}
+        | {e.id for e in spec.dialect_examples},
     }
     counts = dict.fromkeys((*by_section, "others"), 0)
     for o in obligations:

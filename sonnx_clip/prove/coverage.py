@@ -127,6 +127,9 @@ def _of_statements(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
     for example in spec.examples:
         if example.family == etype.family and etype.id not in example.not_representable_in:
             yield f"example_{example.id}", example.id, "theorem"
+    for of_dialect in spec.dialect_examples:
+        if of_dialect.type == etype.id:
+            yield f"example_{of_dialect.id}", of_dialect.id, "theorem"
 
 
 def _proved_or_refuted(entry: Property | Constraint, family: FamilyId) -> Iterator[Wanted]:

@@ -17,6 +17,7 @@ from sonnx_clip.render.claims import claim_theories
 from sonnx_clip.render.coq import render_coq
 from sonnx_clip.render.coverage_page import render_coverage
 from sonnx_clip.render.dialects import dialect_theories
+from sonnx_clip.render.example_goals import example_theories
 from sonnx_clip.render.findings import render_findings
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.numpy import render_numpy
@@ -58,7 +59,8 @@ def ids_of(spec: Spec) -> frozenset[str]:
     """The ids that an obligation may show."""
     sections = (
         spec.restrictions, spec.constraints, spec.cases, spec.classes,
-        spec.properties, spec.latitude, spec.readings, spec.dialects, spec.examples, spec.element_types,
+        spec.properties, spec.latitude, spec.readings, spec.dialects, spec.examples, spec.dialect_examples,
+        spec.element_types,
     )  # fmt: skip
     claimed = (finding.id for finding in spec.findings if finding.theorems)
     return frozenset((*(entry.id for section in sections for entry in section), *claimed))
@@ -76,8 +78,17 @@ def render_theories(spec: Spec) -> Generated:
     numpy, of_numpy = numpy_theories(spec)
     readings, of_readings = _once(spec, reading_theories)
     dialects, of_dialects = _once(spec, dialect_theories)
+    examples, of_examples = _once(spec, example_theories)
     claims, of_claims = _once(spec, claim_theories)
-    rendered = (*why3.obligations, *of_readings, *of_dialects, *of_claims, *of_kernels, *of_numpy)
+    rendered = (
+        *why3.obligations,
+        *of_readings,
+        *of_dialects,
+        *of_examples,
+        *of_claims,
+        *of_kernels,
+        *of_numpy,
+    )
     obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
@@ -86,7 +97,7 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
-    files = {**why3.files, **readings, **dialects, **claims, **kernels, **numpy}
+    files = {**why3.files, **readings, **dialects, **examples, **claims, **kernels, **numpy}
     files[MANIFEST] = _manifest(spec, rendered)
     return Generated(files, obligations)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.vectors_schema import SCHEMA_PATH, vectors_schema
 from sonnx_clip.spec import FloatBits, encode, evaluator, show, show_bits
+from sonnx_clip.spec.dialect_examples import bounds_of
 from sonnx_clip.spec.values import is_nan
 from sonnx_clip.special import special_patterns
 
@@ -111,6 +112,10 @@ def _named(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
         for x in example.X
     ]
     texts += [(w.X, w.L, w.M) for p in spec.properties if (w := p.refuted_for.get(etype.family))]
+    for of_dialect in spec.dialect_examples:
+        if of_dialect.type == etype.id:
+            low, high = bounds_of(spec, of_dialect)
+            yield from ((int(encode(x, etype)), int(low), int(high)) for x, _ in of_dialect.pairs)
     for x, l, m in texts:
         yield int(encode(x, etype)), int(encode(l, etype)), int(encode(m, etype))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.digest import digest_of
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
+from sonnx_clip.spec.dialect_examples import check_dialect_examples
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import raise_first
 from sonnx_clip.spec.finding_checks import check_findings
@@ -47,6 +48,7 @@ def read_and_check(path: Path) -> Spec:
     raise_first(document, check_cases(spec))
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))
+    raise_first(document, check_dialect_examples(spec))
     raise_first(document, check_findings(spec))
     raise_first(document, check_claims(spec))
     # It agrees with itself: now with the texts, and nothing of it is empty or left out.

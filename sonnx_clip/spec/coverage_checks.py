@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN = 90
 _ENTRIES = (
     "families", "element_types", "restrictions", "constraints", "cases", "definitions", "classes",
-    "properties", "latitude", "readings", "dialects", "examples",
+    "properties", "latitude", "readings", "dialects", "examples", "dialect_examples",
 )  # fmt: skip
 
 

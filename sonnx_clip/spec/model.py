@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 from pydantic import Field, PrivateAttr
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.spec.dialect_examples import DialectExample
 from sonnx_clip.spec.dialects import Dialect, DialectRow, whole
 from sonnx_clip.spec.entries import (
     Case,
@@ -83,6 +84,7 @@ class Spec(Part):
     dialects: Annotated[tuple[DialectRow, ...], Field(min_length=1)]
     findings: Annotated[tuple[SourceFinding, ...], Field(min_length=1)]
     examples: Annotated[tuple[Example, ...], Field(min_length=1)]
+    dialect_examples: Annotated[tuple[DialectExample, ...], Field(min_length=1)]
 
     _digest: str = PrivateAttr(default="")
     _memo: dict[tuple[str, str], Any] = PrivateAttr(default_factory=dict)

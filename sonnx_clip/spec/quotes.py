@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.types import Source
 
 _SHORTEST = 12  # characters of a quotation
-_SECTIONS = ("families", "restrictions", "constraints", "cases", "properties", "readings", "examples")
+_SECTIONS = (
+    "families", "restrictions", "constraints", "cases", "properties", "readings", "examples",
+    "dialect_examples",
+)  # fmt: skip
 
 
 def check_quotes(spec: Spec) -> Iterator[Finding]:

@@ -30,6 +30,7 @@ _ENTRIES = (
     "dialects",
     "findings",
     "examples",
+    "dialect_examples",
 )
 # A family may have the name of its only type (`real`), and a page that of a vendor's operator; what
 # carries evidence may not share its id with anything of its kind.
