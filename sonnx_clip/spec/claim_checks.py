@@ -77,7 +77,7 @@ def check_claims(spec: Spec) -> Iterator[Finding]:
             for wrong in _types(spec, (*way, "claim", place), part)
         ]
         yield from misused
-        if misused or not entry.claim:
+        if misused:
             continue
         for position, part in enumerate(entry.claim):
             if isinstance(part, Theorem):
@@ -121,8 +121,11 @@ def _theorem(spec: Spec, way: Way, entry: SourceFinding, part: Theorem) -> Itera
     """It is true of the numbers that are tried, and false of them if what it names were otherwise."""
     otherwise = tuple(_otherwise(spec, part))
     excluded = False
-    first_of_family = {etype.family: etype for etype in reversed(types_of_claim(spec, part))}
-    for etype in first_of_family.values():  # the provers are asked of all
+    of_witnesses = {getattr(witness, "type", None) for witness in entry.witnesses}
+    types = types_of_claim(spec, part)
+    first_of_family = {etype.family: etype.id for etype in reversed(types)}.values()
+    # The provers are asked of all types; here the numbers of the witnesses are tried, and one type without.
+    for etype in (t for t in types if t.id in of_witnesses or t.id in first_of_family):
         ask = _evaluator(spec, etype)
         for environment in _tried(spec, entry, part, etype):
             if not ask.at(part.holds, environment, NOTHING):

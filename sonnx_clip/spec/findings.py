@@ -275,7 +275,7 @@ class SourceFinding(Part):
     kind: Literal["defect", "ambiguity", "gap"]
     words: Annotated[tuple[Source, ...], Field(min_length=1)]
     found: Text
-    claim: tuple[Claim, ...] = ()
+    claim: Annotated[tuple[Claim, ...], Field(min_length=1)]
     witnesses: Annotated[tuple[Witness, ...], Field(min_length=1)]
     obligations: Annotated[tuple[ObligationId, ...], Field(min_length=1)] | None = None
     proposed: Text
