@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
     from pathlib import Path
 
+    from onnx import NodeProto
+
     from sonnx_clip.graph.scope import Scope
     from sonnx_clip.graph.walk import ClipNode
 
@@ -145,8 +147,8 @@ def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:
     """X, L, M and Y of a node.
 
     Raises:
-        UserError: the node has too few or too many inputs or outputs for its version of Clip, or an input
-            that nothing defines.
+        UserError: the node has too few or too many inputs or outputs for its version of Clip, an attribute
+            that this version does not have, or an input that nothing defines.
     """
     version = operator_version(node)
     inputs, outputs = list(node.proto.input), list(node.proto.output)
@@ -156,6 +158,9 @@ def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:
         raise _malformed(node, path, f"Clip-{version} takes {accepted}; here: {inputs}")
     if len(outputs) != 1 or not outputs[0]:
         raise _malformed(node, path, f"Clip gives exactly one output; here: {outputs}")
+    foreign = _foreign_attribute(node.proto, version)
+    if foreign is not None:
+        raise _malformed(node, path, f"Clip-{version} has no attribute {quoted(foreign)}")
     names: list[str | None] = [name or None for name in inputs]
     names += [None] * (len(INPUTS) - len(names))
     roles = zip((*INPUTS, "Y"), (*names, outputs[0]), strict=True)
@@ -164,6 +169,17 @@ def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:
         what = f"input X is the function's input {quoted(inputs[0])}, which the call leaves out"
         raise _malformed(node, path, what)
     return (*found[:3], _with_shape_of(found[0], found[3]))
+
+
+def _foreign_attribute(node: NodeProto, version: int) -> str | None:
+    """An attribute that a version of Clip does not have; R1 and R2 speak of one for a bound that is not set."""
+    if not node.attribute:
+        return None
+    had = {*defs.get_schema("Clip", version, "").attributes}
+    if version >= BOUNDS_ARE_INPUTS_SINCE:
+        set_here = [*map(bool, node.input), *(False,) * len(INPUTS)]
+        had |= {name for position, name in ((1, "min"), (2, "max")) if not set_here[position]}
+    return next((attribute.name for attribute in node.attribute if attribute.name not in had), None)
 
 
 def _with_shape_of(x: Argument, y: Argument) -> Argument:
