@@ -172,7 +172,7 @@ def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:
 
 
 def _foreign_attribute(node: NodeProto, version: int) -> str | None:
-    """An attribute that a version of Clip does not have; R1 and R2 speak of one for a bound that is not set."""
+    """An attribute that a version of Clip does not have; R1 and R2 speak of one whose input is not set."""
     if not node.attribute:
         return None
     had = {*defs.get_schema("Clip", version, "").attributes}
