@@ -1,4 +1,4 @@
-"""The ONNX models for these runs: one node Clip of any operator set, or its function body as nodes."""
+"""The ONNX models for these runs: one node Clip of any operator set, or what its page puts for it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,12 @@ def model_of(question: Question) -> ModelProto:
     if element is None:
         element = onnx.TensorProto.DataType.Value(question.type.upper())
     names = list(feeds(question))
-    nodes = _body() if question.is_body else [_node(question, names)]
+    if question.is_body:
+        nodes = _body()
+    elif question.is_equation:
+        nodes = _equation()
+    else:
+        nodes = [_node(question, names)]
     graph = helper.make_graph(
         nodes,
         "question",
@@ -77,4 +82,12 @@ def _body() -> list[NodeProto]:
         helper.make_node("Where", ["input_less_than_min", "min", "x"], ["tmp"]),
         helper.make_node("Less", ["max", "tmp"], ["output_large_than_max"]),
         helper.make_node("Where", ["output_large_than_max", "max", "tmp"], ["y"]),
+    ]
+
+
+def _equation() -> list[NodeProto]:
+    """What the page of Clip-13 says that it is equivalent to, with both bounds."""
+    return [
+        helper.make_node("Max", ["x", "min"], ["greater"]),
+        helper.make_node("Min", ["max", "greater"], ["y"]),
     ]

@@ -82,6 +82,9 @@ def _pair(
         for later, earlier in ((one, other), (other, one)):
             yield f"{witness.type}.{later.word}_after_{earlier.word}_changed"
         return
+    if one is not None and one.equivalence is not None and one.equivalence.to == side.by:
+        stem = f"{witness.type}.{one.word}_is_{spec.reading(side.by).word}"
+        yield from (f"{stem}_{what}" for what in ("refuted", "repaired", "nowhere_else"))
     how = "bits" if witness.compared == "bits" else "values"
     same_bounds = answers_of(spec, witness, first).bounds == answers_of(spec, witness, side).bounds
     if mine == "cases" or not same_bounds:

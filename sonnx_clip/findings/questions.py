@@ -33,7 +33,7 @@ class Question:
         min: the lower bound, of the element type or, where it is an attribute, a FLOAT; None if not given.
         max: the upper bound, likewise.
         form: ``clip-13``: a node Clip of operator set 13; ``body-13``: the function body as nodes of it;
-            ``call``: a call of a function on arrays.
+            ``equation-13``: its Min(max, Max(input, min)) as nodes; ``call``: a call of a function on arrays.
     """
 
     finding: str
@@ -52,6 +52,11 @@ class Question:
     def is_body(self) -> bool:
         """Whether the function body is asked, and not the operator."""
         return self.form.startswith("body-")
+
+    @property
+    def is_equation(self) -> bool:
+        """Whether Min(max, Max(input, min)) is asked, and not the operator."""
+        return self.form.startswith("equation-")
 
     @property
     def has_attributes(self) -> bool:

@@ -29,7 +29,8 @@ are computed: they are those of the readings and dialects of spec/clip.yaml. A n
 """
 _HOW = """\
 `sonnx-clip findings --measure` ran these runtimes on the same numbers, on {machine}: {versions}.
-`clip-13` is a node Clip of operator set 13, `body-13` the function body as nodes Less and Where. Their
+`clip-13` is a node Clip of operator set 13, `body-13` the function body as nodes Less and Where,
+`equation-13` Min(max, Max(input, min)) as nodes Max and Min. Their
 answers are in spec/measured/runtimes.json. DirectML was not run.
 """
 

@@ -118,7 +118,7 @@ class Dialect:
             if value is not None:
                 found.append(self._bound(name, value, dtype))
             elif default is None:
-                raise self._refused("missing_bounds", f"{name} must be given")
+                raise self._missing(name)
             elif self.row["missing_of"] == "element":
                 found.append(np.array(default, f"u{dtype.itemsize}").view(dtype))
             else:
@@ -230,10 +230,14 @@ class Dialect:
 
     def _fraction(self, name: str, bound: object) -> Fraction:
         if bound is None:
-            raise self._refused("missing_bounds", f"{name} must be given")
+            raise self._missing(name)
         if not isinstance(bound, Fraction | int):
             raise self._refused("bounds", f"{name} must be a Fraction, not {type(bound).__name__}")
         return Fraction(bound)
+
+    def _missing(self, name: str) -> DialectError:
+        aspect = "missing_max" if name == "max" and "missing_max" in self.row["says"] else "missing_bounds"
+        return self._refused(aspect, f"{name} must be given")
 
     def _refused(self, aspect: str, what: str) -> DialectError:
         return DialectError(self.id, aspect, what, self.row["says"].get(aspect))

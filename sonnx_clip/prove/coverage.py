@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.render.cast_goals import cast_names
@@ -13,7 +12,7 @@ from sonnx_clip.render.scale_goals import PROVED_OF_SCALE, REFUTED_OF_SCALE
 from sonnx_clip.spec.answers import readings_of_latitude
 from sonnx_clip.spec.claim_names import obligations_of_theorem
 from sonnx_clip.spec.reading_classes import reading_classes
-from sonnx_clip.spec.readings import leaves_values_open
+from sonnx_clip.spec.readings import leaves_values_open, pairs
 from sonnx_clip.trace.tracing import traced_kernels
 
 if TYPE_CHECKING:
@@ -141,9 +140,9 @@ def _proved_or_refuted(entry: Property | Constraint, family: FamilyId) -> Iterat
 
 
 def _pairs(spec: Spec, there: set[Wanted]) -> Iterator[str]:
-    """Each two readings are the same function or not: one of both is an obligation, by value and by bits."""
+    """Each two that are compared are the same function or not: by value and by bits, one is an obligation."""
     for etype in spec.element_types:
-        for one, other in combinations(spec.readings, 2):
+        for one, other in pairs(spec, etype.family):
             for kind in ("values", "bits"):
                 name = f"{etype.id}.{one.word}_and_{other.word}"
                 same: Wanted = (f"{name}_same_{kind}", one.id, "equivalence")
@@ -183,6 +182,7 @@ def _of_dialects(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
         yield f"{d.word}_is_sonnx_bitwise", d.id, "theorem"
         if d.answers != d.reading:
             yield f"{d.word}_allows_its_oracle", d.id, "theorem"
+        yield from _equivalence(spec, d, etype)
         if d.missing is not None:
             yield from _without_bounds(d, etype)
         if d.after in before:
@@ -193,6 +193,17 @@ def _of_dialects(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
             yield from ((f"scale_{name}", d.id, "theorem") for name in PROVED_OF_SCALE)
             yield from ((f"scale_{name}", d.id, "refutation") for name in REFUTED_OF_SCALE)
         before[d.id] = d
+
+
+def _equivalence(spec: Spec, d: Dialect, etype: ElementType) -> Iterator[Wanted]:
+    if d.equivalence is not None:
+        name = f"{d.word}_is_{spec.reading(d.equivalence.to).word}"
+        if etype.family not in d.equivalence.where:
+            yield name, d.id, "theorem"
+            return
+        yield f"{name}_refuted", d.id, "refutation"
+        yield f"{name}_repaired", d.id, "theorem"
+        yield f"{name}_nowhere_else", d.id, "theorem"
 
 
 def _without_bounds(d: Dialect, etype: ElementType) -> Iterator[Wanted]:
@@ -208,6 +219,8 @@ def _without_bounds(d: Dialect, etype: ElementType) -> Iterator[Wanted]:
 def _after(d: Dialect, before: Dialect, etype: ElementType) -> Iterator[Wanted]:
     name = f"{d.word}_after_{before.word}"
     yield name, d.id, "theorem"
+    if etype.family in d.widens:
+        yield f"{name}_widened", d.id, "theorem"
     if etype.id in d.changes:
         yield f"{name}_changed", d.id, "refutation"
     elif d.missing is not None and before.missing is not None:

@@ -30,8 +30,9 @@ def of_type(spec: Spec, etype: ElementType) -> tuple[Dialect, ...]:
 
 
 def readings_of(spec: Spec, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
-    """What the words of these dialects allow, and what decides where that is more than one answer."""
+    """What the words of these dialects allow, what decides between answers, and what they are said to be."""
     used = {id_ for d in dialects for id_ in (d.reading, d.answers)}
+    used |= {d.equivalence.to for d in dialects if d.equivalence is not None}
     return tuple(r for r in spec.readings if r.id in used)
 
 
@@ -51,6 +52,7 @@ class DialectGoals:
             yield from self._without_bounds(dialect)
             yield from self._printed(dialect)
             yield from self._after(dialect)
+            yield from self._equivalence(dialect)
         converting = tuple(d.id for d in dialects if d.converts_to(self.etype.id))
         if converting:
             yield from cast_goals(self.spec, self.etype, converting)
@@ -194,11 +196,20 @@ class DialectGoals:
         if before.converts_to(self.etype.id):
             every = "forall min max: FLOAT.t, x l m y: t. converts min l -> converts max m ->"
             given = "converted "
+        region = self._region(d.widens)
         yield Goal(
             f"{d.word}_after_{before.word}", "theorem", (d.id, before.id),
-            f"with {given}bounds, {d.id} allows no result that {before.id} did not",
-            f"{every} {ours} x l m y -> {theirs} x l m y",
+            f"with {given}bounds, {d.id} allows no result that {before.id} did not"
+            + (" outside of what it widens" if region else ""),
+            f"{every} {f'not {region} -> ' if region else ''}{ours} x l m y -> {theirs} x l m y",
         )  # fmt: skip
+        if region:
+            more = " \\/ ".join(f"{ours} x l m {y} /\\ not {theirs} x l m {y}" for y in "xlm")
+            yield Goal(
+                f"{d.word}_after_{before.word}_widened", "theorem", (d.id, before.id),
+                f"with {given}bounds, {d.id} allows in all that it widens a result that {before.id} did not",
+                f"{every.replace('x l m y', 'x l m')} {region} -> {more}",
+            )  # fmt: skip
         new, old = defaults(self.spec, d, self.etype), defaults(self.spec, before, self.etype)
         if new is None or old is None:
             return
@@ -218,6 +229,47 @@ class DialectGoals:
                 f"forall y z: t. {ours} {x} {low} {high} y -> {theirs} {x} {low0} {high0} z ->"
                 " not same_value y z",
             )  # fmt: skip
+
+    def _equivalence(self, d: Dialect) -> Iterator[Goal]:
+        """Whether a dialect equals what its page says: it does, or numbers refute it and a region remains."""
+        if d.equivalence is None:
+            return
+        other = self.spec.reading(d.equivalence.to)
+        ours, theirs = returns(self.spec.reading(d.reading)), returns(other)
+        name, shows = f"{d.word}_is_{other.word}", (d.id, other.id)
+        claim = f"{ours} x l m y -> {theirs} x l m z -> same_value y z"
+        region = self._region(d.equivalence.where)
+        if region is None:
+            yield Goal(
+                name,
+                "theorem",
+                shows,
+                f"{d.id} has the values of {other.id}",
+                f"forall x l m y z: t. {claim}",
+            )
+            return
+        mine, its = ["x", "l", "m"], ["x", "l", "m", self._literal("nan"), self._literal("-nan")]
+        apart = " \\/ ".join(
+            f"{ours} x l m {y} /\\ {theirs} x l m {z} /\\ not same_value {y} {z}"
+            for y in mine
+            for z in its
+            if y != z
+        )
+        numbers = d.equivalence.fails_at[self.etype.family].texts()
+        lets = " ".join(f"let {n} = {self._literal(numbers[n.upper()])} in" for n in "xlm")
+        yield Goal(
+            f"{name}_refuted", "refutation", shows,
+            f"refuted: {d.id} has the values of {other.id}, as its page says", f"{lets} {apart}",
+        )  # fmt: skip
+        yield Goal(
+            f"{name}_repaired", "theorem", shows,
+            f"in a region {d.id} has the values of {other.id}", f"forall x l m y z: t. {region} -> {claim}",
+        )  # fmt: skip
+        yield Goal(
+            f"{name}_nowhere_else", "theorem", shows,
+            f"outside that region {d.id} and {other.id} allow different values",
+            f"forall x l m: t. not {region} -> {apart}",
+        )  # fmt: skip
 
     def _literal(self, text: str) -> str:
         return Printer(self.etype, {}).literal(text)

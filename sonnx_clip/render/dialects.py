@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.tree import Expr
     from sonnx_clip.spec.types import FamilyId
@@ -33,7 +34,8 @@ def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
             continue
         path = f"{THEORIES}/dialects_{etype.id}.mlw"
         readings = readings_of(spec, dialects)
-        used = definitions_used(spec, [*(r.returns for r in readings), *_regions(readings, etype.family)])
+        regions = _regions(readings, etype.family) + _of_dialects(dialects, etype.family)
+        used = definitions_used(spec, [*(r.returns for r in readings), *regions])
         goals = [*DialectGoals(spec, etype).all(), smoke("smoke_dialects")]
         printer = Printer(etype, {"X": "x", "L": "l", "M": "m", "Y": "y"})
         files[path] = template("dialects.mlw.j2").render(
@@ -58,3 +60,10 @@ def _regions(readings: Sequence[Reading], family: FamilyId) -> list[Expr]:
     """Where the readings agree with the cases, in one family."""
     both = [regions for reading in readings for regions in (reading.agrees, reading.agrees_bitwise)]
     return [regions[family] for regions in both if family in regions]
+
+
+def _of_dialects(dialects: Sequence[Dialect], family: FamilyId) -> list[Expr]:
+    """Where the dialects allow more than those before them, or are what their pages say they equal."""
+    every = [d.widens for d in dialects]
+    every += [d.equivalence.where for d in dialects if d.equivalence is not None]
+    return [regions[family] for regions in every if family in regions]

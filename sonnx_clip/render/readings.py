@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.goal import Goal
@@ -20,7 +19,7 @@ from sonnx_clip.render.why3 import (
     result_of_cases,
 )
 from sonnx_clip.render.whyml import Printer
-from sonnx_clip.spec.readings import differing, leaves_values_open
+from sonnx_clip.spec.readings import differing, leaves_values_open, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,7 +84,7 @@ class ReadingGoals:
         """What each reading does beside the cases, then what each two do beside one another."""
         for reading in self.spec.readings:
             yield from self._of(reading)
-        for one, other in combinations(self.spec.readings, 2):
+        for one, other in pairs(self.spec, self.etype.family):
             yield from self._pair(one, other, bitwise=False)
             yield from self._pair(one, other, bitwise=True)
 

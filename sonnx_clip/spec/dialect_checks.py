@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.dialect_defaults import bound_type, defaults
 from sonnx_clip.spec.dialects import ALWAYS, sayings, taken_over
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.names import suggestion
-from sonnx_clip.spec.readings import answers
+from sonnx_clip.spec.readings import answers, same_value, triples
+from sonnx_clip.spec.show import show
 from sonnx_clip.spec.values import encode
 
 if TYPE_CHECKING:
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.dialects import Aspect, Dialect, DialectRow
     from sonnx_clip.spec.document import Way
+    from sonnx_clip.spec.entries import Conditions
     from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.readings import Triple
+    from sonnx_clip.spec.types import ElementType
 
 _NEEDED = (
     "system", "page", "element_types", "ranks", "bounds", "bound_type", "missing", "reading", "answers",
@@ -55,6 +60,7 @@ def _ids(spec: Spec, way: Way, row: DialectRow) -> Iterator[Finding]:
     for key, name, ids, sort in (
         ("reading", row.reading, readings, "reading"),
         ("answers", row.answers, readings, "reading"),
+        ("equivalence", row.equivalence.to if row.equivalence else None, readings, "reading"),
         ("page", row.page, pages, "source"),
     ):
         if name is not None:
@@ -87,6 +93,8 @@ def _aspects(way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iter
                 what,
                 "quote the page under `says`, or state under `unsaid` what the oracle does",
             )
+    if row.equivalence is not None and "equivalence" not in row.says:
+        yield Finding((*way, "equivalence"), "no quotation says what it is equivalent to", "quote the page")
     if taken_over(row, "in_place", known) and "in_place" not in said:
         yield Finding((*way, "id"), "execution in place is allowed, and no quotation says so", "quote them")
     printed = row.printed_default
@@ -115,6 +123,8 @@ def check_dialect_numbers(spec: Spec) -> Iterator[Finding]:
                 defaults(spec, dialect, spec.element_type(id_))
             yield from _printed(spec, dialect)
             yield from _changes(spec, way, row, dialect)
+            yield from _widens(spec, way, dialect)
+            yield from _equivalence(spec, way, dialect)
         except UserError as error:
             yield Finding((*way, "id"), f"{row.id}: {error.what}", error.todo)
 
@@ -153,3 +163,71 @@ def _changes(spec: Spec, way: Way, row: DialectRow, dialect: Dialect) -> Iterato
             if mine == others:
                 what = f"for X = {row.changes[id_]} {dialect.id} and {before.id} answer alike"
                 yield Finding((*way, "changes", id_), what, "give an X for which they differ")
+
+
+def _one_of_each(spec: Spec, dialect: Dialect) -> Iterator[ElementType]:
+    """The first type of each family that a dialect takes."""
+    for family in spec.families:
+        yield from [t for t in spec.types_of(family.id) if t.id in dialect.element_types][:1]
+
+
+def _holds(spec: Spec, etype: ElementType, regions: Conditions, triple: Triple) -> bool | None:
+    """Whether a triple lies in a region; None where the family has none."""
+    if etype.family not in regions:
+        return None
+    ask = evaluator(spec, etype)
+    environment = {**dict(zip("XLM", triple, strict=True)), "Y": ask.clip(*triple)}
+    return bool(ask(regions[etype.family], environment))
+
+
+def _widens(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
+    """With bounds given, more is allowed than before exactly where the row says so."""
+    before = next((other for other in spec.whole_dialects if other.id == dialect.after), None)
+    if before is None or before.reading == dialect.reading:
+        for family in dialect.widens:
+            yield Finding(
+                (*way, "widens", family), "nothing is widened: the reading is the one before", of_key=True
+            )
+        return
+    ours, theirs = spec.reading(dialect.reading), spec.reading(before.reading)
+    for etype in _one_of_each(spec, dialect):
+        if etype.id not in before.element_types and etype.family not in dialect.widens:
+            continue
+        for triple in triples(etype):
+            old = answers(spec, etype, theirs, triple)
+            more = any(y not in old for y in answers(spec, etype, ours, triple))
+            if more != bool(_holds(spec, etype, dialect.widens, triple)):
+                said = "allows more than" if more else "allows no more than"
+                numbers = ", ".join(f"{n} = {show(v, etype)}" for n, v in zip("XLM", triple, strict=True))
+                what = f"`{dialect.id}` {said} `{before.id}` for {numbers} ({etype.id})"
+                key = (*way, "widens", etype.family) if etype.family in dialect.widens else (*way, "id")
+                yield Finding(key, what, "`widens` must hold exactly where more is allowed")
+                return
+
+
+def _equivalence(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
+    """The values are those of the reading exactly where the row says so, and not those for its numbers."""
+    if dialect.equivalence is None:
+        return
+    ours, theirs = spec.reading(dialect.reading), spec.reading(dialect.equivalence.to)
+    where, fails_at = dialect.equivalence.where, dialect.equivalence.fails_at
+    if set(where) != set(fails_at):
+        what = "`where` and `fails_at` do not name the same families"
+        yield Finding((*way, "equivalence"), what, "a family that is not in them agrees everywhere")
+        return
+    for etype in _one_of_each(spec, dialect):
+        found = list(triples(etype))
+        if etype.family in fails_at:
+            x, l, m = (encode(fails_at[etype.family].texts()[name], etype) for name in "XLM")
+            if _holds(spec, etype, where, (x, l, m)):
+                what = "the region holds for these numbers"
+                yield Finding((*way, "equivalence", "fails_at", etype.family), what, "give others")
+            found.append((x, l, m))
+        for triple in found:
+            mine, its = answers(spec, etype, ours, triple), answers(spec, etype, theirs, triple)
+            same = all(same_value(y, z, etype) for y in mine for z in its)
+            if same == (_holds(spec, etype, where, triple) is False):
+                numbers = ", ".join(f"{n} = {show(v, etype)}" for n, v in zip("XLM", triple, strict=True))
+                what = f"for {numbers} ({etype.id}) the values are {'' if same else 'not '}the same"
+                yield Finding((*way, "equivalence"), what, "`where` must hold exactly where they are")
+                return

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from sonnx_clip.spec.types import Flag, Id, Lines, NumberText, Part, Source, Text, Word
+from sonnx_clip.spec.entries import Conditions, Witness
+from sonnx_clip.spec.types import FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ BoundType: TypeAlias = Literal["tensor", "float32"]
 Aspect: TypeAlias = Literal[
     "element_types", "ranks", "bounds", "missing_bounds", "missing_bounds_of", "casts", "cast_of_no_number",
     "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place", "inputs", "scalar_bounds",
-    "attributes", "result", "errors", "function",
+    "attributes", "result", "errors", "function", "missing_max", "equivalence",
 ]  # fmt: skip
 DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.]+$")]
 
@@ -80,6 +81,17 @@ class Printed(Part):
     max: NumberText
 
 
+class Equivalence(Part):
+    """A reading that the page says the dialect is equivalent to, and exactly where the values are the same.
+
+    A family that `where` leaves out has the same values everywhere.
+    """
+
+    to: Annotated[Id, Field(description="An id of `readings`.")]
+    where: Annotated[Conditions, Field(default_factory=dict)]
+    fails_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+
+
 class DialectRow(Part):
     """A versioned definition of Clip as the file has it: what is left out is as in the row `after`."""
 
@@ -109,6 +121,14 @@ class DialectRow(Part):
             description="For these types, X whose result without bounds is not that of the row before.",
         ),
     ]
+    widens: Annotated[
+        Conditions,
+        Field(
+            default_factory=dict,
+            description="Exactly where, with bounds given, more is allowed than in the row before.",
+        ),
+    ]
+    equivalence: Equivalence | None = None
     printed_default: Printed | None = None
     says: Annotated[dict[Aspect, Said], Field(default_factory=dict)]
     unsaid: Annotated[dict[Aspect, Text], Field(default_factory=dict)]
@@ -134,6 +154,8 @@ class Dialect(Part):
         in_place: whether the result may take the place of X.
         function: whether its page says that it has a function body; None where a page does not speak of such.
         changes: types for which missing bounds give another result than before, each with an X.
+        widens: exactly where, with bounds given, it allows an answer that the version before did not.
+        equivalence: a reading to which its page says that it is equivalent.
         printed_default: default values as the page prints them.
         says: what the page says of an aspect.
         unsaid: where it is silent, and what the oracle does then.
@@ -156,6 +178,8 @@ class Dialect(Part):
     in_place: bool
     function: bool | None
     changes: dict[Word, NumberText]
+    widens: Conditions
+    equivalence: Equivalence | None
     printed_default: Printed | None
     says: dict[str, Source]
     unsaid: dict[str, Text]
@@ -229,6 +253,8 @@ def _whole_dialect(row: DialectRow, known: Mapping[str, DialectRow]) -> Dialect:
             "version": row.version,
             "after": row.after,
             "changes": row.changes,
+            "widens": row.widens,
+            "equivalence": row.equivalence,
             "printed_default": row.printed_default,
             "says": {
                 aspect: {

@@ -12,7 +12,7 @@ from pydantic import Discriminator, Field, StringConstraints, Tag
 from sonnx_clip.spec.entries import Condition, Families
 from sonnx_clip.spec.types import Flag, Id, Lines, NumberText, Part, Source, Text, Word
 
-Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body)-[1-9][0-9]*$")]
+Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body|equation)-[1-9][0-9]*$")]
 ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
 _NEWEST: tuple[Form, ...] = ("clip-13",)
 
@@ -33,7 +33,8 @@ class Side(Part):
 class Contrast(Part):
     """Numbers for which each further side answers otherwise than the first; a bound left out is missing.
 
-    `ask` names what runtimes are asked: a node `clip` of an operator set, or the function body in it.
+    `ask` names what runtimes are asked: a node `clip` of an operator set, or as nodes of it the function
+    `body` or the `equation` of Clip-13, Min(max, Max(input, min)).
     """
 
     TELLING: ClassVar[str] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
@@ -97,6 +98,17 @@ def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, 
     ask = evaluator(spec, etype)
     environment = dict(zip("XLM", triple, strict=True))
     return bool(ask(regions[etype.family], environment | {"Y": ask.clip(*triple)}))
+
+
+def pairs(spec: Spec, family: FamilyId) -> Iterator[tuple[Reading, Reading]]:
+    """The readings that are compared two by two: of those that are alike, each with the first alone.
+
+    What has the bits of the cases throughout a family is compared with the cases; two such need no more.
+    """
+    alike = [reading.id for reading in spec.readings if family not in reading.agrees_bitwise]
+    for one, other in combinations(spec.readings, 2):
+        if not (one.id in alike[1:] and other.id in alike):
+            yield one, other
 
 
 def differing(

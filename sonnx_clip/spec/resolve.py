@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sonnx_clip.spec.document import Document, Way
+    from sonnx_clip.spec.entries import Conditions
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.types import ElementType
 
@@ -54,6 +55,7 @@ class Resolver:
         self._wrong_clips()
         self._latitude()
         self._readings()
+        self._dialects()
         self._findings()
         return self.data
 
@@ -200,3 +202,13 @@ class Resolver:
                 else:
                     scope = scopes.claim_scope({**self.uses, **of_elements}, families)
                 self._parse(("findings", index, "claim", position, "holds"), scope, types=types)
+
+    def _dialects(self) -> None:
+        for index, row in enumerate(self.spec.dialects):
+            regions: list[tuple[tuple[str, ...], Conditions]] = [(("widens",), row.widens)]
+            if row.equivalence is not None:
+                regions.append((("equivalence", "where"), row.equivalence.where))
+            for keys, conditions in regions:
+                for family in conditions:
+                    scope = self._element("where a dialect differs", frozenset({family}), "Y")
+                    self._parse(("dialects", index, *keys, family), scope)

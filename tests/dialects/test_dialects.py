@@ -49,7 +49,7 @@ def test_a_row_in_words():
     told = {row.id: cells(row, SPEC) for row in dialect_table(SPEC).rows}
     assert told["onnx-13"] == (
         "onnx-13", "all of int, all of float", "any", "inputs, of X's type", "lowest and highest of X's type",
-        "no", "onnx-body", "no", "no",
+        "no", "onnx-13-words, decided by onnx-body", "no", "no",
     )  # fmt: skip
     assert told["directml-3.0"][1:4] == (
         "int8, int16, int32, uint8, uint16, uint32, float16, float32", "1 to 8",

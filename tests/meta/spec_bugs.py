@@ -153,32 +153,66 @@ FOUNDATIONS = [
         ("int8.lt_is_strict", "int8.extremes", "int8.example_int_1"), ("+ symbol elements.Bits8.sle",)),
 ]
 
-BODY_AGREES = "agrees: {float: not (is_nan(X) and inverted)}"
-BODY_BITS = '{float: "if inverted then not is_nan(X) else X == Y implies identical(X, Y)"}'
+BODY_AGREES = "returns: identical(Y, min_then_max)\n    agrees: {float: not (is_nan(X) and inverted)}"
+BODY_REGION = "    differs_at: {float: {X: nan, L: 1, M: 0}}\n    agrees_bitwise: "
+BODY_BITS = (
+    f"{BODY_AGREES}\n{BODY_REGION}"
+    '{float: "if inverted then not is_nan(X) else X == Y implies identical(X, Y)"}'
+)
+BODY = "returns: identical(Y, min_then_max)\n    "
 READINGS = [
     Bug("a reading with two operands swapped", YAML, "identical(Y, max(L, min(X, M)))",
         "identical(Y, max(L, min(M, X)))",
-        ("float32.directml_agrees", "float32.directml_agrees_bitwise",
-         "float32.directml_agrees_bitwise_nowhere_else"),
+        ("float32.directml_c_agrees", "float32.directml_c_agrees_bitwise",
+         "float32.directml_c_agrees_bitwise_nowhere_else"),
         ("a counterexample by ", "it falls in case "), "this region says otherwise"),
     Bug("the operands of Less swapped in the function body", YAML, "if M < body_tmp then",
         "if body_tmp < M then", ("int8.onnx_body_agrees", "int8.onnx_body_agrees_bitwise"),
         ("a counterexample by ",), "the reading differs for"),
     Bug("the region of a reading is too large by one point", YAML, BODY_AGREES,
+        f"{BODY}"
         'agrees: {float: "not (is_nan(X) and inverted) or (is_nan(X) and identical(L, 7) and M == 3)"}',
         ("float32.onnx_body_agrees",), ("min = 7 (0x40e00000), max = 3 (0x40400000)",)),
     Bug("the region of a reading is too large by a point that evaluation tries", YAML, BODY_AGREES,
+        f"{BODY}"
         'agrees: {float: "not (is_nan(X) and inverted) or '
         '(identical(X, -nan) and L == 1 and identical(M, 0))"}',
         ("float32.onnx_body_agrees",), ("min = 1 (0x3f800000), max = 0 (0x00000000)",),
         "the reading differs for X = -nan, L = 1, M = 0"),
     Bug("the region for bits is too large by one point", YAML, BODY_BITS,
+        f"{BODY_AGREES}\n{BODY_REGION}"
         '{float: "(if inverted then not is_nan(X) else X == Y implies identical(X, Y))'
         ' or (identical(X, -0) and identical(L, 0) and M == 7)"}',
         ("float32.onnx_body_agrees_bitwise",), ("min = 0 (0x00000000), max = 7 (0x40e00000)",)),
     Bug("the region for bits is too small by one point", YAML, BODY_BITS,
+        f"{BODY_AGREES}\n{BODY_REGION}"
         '{float: "(if inverted then not is_nan(X) else X == Y implies identical(X, Y)) and not X == 7"}',
         ("float32.onnx_body_agrees_bitwise_nowhere_else",), ("x = 7 (0x40e00000)",)),
+    Bug("the larger of two values is the second in doubt", YAML,
+        "returns: (is_smaller(X, M, X) and is_larger(L, X, Y)) or "
+        "(is_smaller(X, M, M) and is_larger(L, M, Y))",
+        "returns: identical(Y, max(L, if X < M then X else M))",
+        ("float32.directml_agrees", "float32.directml_agrees_bitwise_nowhere_else"), (),
+        "this region says otherwise"),
+    Bug("std::min and std::max return the second in doubt", YAML, "if max_of_cpp < M then max_of_cpp else M",
+        "if M < max_of_cpp then M else max_of_cpp", ("float32.formula_cpp_agrees",), (),
+        "this region says otherwise"),
+    Bug("the nodes Max and Min drop a NaN", YAML,
+        "returns: (is_max_numpy(X, L, X) and is_min_numpy(M, X, Y)) or (is_max_numpy(X, L, L) and"
+        " is_min_numpy(M, L, Y))\n"
+        "    agrees: {float: if is_nan(X) then not inverted else bounds_are_numbers}\n"
+        "    differs_at: {float: {X: 0, L: nan, M: 1}}\n    agrees_bitwise:\n      float: >-\n"
+        "        not is_nan(X) and bounds_are_numbers and (inverted or\n"
+        "        (X == Y implies identical(X, Y)) and (low and L == M implies identical(L, M)))\n"
+        "    differs_bitwise_at: {float: {X: -0, L: 0, M: 1}}\n    source: {page: onnx-clip",
+        "returns: (is_max_2008(X, L, X) and is_min_2008(M, X, Y)) or (is_max_2008(X, L, L) and"
+        " is_min_2008(M, L, Y))\n"
+        "    agrees: {float: if is_nan(X) then not inverted else bounds_are_numbers}\n"
+        "    differs_at: {float: {X: 0, L: nan, M: 1}}\n    agrees_bitwise:\n      float: >-\n"
+        "        not is_nan(X) and bounds_are_numbers and (inverted or\n"
+        "        (X == Y implies identical(X, Y)) and (low and L == M implies identical(L, M)))\n"
+        "    differs_bitwise_at: {float: {X: -0, L: 0, M: 1}}\n    source: {page: onnx-clip",
+        ("float32.onnx_equation_agrees", "float32.onnx_equation_differs"), (), "this region says otherwise"),
     Bug("IEEE 754-2019 with +0 before -0", YAML, "is: identical(a, -0) and identical(b, 0)",
         "is: identical(a, 0) and identical(b, -0)",
         ("float32.formula_2019_differs_bitwise",), (), "the region holds for"),
@@ -190,9 +224,24 @@ TO_INT8 = (
 )
 DIALECTS = [
     Bug("a dialect that answers as another reading", YAML,
-        "    reading: onnx-body\n    says:\n      element_types:\n        at: 49\n",
-        "    reading: numpy\n    says:\n      element_types:\n        at: 49\n",
-        ("float32.onnx_13_after_onnx_12",)),
+        "    reading: onnx-13-words\n", "    reading: numpy\n",
+        ("float32.onnx_13_after_onnx_12", "float32.onnx_13_allows_its_oracle"), (),
+        "`onnx-13` allows more than `onnx-12`"),
+    Bug("what a version widens is left out", YAML, "    widens: {float: is_nan(X) and inverted}\n", "",
+        ("float32.onnx_13_after_onnx_12",), (),
+        "`onnx-13` allows more than `onnx-12` for X = nan, L = -0, M = -1"),
+    Bug("a version widens less than it says", YAML, "    widens: {float: is_nan(X) and inverted}\n",
+        "    widens: {float: is_nan(X)}\n", ("float32.onnx_13_after_onnx_12_widened",), (),
+        "`onnx-13` allows no more than `onnx-12`"),
+    Bug("Clip-13 is equivalent to its equation for a NaN in X", YAML,
+        "where: {float: if is_nan(X) then not inverted else bounds_are_numbers}",
+        "where: {float: is_nan(X) or bounds_are_numbers}",
+        ("float32.onnx_13_is_onnx_equation_repaired",), (),
+        "for X = nan, L = -0, M = -1 (float16) the values are not the same"),
+    Bug("Clip-13 is equivalent to its equation in less than it is", YAML,
+        "where: {float: if is_nan(X) then not inverted else bounds_are_numbers}",
+        "where: {float: not is_nan(X) and bounds_are_numbers}",
+        ("float32.onnx_13_is_onnx_equation_nowhere_else",), (), "the values are the same"),
     Bug("a bound that an example of ONNX does not have", YAML,
         "    L: 0\n    Y: {reading: numpy, L: 0, M: inf}\n",
         "    L: 1\n    Y: {reading: numpy, L: 0, M: inf}\n",

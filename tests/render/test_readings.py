@@ -36,7 +36,9 @@ def test_the_oracle_allows_what_the_evaluator_allows(etype):
 
 def test_each_reading_has_its_goals():
     names = [goal.name for goal in ReadingGoals(SPEC, SPEC.element_type("float32")).all()]
-    assert len(names) == len(set(names)) == 8 + 8 + 1 + 8 + 7 * 3 + 28 * 2
+    assert (
+        len(names) == len(set(names)) == 12 + 12 + 3 + 12 + 11 * 3 + 66 * 2 + 1
+    )  # one pair is alike, in both directions
     for part in ("answers", "agrees", "agrees_bitwise", "agrees_bitwise_nowhere_else", "differs_bitwise"):
         assert f"formula_2019_{part}" in names
     assert "cases_agrees_bitwise_nowhere_else" not in names
@@ -57,7 +59,8 @@ def test_the_goals_by_class_name_every_class_once():
                 assert name == ("cases_agrees_bitwise" if bitwise else "cases_agrees")
             else:
                 assert goals[name].count(f"{found.klass} x l m") == 1
-    assert len(goals) == 7 * 4
+    # onnx-13-words has a goal where it differs, as every other; all agree somewhere.
+    assert len(goals) == 11 * 4
 
 
 def test_the_theories_are_those_in_generated():

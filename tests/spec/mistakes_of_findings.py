@@ -7,7 +7,10 @@ from tests.spec.mistake import m
 # fmt: off
 
 C2 = "{type: float32, X: 5, L: nan, M: 9, refutes: C2}"
-DROPS = "{type: float32, X: nan, L: 0, M: 1, answers: [{by: cases}, {by: formula-c}, {by: formula-2008}]}"
+DROPS = (
+    "{type: float32, X: nan, L: 0, M: 1, "
+    "answers: [{by: cases}, {by: formula-c}, {by: formula-cpp}, {by: formula-2008}]}"
+)
 OTHER = "{type: int32, X: 0, L: 2, M: 1, answers: [{by: onnx-13}, {by: directml-5.0}]}"
 LACK = "{type: uint8, lacks: -6, example: int_1}"
 CAST = "{type: uint8, dialect: directml-2.1, bound: -1}"
@@ -129,7 +132,7 @@ FINDINGS = [
     m("side that is not there", DROPS, DROPS.replace("{by: formula-c}", "{by: §formula}"),
       "(findings[…].witnesses[0].answers[1].by)", "there is no reading or dialect `formula`"),
     m("side that does not differ", DROPS, DROPS.replace("{by: formula-2008}", "§{by: onnx-body}"),
-      "(findings[…].witnesses[0].answers[2])", "`onnx-body` answers nan here, as `cases` does"),
+      "(findings[…].witnesses[0].answers[3])", "`onnx-body` answers nan here, as `cases` does"),
     m("side that differs in bits alone", f"compared: bits, {BITS}",
       "answers: [{by: cases}, §{by: onnx-body}, {by: formula-c}]", "(findings[…].witnesses[1].answers[1])",
       "`onnx-body` answers 0 here, as `cases` does", "add `compared: bits`"),

@@ -10,7 +10,7 @@ from tests.spec.mistake import m
 
 # fmt: off
 
-CLIP_13 = 'source: {page: onnx-clip, section: "Clip - 13"'
+CLIP_13 = 'source: {page: onnx-clip, section: "Clip - 13", at: 23, quote: "They default'
 
 YAML = [
     m("unclosed", "aliases: {Y: C2}", "aliases: {Y: C2\n  - §]", "", "not YAML"),
@@ -73,7 +73,7 @@ REFERENCES = [
       "has no section `Clip - 14`", "did you mean `Clip - 1` or `Clip - 13`"),
     m("wrong quote", '"Otherwise, the value is unchanged."', '§"Otherwise, the value is left."',
       "(properties[…].source.quote)", "does not say this", "quote it exactly"),
-    m("quote in another section", CLIP_13, CLIP_13.replace("13", "6"),
+    m("quote in another section", CLIP_13, CLIP_13.replace("- 13", "- 6"),
       "(properties[…].source.quote)", "the section `Clip - 6`"),
     m("missing page", "file: spec/sources/directml-clip.txt", "file: §spec/sources/directml.txt",
       "(sources[…].file)", "there is no file spec/sources/directml.txt"),
