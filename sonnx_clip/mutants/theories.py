@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.evaluate import Change
     from sonnx_clip.whyml.scope import Key
 
-_RENDERED = ("", "readings_", "dialects_", "findings_", "numpy_", "c_")
+_RENDERED = ("", "readings_", "dialects_", "examples_", "findings_", "numpy_", "c_")
 _DEFINED = ("predicate", "function", "constant", "let")
 WRITTEN = ("clip", "composition", "elements", "kernel", "memory", "profile", "scale_bias", "tensor", "numpy")
 SWAPS: Mapping[str, tuple[str, ...]] = {
@@ -82,7 +82,7 @@ class Theories:
         """The mutants of what the YAML is rendered to for an element type."""
         groups: dict[tuple[str, Node], list[Key]] = defaultdict(list)
         parameters: dict[tuple[str, Node], tuple[str, ...]] = {}
-        for prefix in _RENDERED[:3]:
+        for prefix in _RENDERED[:4]:
             for module in self._modules(f"{prefix}{subject}"):
                 for name, body, names in self._definitions(module):
                     groups[name, body].append((module, name))
