@@ -122,4 +122,4 @@ def _cell(text: str) -> str:
     """As Markdown that shows the text as it is, in a cell too."""
     for mark in ("\\", "|", "*", "_", "`", "$", "<", ">", "[", "]", "#"):
         text = text.replace(mark, f"\\{mark}")
-    return text
+    return text.replace("](", "]\\(")  # what looks like a link is words of the source
