@@ -1,5 +1,6 @@
 """The page: one file, whole, with links that lead somewhere, readable in light and dark."""
 
+import html
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -92,7 +93,8 @@ def test_every_source_word_stands_on_the_page(page):
 
 
 def test_requirement_and_obligation_lead_to_each_other(written):
-    entries = {e.id: e for e in written.evidence.entries}
+    anchors = {e.id: f"{e.section}-{e.id}" for e in written.evidence.entries}
+    anchors |= {f.id: f"finding-{f.id}" for f in written.evidence.findings}
     behind = {found[1]: found.end() for found in re.finditer(r'\bid="([^"]*)"', written.html)}
 
     def block_of(id_, end):
@@ -103,11 +105,30 @@ def test_requirement_and_obligation_lead_to_each_other(written):
         assert obligation.replies[0].task in block
         for id_ in obligation.shows:
             if id_ != "smoke":
-                assert f'href="#{entries[id_].section}-{id_}"' in block
+                assert f'href="#{anchors[id_]}"' in block
     for entry in written.evidence.entries:
         block = block_of(f"{entry.section}-{entry.id}", "</section>")
         for cell in entry.cells:
             assert all(f'href="#o-{id_}"' in block for id_ in cell.obligations)
+
+
+def test_a_finding_has_its_claim_with_the_provers_that_proved_it(written):
+    text = html.unescape(written.html)
+    theorems = 0
+    for finding in written.evidence.findings:
+        block = text.partition(f'id="finding-{finding.id}"')[2].partition("</section>")[0]
+        for part in finding.told.claim if finding.told else ():
+            if part.formula is None:
+                assert f"Checked in the texts, not proved: {part.says}." in block
+                assert not part.obligations
+                continue
+            theorems += 1
+            assert f"): {part.says}.</p>\n<pre>{part.formula}</pre>" in block
+            for id_ in part.obligations:
+                proved = '<span class="soft">(Z3 and cvc5)</span>'
+                assert f'<a href="#o-{id_}"><code>{id_}</code></a> {proved}' in block
+    assert theorems > 20
+    assert "Shown by" not in text.partition('id="finding-tags-of-constraints"')[2].partition("</section>")[0]
 
 
 def test_what_was_not_checked_is_shown_as_not_run(written):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
 from sonnx_clip.findings.record import read_record
-from sonnx_clip.findings.text import NOBODY, markdown
+from sonnx_clip.findings.text import CHECKED, NOBODY, markdown
 from sonnx_clip.findings.told import FindingTold, tell
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec import load_spec
@@ -40,7 +40,8 @@ def test_text_has_every_finding_with_its_words() -> None:
     text = " ".join(run().split())
     for finding in TOLD.values():
         assert f"{finding.kind} {finding.id}: {finding.title}" in text
-        for words in (*(w.quote for w in finding.words), finding.found, finding.proposed):
+        said = [part.formula or f"{CHECKED}: {part.says}" for part in finding.claim]
+        for words in (*(w.quote for w in finding.words), finding.found, *said, finding.proposed):
             assert words in text
     assert text.count(NOBODY) == sum(not finding.answered for finding in TOLD.values()) == 10
 
@@ -53,7 +54,12 @@ def test_the_page_has_everything_of_a_finding(id_: str) -> None:
     folded = " ".join(section.split())
     for words in (*(w.quote for w in finding.words), finding.found, finding.proposed):
         assert words in folded
-    assert all(f"`{o}`" in section for o in finding.obligations)
+    for part in finding.claim:
+        assert part.says in folded.replace("\\", "")
+        assert (part.formula or "") in folded
+    shown = [id_ for part in finding.claim for id_ in part.obligations]
+    assert all(f"`{o}`" in section for o in (*shown, *finding.obligations))
+    assert ("Shown by" in section) == bool(shown)
     rows = sum(len(w.parties) + len(w.replies) for w in finding.witnesses)
     assert section.count("| specification |") + section.count("| runtime |") == rows
     assert (NOBODY in section) == (not finding.answered)
