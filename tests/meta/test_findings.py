@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 YAML = "spec/clip.yaml"
 C2 = "obligations: [float32.C2_refuted, float32.C2_repaired]"
-FORMULA = "obligations: [float32.formula_c_differs,"
+FORMULA = "obligations:\n      - float32.formula_c_differs\n"
 BFLOAT16 = "obligations: [bfloat16.onnx_13_is_sonnx]"
 EXAMPLE = "obligations: [int8.example_int_1, int16.example_int_1, int32.example_int_1, int64.example_int_1]"
 
