@@ -30,7 +30,7 @@ STRUCTURE = [
     m("unknown key of a change", "{X: {sparse: true}}", "{X: {§spars: true}}",
       "(restrictions[…].broken_alone_by.X.spars)", "did you mean `sparse`?"),
     m("unknown section", "declared_example:", "§declared_exampel: 1\ndeclared_example:", "(declared_exampel)",
-      "did you mean `declared_example`?"),
+      "did you mean `declared_example` or `dialect_examples`?"),
     m("missing key", "  - id: inverted\n    title: the bounds are inverted\n", "  - §id: inverted\n",
       "(cases[…])", "the key `title` is missing"),
     m("number for text", "title: the bounds are inverted", "title: §5", "(cases[…].title)",
