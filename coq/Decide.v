@@ -171,3 +171,10 @@ Ltac float_order prec emax P Q :=
       end;
       vm_compute; reflexivity
   end.
+
+(** Splits by which NaNs are signalling: nothing else of [unquiet] matters to what is decided then. *)
+Ltac by_signalling prec emax P Q :=
+  gathered;
+  repeat match goal with
+  | |- context [unquiet prec emax P Q ?a] => destruct (unquiet prec emax P Q a)
+  end.

@@ -111,6 +111,10 @@ Proof.
   - injection E as -> -> ->. easy.
 Qed.
 
+(** Whether the first bit of the fraction of a NaN is 0: then it is signalling. *)
+Definition unquiet (x : floats) : bool :=
+  match x with B754_nan _ _ _ p _ => Z.ltb (Zpos p) (2 ^ (prec - 2)) | _ => false end.
+
 (** ** Named constants *)
 
 (** The converse of [bounded_mantissa]. *)

@@ -19,8 +19,20 @@ Definition onnx_body x l m : o :=
 Definition upper_then_lower x l m : o :=
   let tmp := if m < x then m else x in if tmp < l then l else tmp.
 
+(** The words of Clip-13 on inverted bounds, or its function body. *)
+Definition onnx_13_words x l m y : Prop := y = onnx_body x l m \/ (m < l /\ y = m).
+
+(** std::min(M, std::max(X, L)), which return the first operand in doubt. *)
+Definition max_first a b : o := if a < b then b else a.
+Definition min_first a b : o := if b < a then b else a.
+Definition formula_cpp x l m : o := min_first m (max_first x l).
+
 (** DirectML: max(L, min(X, M)), with the comparisons of C. *)
-Definition directml x l m : o := max l (min x m).
+Definition directml_c x l m : o := max l (min x m).
+
+(** The larger and the smaller of two values: either of them, unless it is the other one; where one is a NaN, any. *)
+Definition larger a b y : Prop := ((y = a \/ y = b) /\ ~ y < a /\ ~ y < b) \/ ((nan a \/ nan b) /\ nan y).
+Definition smaller a b y : Prop := ((y = a \/ y = b) /\ ~ a < y /\ ~ b < y) \/ ((nan a \/ nan b) /\ nan y).
 
 (** maxNum and minNum of IEEE 754-2008: a number if there is one; of equal numbers either. *)
 Definition max_2008 a b y : Prop :=

@@ -106,7 +106,7 @@ def _to_integer(etype: ElementType, of: ElementType) -> Iterator[tuple[str, str,
     )
     yield (
         "undefined_elsewhere",
-        "a NaN, an infinity and a bound out of range have none: the page leaves them undefined",
+        "in the relation that converts bounds, a NaN, an infinity and what is out of range have none",
         f"{EVERY} {in_range}",
     )
     yield (

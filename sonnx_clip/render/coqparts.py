@@ -54,6 +54,7 @@ Notation highest := (highest prec emax prec_is_positive prec_is_less).
 Notation smallest_normal := (smallest_normal prec emax prec_is_positive prec_is_less).
 Notation smallest_subnormal := (smallest_subnormal prec emax prec_is_positive prec_is_less).
 Notation opposite := (opposite prec emax prec_is_positive prec_is_less).
+Notation unquiet := (unquiet prec emax prec_is_positive prec_is_less).
 Local Open Scope element_scope.
 """,
     "int": """\

@@ -132,6 +132,11 @@ class CoqPrinter:
                 return f"{name} x l m", _APPLY
             case tree.Use(id=name, arguments=arguments):
                 pass
+            case tree.Call(function="is_signalling", arguments=(a,)):
+                if self.family != "float":
+                    return "false", _ATOM
+                operand = self._in_computed(a, _ATOM)
+                return f"(nan {operand} && unquiet {operand})", _ATOM
             case tree.Call(function=function, arguments=arguments):
                 name = {"is_nan": "nan", "clip": "cases"}.get(function, function)
         return f"{name} {' '.join(self._in_computed(a, _ATOM) for a in arguments)}", _APPLY

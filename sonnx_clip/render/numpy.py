@@ -16,7 +16,7 @@ from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.templating import template
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.unparse import unparse
-from sonnx_clip.spec.values import encode
+from sonnx_clip.spec.values import encode, float_bits, quiet_bit
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
@@ -30,7 +30,12 @@ ORACLE_PATH = "generated/numpy/clip_oracle.py"
 FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
 _TRIPLE = ("X", "L", "M")
 _WIDTH = 96  # of the code after `return`
-_BUILT_IN = {"identical": "_identical", "is_nan": "_is_nan", "clip": "{family}_clip"}
+_BUILT_IN = {
+    "identical": "_identical",
+    "is_nan": "_is_nan",
+    "is_signalling": "_is_signalling",
+    "clip": "{family}_clip",
+}
 
 
 def render_numpy(spec: Spec) -> dict[str, str]:
@@ -38,6 +43,7 @@ def render_numpy(spec: Spec) -> dict[str, str]:
     text = template("oracle.py.j2").render(
         spec=spec,
         header=header_lines(spec),
+        quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
         types=[etype for family in FAMILIES for etype in spec.types_of(family)],
         constants=_constants(spec),
         sections=[(family, [*_functions(spec, family)]) for family in FAMILIES],

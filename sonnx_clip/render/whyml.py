@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.tree import Expr, Kind
-from sonnx_clip.spec.values import Value, encode
+from sonnx_clip.spec.values import Value, encode, float_bits, quiet_bit
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
@@ -123,8 +123,17 @@ class Printer:
             assert isinstance(argument, tree.Name)
             field = "shape" if expr.function == "shape" else "element"
             return f"{argument.id.lower()}.{field}", _ATOM
+        if expr.function == "is_signalling":
+            return self._signalling(self.operand(expr.arguments[0], _ATOM))
         name = {"is_nan": "nan", "clip": "cases", "becomes": "converts"}.get(expr.function, expr.function)
         return f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}", _APPLY
+
+    def _signalling(self, a: str) -> tuple[str, int]:
+        """A NaN whose first bit of the fraction is 0; no other type has one."""
+        if self.etype is None or self.etype.family != "float":
+            return "false", _ATOM
+        quiet = self.value(quiet_bit(float_bits(self.etype)))
+        return f"nan {a} /\\ bw_and {a} {quiet} = {self.value(0)}", AND
 
     def literal(self, text: str) -> str:
         """The literal of a number: a bit pattern with the number beside it, or a real."""

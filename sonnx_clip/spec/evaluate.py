@@ -143,6 +143,8 @@ class Evaluator:
                 return lambda env: values.identical(first(env), second(env))
             case "is_nan":
                 return lambda env: (k := key(first(env))) != k  # true of the key of a NaN alone
+            case "is_signalling":
+                return lambda env: values.is_signalling(first(env), etype)
             case "clip":
                 return lambda env: self.clip(*(argument(env) for argument in arguments))
             case "shape":

@@ -29,7 +29,7 @@ Agreement: TypeAlias = Literal["bits", "values", "differs"]
 SAMPLES: dict[FamilyId, tuple[str, ...]] = {
     "real": ("0", "1", "2", "3"),
     "int": ("lowest", "0", "1", "2", "highest"),
-    "float": ("nan", "-nan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "inf"),
+    "float": ("nan", "-nan", "snan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "inf"),
 }
 
 

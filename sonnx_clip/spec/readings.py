@@ -33,7 +33,7 @@ Triple = tuple[Value, Value, Value]
 SAMPLES: dict[FamilyId, tuple[str, ...]] = {
     "real": ("0", "1", "2"),
     "int": ("lowest", "0", "1", "highest"),
-    "float": ("nan", "-nan", "-1", "-0", "0", "1"),
+    "float": ("nan", "-nan", "snan", "-1", "-0", "0", "1"),
 }
 
 

@@ -26,7 +26,11 @@ def _signature(result: Kind, *arguments: Kind | frozenset[Kind]) -> Signature:
     return Signature(tuple(a if isinstance(a, frozenset) else frozenset({a}) for a in arguments), result)
 
 
-ELEMENT_FUNCTIONS = {"identical": _signature(B, E, E), "is_nan": _signature(B, E)}
+ELEMENT_FUNCTIONS = {
+    "identical": _signature(B, E, E),
+    "is_nan": _signature(B, E),
+    "is_signalling": _signature(B, E),
+}
 CLIP = {"clip": _signature(E, E, E, E)}
 DECLARED_FUNCTIONS = {
     "is_set": _signature(B, _D),

@@ -30,7 +30,7 @@ Decoded: TypeAlias = Fraction | str
 CONSTANTS = {
     "real": frozenset[str](),
     "int": frozenset({"lowest", "highest"}),
-    "float": frozenset({"nan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}),
+    "float": frozenset({"nan", "snan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}),
 }
 """The named constants that each family has."""
 
@@ -64,7 +64,7 @@ def encode(text: str, etype: ElementType) -> Value:
     """The value that a text stands for in an element type.
 
     Args:
-        text: ``-6.1``, ``1e-3``, ``-0``, ``nan``, ``-nan``, ``inf``, ``lowest``, ``highest``,
+        text: ``-6.1``, ``1e-3``, ``-0``, ``nan``, ``-nan``, ``snan``, ``inf``, ``lowest``, ``highest``,
             ``smallest_normal``, ``smallest_subnormal``, a hex float (``0x1.8p+1``), or a bit pattern
             of exactly the type's width (``0x7fc00000``).
         etype: the element type.
@@ -112,11 +112,12 @@ def _from_constant(name: str, negative: bool, etype: ElementType) -> Value:
 
 
 def constant_pattern(name: str, form: FloatBits) -> int:
-    """The bit pattern of a named constant in a float format; ``nan`` is the quiet NaN without payload."""
+    """The bit pattern of a named constant in a float format; ``nan`` is quiet, ``snan`` signalling."""
     top = infinity(form)
     return {
         "inf": top,
-        "nan": top | 1 << (form.significand - 2),
+        "nan": top | quiet_bit(form),
+        "snan": top | 1,
         "highest": top - 1,
         "lowest": sign_bit(form) | (top - 1),
         "smallest_normal": 1 << (form.significand - 1),
@@ -221,6 +222,16 @@ def decode(value: Value, etype: ElementType) -> Decoded:
 def is_nan(value: Value, etype: ElementType) -> bool:
     """Whether a value is a NaN: never for integers and ``real``."""
     return isinstance(etype.bits, FloatBits) and abs(int(order_key(value, etype))) > infinity(etype.bits)
+
+
+def is_signalling(value: Value, etype: ElementType) -> bool:
+    """Whether a value is a signalling NaN: a NaN whose first bit of the fraction is 0 (IEEE 754, 6.2.1)."""
+    return is_nan(value, etype) and not int(value) & quiet_bit(float_bits(etype))
+
+
+def quiet_bit(form: FloatBits) -> int:
+    """The first bit of the fraction, which tells a quiet NaN from a signalling one."""
+    return 1 << (form.significand - 2)
 
 
 def comparison_key(etype: ElementType) -> Callable[[Value], Value | float]:

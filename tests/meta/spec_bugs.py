@@ -188,6 +188,12 @@ READINGS = [
         f"{BODY_AGREES}\n{BODY_REGION}"
         '{float: "(if inverted then not is_nan(X) else X == Y implies identical(X, Y)) and not X == 7"}',
         ("float32.onnx_body_agrees_bitwise_nowhere_else",), ("x = 7 (0x40e00000)",)),
+    Bug("a signalling NaN is dropped as a quiet one", YAML,
+        "      if is_signalling(X) or is_signalling(L) then (if is_nan(M) then is_nan(Y) else"
+        " identical(Y, M)) else\n"
+        "      if is_signalling(M) then is_nan(Y) else ", "      ",
+        ("float32.formula_2008_agrees", "float32.formula_2008_agrees_bitwise_nowhere_else"), (),
+        "this region says otherwise"),
     Bug("the larger of two values is the second in doubt", YAML,
         "returns: (is_smaller(X, M, X) and is_larger(L, X, Y)) or "
         "(is_smaller(X, M, M) and is_larger(L, M, Y))",

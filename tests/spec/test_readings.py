@@ -38,6 +38,8 @@ ANSWERS = [
     ("formula-2008", ("0", "nan", "nan"), {"X"}),
     ("formula-2008", ("-0", "0", "1"), {"X", "L"}),
     ("formula-2008", ("-1", "0", "-0"), {"L", "M"}),
+    ("formula-2008", ("snan", "0", "1"), {"M"}),
+    ("formula-2008", ("0", "snan", "1"), {"M"}),
     ("formula-2019", ("-0", "0", "1"), {"L"}),
     ("formula-2019", ("0", "-1", "-0"), {"M"}),
     ("numpy", ("0", "-1", "-0"), {"X", "M"}),
@@ -86,6 +88,14 @@ def test_a_nan_is_passed_on_with_any_payload(spec: Spec, id_: str) -> None:
     etype = spec.element_type("float32")
     for texts in (("0", "nan", "1"), ("nan", "0", "1"), ("0", "1", "nan")):
         assert answers_told(spec, etype, _reading(spec, id_), _triple(etype, *texts)) == ((), True)
+
+
+def test_a_signalling_nan_is_delivered_as_a_nan_and_a_quiet_one_is_dropped(spec: Spec) -> None:
+    etype, ieee_2008 = spec.element_type("float32"), _reading(spec, "formula-2008")
+    assert encode("snan", etype) == 0x7F800001
+    for texts in (("0", "1", "snan"), ("snan", "0", "nan"), ("nan", "nan", "snan")):
+        assert answers_told(spec, etype, ieee_2008, _triple(etype, *texts)) == ((), True)
+    assert answers(spec, etype, ieee_2008, _triple(etype, "0", "1", "nan")) == (encode("1", etype),)
 
 
 def test_the_larger_of_two_values_leaves_a_nan_open(spec: Spec) -> None:
