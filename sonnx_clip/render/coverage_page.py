@@ -24,8 +24,8 @@ gone, at an id that does not exist, and where spec/clip.yaml quotes words that a
 that quotes them. The answers themselves are read and judged by people.
 
 - **encoded by**: entries of spec/clip.yaml, aspects of its dialects (`onnx-13/bounds`) or obligations.
-- **disputed by**: findings about the sources ([findings.md](findings.md)) that quote these words, or the same words
-  elsewhere: as what is wrong, or as what stands against it.
+- **disputed by**: findings about the sources ([findings.md](findings.md)) that quote these words, or the same
+  words elsewhere: as what is wrong, or as what stands against it.
 - **descriptive**: the words state nothing that could be encoded; the reason is given.
 - **not encoded**: the words state something that is not encoded here; the reason is given.
 """
