@@ -43,6 +43,8 @@ ABSTRACT: dict[str, Any] = {
     "inverted": lambda a, b: _key(a) < _key(b),
     "at_lower": lambda a, b: _key(a) <= _key(b),
     "at_upper": lambda a, b: _key(a) <= _key(b),
+    "before": lambda place: np.uint8(place % COUNT),  # what is in memory, by its place: of each element one
+    "after": lambda place: np.uint8(place % COUNT),
     "read": None, "write": None, "memory": None,
 }  # fmt: skip
 

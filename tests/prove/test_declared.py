@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sonnx_clip.paths import repo_file
-from sonnx_clip.prove.declared import _as_parsed, _ranges
+from sonnx_clip.prove.declared import _as_parsed, _as_typed, _ranges
 
 TEXT = "module M\n  type memory\n  val ghost memory : memory\nend\n"
 PRINTED = "module M\n  type memory\n  \n  let ghost memory = ghost (any memory)\n  \nend\n"
@@ -31,6 +31,21 @@ def test_the_name_that_why3_gives_to_a_variant_is_no_attribute_of_ours() -> None
     assert "Why3 alone reads 1 attribute [@rewrite]" in [
         t.statement for t in _as_parsed("m.mlw", loop, (other, ""))
     ]
+
+
+def test_the_result_of_an_operator_as_why3_1_8_names_it() -> None:
+    """Within a goal that comes of a program; an axiom beside it is reported as ever."""
+    ours = {"m.mlw": "module M\n  goal g : true\nend\n"}
+    goal = "  goal g : let ( * )'result'unused = 1 in let (+)'result'unused1 = 2 in true\n"
+    printed = f"theory M\n{goal}end\n"
+    assert _as_typed_of(ours, printed) == []
+    assert any(
+        "easy" in told for told in _as_typed_of(ours, printed.replace("end", "  axiom easy : false\nend"))
+    )
+
+
+def _as_typed_of(texts: dict[str, str], printed: str) -> list[str]:
+    return [t.statement for t in _as_typed(texts, list(texts), (printed, ""))]
 
 
 def test_ranges_are_known() -> None:
