@@ -82,7 +82,7 @@ class Theories:
         """The mutants of what the YAML is rendered to for an element type."""
         groups: dict[tuple[str, Node], list[Key]] = defaultdict(list)
         parameters: dict[tuple[str, Node], tuple[str, ...]] = {}
-        for prefix in _RENDERED[:4]:
+        for prefix in _RENDERED[:-1]:
             for module in self._modules(f"{prefix}{subject}"):
                 for name, body, names in self._definitions(module):
                     groups[name, body].append((module, name))

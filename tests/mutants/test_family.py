@@ -80,6 +80,16 @@ def test_a_mutant_of_clip_is_found_by_an_obligation_with_values(theories: Theori
     assert "x = " in values
 
 
+def test_mutants_reach_every_theory_of_an_element_type(theories: Theories) -> None:
+    """A rendered theory whose definitions nobody changes would let its goals say nothing."""
+    reached = {module.partition(".")[0] for m in theories.of_subject("int8") for module, _ in m.bodies}
+    there = {path.stem for path in repo_file("generated/why3").glob("*int8.mlw") if "uint8" not in path.stem}
+    assert reached == there - {"c_int8"}  # of kernels: `of_kernels`
+    assert len(reached) == 6
+    of_directml = [m for m in theories.of_subject("int8") if m.name == "int8.directml_returns"]
+    assert any(theories.false("int8.finding_directml_order", m) for m in of_directml)
+
+
 def test_a_goal_that_a_renderer_empties_is_named(theories: Theories) -> None:
     statement = theories.statements["int8.interval"]
     said = {change: says_nothing(theories.goals, statement, node) for change, node in of_renderer(statement)}
