@@ -52,7 +52,9 @@ def test_the_counts_add_up(evidence, obligations):
 
 def test_an_obligation_and_what_it_shows_name_each_other(evidence):
     named = {(id_, o.id) for o in evidence.obligations for id_ in o.shows if id_ != "smoke"}
-    assert named == {(e.id, id_) for e in evidence.entries for c in e.cells for id_ in c.obligations}
+    of_entries = {(e.id, id_) for e in evidence.entries for c in e.cells for id_ in c.obligations}
+    claims = ((f.id, part) for f in evidence.findings if f.told for part in f.told.claim)
+    assert named == of_entries | {(id_, name) for id_, part in claims for name in part.obligations}
 
 
 def test_a_refuted_property_is_a_finding_in_its_types_alone(evidence):
