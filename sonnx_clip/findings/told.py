@@ -193,11 +193,12 @@ def _computed(spec: Spec, witness: Computed) -> WitnessTold:
             return WitnessTold(type=None, numbers=witness.tag, shows=f"[{witness.tag}] is {titles}")
         case Stands():
             page = spec.page(witness.page).file
-            lines = " and ".join(map(str, witness.stands_at))
+            *others, last = map(str, witness.stands_at or ("",))
+            lines = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
             shows = f"stands in no line of {page}"
             if witness.stands_at:
                 ends = ", where the section ends" if witness.ends else ""
-                shows = f"stands in line {lines} of {page}{ends}, and in no other"
+                shows = f"stands in {lines} of {page}{ends}, and in no other"
             return WitnessTold(type=None, numbers=f"“{witness.text}”", shows=shows)
         case Overlap():
             etype = spec.element_type(witness.type)
