@@ -8,7 +8,7 @@ from sonnx_clip.render.cast_goals import cast_names
 from sonnx_clip.render.integer_route import INTEGER_ROUTE
 from sonnx_clip.render.numpy_kernels import goal_name, kernels_of
 from sonnx_clip.render.reading_classes import class_goal
-from sonnx_clip.render.scale_goals import PROVED_OF_SCALE, REFUTED_OF_SCALE
+from sonnx_clip.render.scale_goals import PROVED_OF_SCALE, REFUTED_OF_CAST, REFUTED_OF_SCALE
 from sonnx_clip.spec.answers import readings_of_latitude
 from sonnx_clip.spec.claim_names import obligations_of_theorem
 from sonnx_clip.spec.reading_classes import reading_classes
@@ -192,6 +192,8 @@ def _of_dialects(spec: Spec, etype: ElementType) -> Iterator[Wanted]:
         if d.scale_bias and etype.family == "float":
             yield from ((f"scale_{name}", d.id, "theorem") for name in PROVED_OF_SCALE)
             yield from ((f"scale_{name}", d.id, "refutation") for name in REFUTED_OF_SCALE)
+            if d.converts_to(etype.id):
+                yield f"scale_{REFUTED_OF_CAST}", d.id, "refutation"
         before[d.id] = d
 
 

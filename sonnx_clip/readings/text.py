@@ -11,6 +11,7 @@ from rich.text import Text
 
 from sonnx_clip.readings.matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.render.header import header_lines
+from sonnx_clip.spec.reading_classes import reading_classes
 from sonnx_clip.wrapping import hanging
 
 if TYPE_CHECKING:
@@ -134,7 +135,24 @@ def render_markdown(spec: Spec) -> dict[str, str]:
     )
     parts.append("".join(_reading_lines(spec)))
     parts += [markdown(matrix(spec, spec.element_type(type_id))) for type_id in SHOWN]
+    parts.append(_instead(spec))
     return {PATH: "\n".join(parts)}
+
+
+def _instead(spec: Spec) -> str:
+    """What each reading would change in the classes of the floats, if it were the definition."""
+    lines = [["if this were the definition", "same bits in", "zeros or NaNs change in", "values change in"]]
+    lines.append(["---"] * len(lines[0]))
+    for reading in (reading for reading in spec.readings if reading.agrees_bitwise.keys() & {"float"}):
+        found = [one for one in reading_classes(spec, "float") if one.reading == reading.id]
+        bits = sum(one.agreement == "bits" for one in found)
+        other = (
+            ", ".join(one.klass for one in found if one.agreement == agreement) or "none"
+            for agreement in ("values", "differs")
+        )
+        lines.append([reading.id, f"{bits} of {len(found)}", *other])
+    table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return f"## What would change for floats\n\n{table}"
 
 
 def _reading_lines(spec: Spec) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.render.cast_goals import float_literal
 from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.whyml import Printer
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 PROVED_OF_SCALE = ("product_is_exact_in_wide", "rounding_error")
 REFUTED_OF_SCALE = ("bias_is_not_an_operand", "bias_depends_on_rounding")
 """What must be shown of ScaleBias, by name."""
+REFUTED_OF_CAST = "cast_costs_more"
+"""What must be shown too where Scale and Bias are cast to the element type."""
 
 
 def scale_goals(etype: ElementType, shows: tuple[str, ...]) -> Iterator[Goal]:
@@ -45,4 +48,14 @@ def scale_goals(etype: ElementType, shows: tuple[str, ...]) -> Iterator[Goal]:
         "rounded once or twice, X = 0.1, Scale = 0.3, Bias = -0.03 give different results",
         f"forall p s f: t. product {tenth} {third} p -> sum p {small} s ->"
         f" fused {tenth} {third} {small} f -> not eq s f",
+    )  # fmt: skip
+    if etype.id != "float16":
+        return
+    many, scale = literal("60000"), float_literal(0x3F800D1B, "1.0004")
+    product, nearest = "(0x476a77ff: Wide.t (* 60023.996 *))", literal("60032")
+    yield Goal(
+        "scale_cast_costs_more", "refutation", shows,
+        "cast to float16, Scale = 1.0004 makes 60000 of X = 60000; nearest to the product is 60032",
+        f"forall s p r: t. converts {scale} s -> product {many} s p -> rounded {product} r ->"
+        f" p = {many} /\\ r = {nearest} /\\ lt p r",
     )  # fmt: skip

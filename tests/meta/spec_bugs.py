@@ -270,6 +270,9 @@ DIALECTS = [
         'predicate converts "(= ((_ to_fp 5 11) RNE', 'predicate converts "(= ((_ to_fp 5 11) RTN',
         ("float16.cast_overflows", "float16.cast_underflows", "float16.onnx_6_defaults_convert"),
         ("+ symbol convert.ToFloat16.converts",)),
+    Bug("Scale is rounded up to a float16", DRIVER,
+        'predicate converts "(= ((_ to_fp 5 11) RNE', 'predicate converts "(= ((_ to_fp 5 11) RTP',
+        ("float16.scale_cast_costs_more",), ("+ symbol convert.ToFloat16.converts",)),
     Bug("an error of a quarter unit", DRIVER, "#x3e70000000000000)", "#x3e60000000000000)",
         ("float32.scale_rounding_error",), ("+ symbol scale_bias.ScaleFloat32.within_half_unit",)),
 ]

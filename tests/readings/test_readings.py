@@ -107,3 +107,16 @@ def test_the_document_is_that_in_generated():
 def test_an_unknown_type_is_one_message():
     with pytest.raises(UserError, match="float8"):
         CliRunner().invoke(app, ["readings", "--dtype", "float8"], catch_exceptions=False)
+
+
+def test_the_last_table_has_each_class_once():
+    ((_, text),) = render_markdown(SPEC).items()
+    rows = [line.split("|")[1:-1] for line in text.rpartition("## What would change")[2].splitlines()[4:]]
+    assert [row[0].strip() for row in rows] == [r.id for r in SPEC.readings if r.id != "cases"]
+    classes = {c.id for c in SPEC.classes_of("float")}
+    for _, bits, values, other in rows:
+        changed = [
+            id_.strip() for part in (values, other) for id_ in part.split(",") if id_.strip() != "none"
+        ]
+        assert set(changed) <= classes
+        assert len(changed) == len(set(changed)) == len(classes) - int(bits.split()[0])
