@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.render.cast_goals import float_literal
 from sonnx_clip.render.goal import Goal
-from sonnx_clip.render.whyml import Printer
+from sonnx_clip.render.whyml import Printer, float_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
