@@ -360,7 +360,8 @@ def _converted(part: Node, found: Mapping[str, Any], of: str) -> dict[str, Any]:
     given, result = part.parts
     if part.text == "converts" and given.kind == "typed" and result.kind == "name":
         number = np.array(int(given.parts[0].text, 0), np.uint32).view(np.float32)
-        return {result.text: number.astype(dtype).view(bits)[()]}
+        with np.errstate(over="ignore"):  # a FLOAT that is too great becomes infinite
+            return {result.text: number.astype(dtype).view(bits)[()]}
     if part.text == "exactly" and given.kind == "name" and result.text in found:
         wide = np.array(found[result.text], bits).view(dtype).astype(np.float32)
         return {given.text: wide.view(np.uint32)[()]}
