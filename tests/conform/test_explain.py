@@ -45,7 +45,9 @@ def test_every_reading_is_answered_for():
     assert lines["onnx-body"] == ["differs", "nan", "nan", "0x7fc00000"]
     assert lines["formula-c"] == ["bit", "for", "bit", "0", "0x0p+0", "0x00000000"]
     assert lines["numpy"] == ["differs", "any", "NaN"]
-    assert lines["directml"] == ["differs", "1", "0x1p+0", "0x3f800000"]
+    assert lines["directml-c"] == ["differs", "1", "0x1p+0", "0x3f800000"]
+    assert lines["directml"][:4] == ["differs", "1", "0x1p+0", "0x3f800000"]
+    assert lines["directml"][-2:] == ["any", "NaN"]
     tie = {one.id: one for one in explain("float64", "-0", "0", "1").readings}
     assert [answer.decimal for answer in tie["formula-2008"].answers] == ["-0", "0"]
     assert tie["formula-2008"].agreement == "by value"
