@@ -17,9 +17,11 @@ def layout(statement: str, indent: int = 4) -> str:
 
 
 def _pieces(text: str, width: int) -> list[str]:
-    """The parts between which a line may end: outside parentheses, and inside only what is too long."""
-    pieces = _split(text, 0)
-    return [part for piece in pieces for part in (_split(piece, 1) if len(piece) > width else [piece])]
+    """The parts between which a line may end: outside parentheses, and further inside what is too long."""
+    pieces = [text]
+    for depth, longest in ((0, 0), (1, width), (2, 2 * width), (3, 2 * width)):
+        pieces = [p for piece in pieces for p in (_split(piece, depth) if len(piece) > longest else [piece])]
+    return pieces
 
 
 def _split(text: str, depth: int) -> list[str]:
