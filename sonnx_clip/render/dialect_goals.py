@@ -61,14 +61,11 @@ class DialectGoals:
             yield from scale_goals(self.etype, scaled)
 
     def _agreement(self, d: Dialect) -> Iterator[Goal]:
-        """Where every answer that the words allow is the result of SONNX, for bounds as they are given."""
+        """Where every answer that the words allow is the result of SONNX, for any bounds of the element type."""
         reading = self.spec.reading(d.reading)
         answers = f"{returns(reading)} x l m y"
-        if d.converts_to(self.etype.id):
-            every = "forall min max: FLOAT.t, x l m y: t. converts min l -> converts max m ->"
-            given = "with its bounds converted, "
-        else:
-            every, given = "forall x l m y: t.", ""
+        every = "forall x l m y: t."
+        given = "whatever its bounds become, " if d.converts_to(self.etype.id) else ""
         region, same = self._region(reading.agrees), "same_value y (clip x l m)"
         if region is not None and leaves_values_open(self.spec, self.etype, reading):
             yield Goal(
