@@ -53,7 +53,7 @@ def test_the_numbers_of_findings_readings_and_dialects() -> None:
     from sonnx_clip.spec import load_spec
 
     spec = load_spec()
-    words = {7: "seven", 8: "eight", 12: "twelve", 13: "thirteen"}
+    words = {7: "seven", 8: "eight", 11: "eleven", 12: "twelve", 13: "thirteen"}
     assert f"{len(spec.findings)} [findings]" in README
     assert f"{words[len(spec.readings) - 1]} other readings" in README
     assert f"{words[len(spec.dialects)]}\ndialects" in README
