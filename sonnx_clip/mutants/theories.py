@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from sonnx_clip.whyml.evaluate import Change
     from sonnx_clip.whyml.scope import Key
 
-_RENDERED = ("", "readings_", "dialects_", "examples_", "findings_", "numpy_", "c_")
+_OF_THE_YAML = ("", "readings_", "dialects_", "examples_", "findings_")
+_RENDERED = (*_OF_THE_YAML, "numpy_", "c_")  # of the kernels the programs are changed
 _DEFINED = ("predicate", "function", "constant", "let")
 WRITTEN = ("clip", "composition", "elements", "kernel", "memory", "profile", "scale_bias", "tensor", "numpy")
 SWAPS: Mapping[str, tuple[str, ...]] = {
@@ -82,7 +83,7 @@ class Theories:
         """The mutants of what the YAML is rendered to for an element type."""
         groups: dict[tuple[str, Node], list[Key]] = defaultdict(list)
         parameters: dict[tuple[str, Node], tuple[str, ...]] = {}
-        for prefix in _RENDERED[:-1]:
+        for prefix in _OF_THE_YAML:
             for module in self._modules(f"{prefix}{subject}"):
                 for name, body, names in self._definitions(module):
                     groups[name, body].append((module, name))

