@@ -61,7 +61,7 @@ class DialectGoals:
             yield from scale_goals(self.etype, scaled)
 
     def _agreement(self, d: Dialect) -> Iterator[Goal]:
-        """Where every answer that the words allow is the result of SONNX, for any bounds of the element type."""
+        """Where every answer that the words allow is the result of SONNX, for any bounds of the type."""
         reading = self.spec.reading(d.reading)
         answers = f"{returns(reading)} x l m y"
         every = "forall x l m y: t."

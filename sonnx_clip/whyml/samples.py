@@ -200,7 +200,7 @@ def _records(spec: Spec, fields: tuple[str, ...], scope: Scope) -> Sequence[Any]
 
 @cache
 def _tensors(values: tuple[Any, ...], tags: tuple[str, ...]) -> tuple[Any, ...]:
-    """Scalars of every kind of value, vectors of none, one and two entries, tagged with some element types."""
+    """Scalars of every kind of value, vectors of none, one and two entries, with several tags."""
     few = values[:: max(1, len(values) // 9)]
     scalar, one, two = ("Scalar",), ("Dim", 1, ("Scalar",)), ("Dim", 2, ("Scalar",))
     random = np.random.default_rng(7)
