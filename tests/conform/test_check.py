@@ -110,7 +110,9 @@ def test_the_table_the_deviations_and_the_last_line():
     assert "1 conforms, 1 violates of 2 types" in lines[-1]
     assert lines[-2].startswith("= conforms")
     assert lines.index(header) > max(k for k, line in enumerate(lines) if "python -c" in line)
-    assert any(": the reading numpy allows all " in line for line in lines[: lines.index(header)])
+    assert any(
+        ": the readings numpy and onnx-equation allow all " in line for line in lines[: lines.index(header)]
+    )
     # one line to paste for each element type that deviates, and word of the others
     assert sum(line.strip().startswith("python -c ") for line in lines) == 1
     assert any(

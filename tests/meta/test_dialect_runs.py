@@ -94,8 +94,8 @@ def test_the_other_order_is_allowed_by_the_words_of_clip_12_and_not_by_those_of_
     record = compared("max_then_min", 13, "int16")
     assert states(record)["both"] == "differs"
     (group,) = record.groups
-    assert (group.id, group.kind, group.fits_too) == ("onnx-words", "reading", ("directml",))
-    assert "int16.onnx_body_and_onnx_words_other_values" in group.obligations
+    assert (group.id, group.kind, group.fits_too) == ("onnx-words", "reading", ("directml", "directml-c"))
+    assert "int16.onnx_words_and_onnx_13_words_other_values" in group.obligations
 
 
 def test_refusing_inverted_bounds_is_explained_where_the_words_leave_them_open():

@@ -32,7 +32,7 @@ def mutant(name: str, body: str) -> TheoryMutant:
 
 def test_what_a_definition_reaches(theories: Theories) -> None:
     found = reached(theories, MODULE, "is_max_2008")
-    assert [d.name for d in found.definitions] == ["is_max_2008", "formula_2008_returns"]
+    assert [d.name for d in found.definitions] == ["is_max_2008", "is_formula_2008", "formula_2008_returns"]
     assert found.spoken_of == ("formula_2008_returns",)
 
 

@@ -58,12 +58,12 @@ def test_latitude_and_definitions_are_those_of_the_evaluator(etype):
             assert [id_ for id_, mask in accepted.items() if mask[i]] == due
     for definition in spec.definitions:
         names = definition.parameters or ("X", "L", "M")
-        operands = (x, l, m)[: len(names)]
+        operands = (x, l, m, x)[: len(names)]
         found = getattr(generated, f"{etype.family}_{definition.id}")(*operands)
         found = found if found.dtype == bool else found.view(bits_type(etype.id))
         speaks = definition.families is None or etype.family in definition.families
         for i, triple in enumerate(triples):
-            environment = dict(zip(names, triple, strict=False))
+            environment = dict(zip(names, (*triple, triple[0]), strict=False))
             assert found[i] == (evaluate(definition.is_, environment) if speaks else False)
 
 
