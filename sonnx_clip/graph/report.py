@@ -52,8 +52,8 @@ def _interpretations(report: ModelReport) -> Iterator[str]:
     """How a restriction is read that is not met and whose words we interpret."""
     open_ = {
         judgement.id
-        for findings in {id(node.findings): node.findings for node in report.nodes}.values()
-        for judgement in findings.judgements
+        for group in report.alike
+        for judgement in group[0].findings.judgements
         if judgement.verdict is not Verdict.MEETS
     }
     for identifier, found in interpretations().items():

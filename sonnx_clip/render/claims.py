@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.goal import Goal
-from sonnx_clip.render.readings import returns
+from sonnx_clip.render.readings import THEORIES, returns
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.tensor_goals import tensor_printer
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     Part = tuple[SourceFinding, Theorem]
 
-THEORIES = "generated/why3"
 _ELEMENTS = {"X": "x", "L": "l", "M": "m", "Y": "y", "Z": "z"}
 
 
@@ -48,8 +48,8 @@ def claim_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...
         claims = Claims(spec, etype, parts)
         files[path] = template("findings.mlw.j2").render(header=header(spec), etype=etype, **claims.modules())
         for theory, goals, name in (
-            ("Findings", claims.of_elements(), "smoke_findings"),
-            ("TensorFindings", claims.of_tensors(), "smoke_tensor_findings"),
+            ("Findings", claims.of_elements, "smoke_findings"),
+            ("TensorFindings", claims.of_tensors, "smoke_tensor_findings"),
         ):
             if goals:
                 obligations += obligations_of(etype.id, path, theory, [*goals, smoke(name)])
@@ -81,8 +81,8 @@ class Claims:
         used = definitions_used(self.spec, trees)
         of_cases = _speak_of_cases(self.spec, [*trees, *(d.is_ for d in used)])
         return {
-            "goals": self.of_elements(),
-            "tensor_goals": self.of_tensors(),
+            "goals": self.of_elements,
+            "tensor_goals": self.of_tensors,
             "converts": any(
                 isinstance(node, Call) and node.function == "becomes"
                 for _, part in self.elements
@@ -101,10 +101,12 @@ class Claims:
             "constraints": [self._constraint(c) for c in constraints],
         }
 
+    @cached_property
     def of_elements(self) -> list[Goal]:
         """The goals on elements."""
         return [self._goal(finding, part) for finding, part in self.elements]
 
+    @cached_property
     def of_tensors(self) -> list[Goal]:
         """The goals on tensors."""
         return [self._tensor_goal(finding, part) for finding, part in self.tensors]

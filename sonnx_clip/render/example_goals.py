@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.render.goal import Goal
-from sonnx_clip.render.readings import returns
+from sonnx_clip.render.readings import THEORIES, returns
 from sonnx_clip.render.templating import template
 from sonnx_clip.render.theory import declare, header, obligations_of, smoke
 from sonnx_clip.render.why3 import declared_cases, definition, definitions_used, result_of_cases
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import ElementType, Spec
     from sonnx_clip.spec.dialect_examples import DialectExample
     from sonnx_clip.spec.entries import Reading
-
-THEORIES = "generated/why3"
 
 
 def example_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.render.goal import Goal
-from sonnx_clip.render.whyml import AND, Printer, conjuncts, names
+from sonnx_clip.render.whyml import AND, Printer, names
 from sonnx_clip.spec import Spec, clip_value
 from sonnx_clip.spec.values import encode
+from sonnx_clip.spec.walk import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

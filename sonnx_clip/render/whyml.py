@@ -182,10 +182,3 @@ def names(expr: Expr) -> set[str]:
     """The variables that stand in an expression."""
     found = {node.id for node in subtrees(expr) if isinstance(node, tree.Name)}
     return found | entries(expr)
-
-
-def conjuncts(expr: Expr) -> list[Expr]:
-    """The parts of a conjunction, or the expression itself."""
-    if isinstance(expr, tree.Connective) and expr.operator == "and":
-        return [*conjuncts(expr.left), *conjuncts(expr.right)]
-    return [expr]

@@ -11,9 +11,10 @@ from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.show import show
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
 from sonnx_clip.spec.texts import fold
-from sonnx_clip.spec.tree import Connective, Not
+from sonnx_clip.spec.tree import Not
 from sonnx_clip.spec.unparse import unparse
 from sonnx_clip.spec.values import encode, identical
+from sonnx_clip.spec.walk import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.findings import Overlap, SameStatement, Stands
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.tree import Expr
 
 _BEGINS_ANOTHER = ("#", "<a id")  # a heading, or the anchor in front of one
 
@@ -51,7 +51,7 @@ def check_overlap(witness: Overlap, spec: Spec, way: Way) -> Iterator[Finding]:
     etype = spec.element_type(witness.type)
     numbers = {name: encode(getattr(witness, name), etype) for name in ("X", "L", "M")}
     cases = [spec.case(id_) for id_ in witness.rows]
-    conditions = [{unparse(part): part for part in _parts(case.when)} for case in cases]
+    conditions = [{unparse(part): part for part in conjuncts(case.when)} for case in cases]
     for position, (case, own) in enumerate(zip(cases, conditions, strict=True)):
         other = conditions[1 - position]
         for part in own.values():
@@ -64,13 +64,6 @@ def check_overlap(witness: Overlap, spec: Spec, way: Way) -> Iterator[Finding]:
         yield Finding(
             (*way, "rows"), f"both rows give {show(one, etype)}", "give numbers for which they differ"
         )
-
-
-def _parts(expr: Expr) -> list[Expr]:
-    """The parts of a conjunction."""
-    if isinstance(expr, Connective) and expr.operator == "and":
-        return [*_parts(expr.left), *_parts(expr.right)]
-    return [expr]
 
 
 def other_result(witness: Overlap, spec: Spec) -> str:

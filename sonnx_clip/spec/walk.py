@@ -31,3 +31,10 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
             return arguments
         case _:
             return ()
+
+
+def conjuncts(expr: Expr) -> list[Expr]:
+    """The parts of a conjunction, or the expression itself."""
+    if isinstance(expr, tree.Connective) and expr.operator == "and":
+        return [*conjuncts(expr.left), *conjuncts(expr.right)]
+    return [expr]

@@ -273,11 +273,7 @@ class Goals:
         pools = [domain_of(self.spec, t, statement.scope) for t in types]
         if lacking <= 0 or prod(map(len, pools)) <= _ROWS_OF_DATA:
             return []
-        random = np.random.default_rng(len(names) + 1)
-        drawn = (
-            dict(zip(names, (pool[int(random.integers(len(pool)))] for pool in pools), strict=True))
-            for _ in range(_DRAWN)
-        )
+        drawn = _drawn(names, pools, _DRAWN, len(names) + 1)
         around = (env | _around(self.spec, statement) for env in drawn)
         return list(islice(filter(allowed, around), lacking))
 
@@ -400,10 +396,16 @@ def _rows(
         for values in product(*pools):
             yield dict(zip(names, values, strict=True)) | _around(spec, statement)
         return
-    random = np.random.default_rng(len(names))
-    for _ in range(_ROWS_OF_DATA):
-        values_ = [pool[int(random.integers(len(pool)))] for pool in pools]
-        yield dict(zip(names, values_, strict=True)) | _around(spec, statement)
+    for env in _drawn(names, pools, _ROWS_OF_DATA, len(names)):
+        yield env | _around(spec, statement)
+
+
+def _drawn(names: Sequence[str], pools: Sequence[Any], rows: int, seed: int) -> Iterator[Environment]:
+    """Values drawn for each variable from its own."""
+    random = np.random.default_rng(seed)
+    for _ in range(rows):
+        values = [pool[int(random.integers(len(pool)))] for pool in pools]
+        yield dict(zip(names, values, strict=True))
 
 
 def _around(spec: Spec, statement: Statement) -> Environment:

@@ -18,9 +18,10 @@ from sonnx_clip.render.goal import Goal
 from sonnx_clip.render.layout import WIDTH, layout
 from sonnx_clip.render.theory import declare
 from sonnx_clip.render.why3 import ordered_axioms
-from sonnx_clip.render.whyml import Printer, conjuncts, names, real_literal
+from sonnx_clip.render.whyml import Printer, names, real_literal
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.tree import Compare, Connective, Constant, If, Kind, Name, Not, Number, Position
+from sonnx_clip.spec.walk import conjuncts
 
 if TYPE_CHECKING:
     from pathlib import Path
