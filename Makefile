@@ -10,10 +10,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 
-# Settings: make test PYTEST_ARGS="tests/spec" COV_ARGS=, make prove PROVE_ARGS="--jobs 8",
+# Settings: make test PYTEST_ARGS="tests/spec" COVER=0, make prove PROVE_ARGS="--jobs 8",
 # make lock LOCK_ARGS=--upgrade
 PYTEST_ARGS ?= -n auto --dist worksteal
-COV_ARGS ?= --cov=sonnx_clip --cov-report=term:skip-covered --cov-fail-under=95
+# The share of the lines that the tests must run, in percent.
+COVER ?= 95
 # make prove PROVE_ARGS=--again judges the runtimes again, though nothing has changed
 PROVE_ARGS ?=
 SWEEP_ARGS ?=
@@ -49,7 +50,10 @@ shell: setup-python ## a shell in which `sonnx-clip` is on PATH
 
 .PHONY: test
 test: setup ## the test suite, with coverage
-	$(PYTEST) $(COV_ARGS) -m "not exhaustive and not browser"
+	@rm -rf build/seen
+	SEEN=build/seen $(PYTEST) -m "not exhaustive and not browser"
+	@$(BIN)/slipcover --merge build/seen/*.json --out build/seen/all --skip-covered --fail-under $(COVER) || \
+	    { echo "make test: less than $(COVER) % of the lines of sonnx_clip ran" >&2; exit 1; }
 
 .PHONY: lint
 lint: setup-python ## ruff and mypy --strict

@@ -14,9 +14,6 @@ from sonnx_clip.spec import load_spec
 from tests.evidence import made
 from tests.evidence.once import share
 
-# Writes a whole page, and goes through no line that the tests before it do not go through.
-repeats = pytest.mark.no_cover
-
 
 @pytest.fixture(autouse=True)
 def _believed(monkeypatch):
@@ -66,7 +63,6 @@ def test_a_requirement_without_an_obligation_is_a_gap(tmp_path, obligations):
     assert entry["cells"][0]["status"] == "gap"
 
 
-@repeats
 def test_a_requirement_without_obligation_in_one_type_is_a_gap(tmp_path, obligations):
     kept = [o for o in obligations if o.id != "float64.monotone"]
     summary, page, _ = written(tmp_path, made.proofs(kept), wanted=kept)
@@ -149,7 +145,6 @@ def test_a_stale_digest_is_refused(tmp_path, obligations):
     assert isinstance(done.exception, UserError)
 
 
-@repeats
 def test_a_part_of_the_proofs_is_not_the_whole(tmp_path, obligations):
     summary, page, _ = written(tmp_path, made.proofs(obligations) | {"complete": False})
     assert summary.exit_status == 1
@@ -174,7 +169,6 @@ def test_an_axiom_that_slips_in_is_open(tmp_path, obligations, monkeypatch):
     assert "clip.Clip.cheat" in top(page)
 
 
-@repeats
 def test_what_is_trusted_without_a_reason_is_open(tmp_path, obligations, monkeypatch):
     document = made.proofs(obligations)
     monkeypatch.setattr(recheck_proofs, "_trusted", lambda *_: None)  # as if the list of reasons had none
@@ -220,7 +214,6 @@ def test_our_own_clip_that_is_not_judged_throughout_is_open(tmp_path, obligation
     assert "each by two provers" not in top(page)
 
 
-@repeats
 def test_what_is_open_takes_the_place_of_the_praise(tmp_path, obligations):
     _, page, _ = written(tmp_path, made.proofs(obligations))
     assert "Every obligation is proved, each by two provers." in top(page)
@@ -229,7 +222,6 @@ def test_what_is_open_takes_the_place_of_the_praise(tmp_path, obligations):
     assert "Not everything is shown" in top(page)
 
 
-@repeats
 def test_the_violation_of_another_does_not(tmp_path, obligations):
     summary, page, _ = written(
         tmp_path, made.proofs(obligations), [made.report("numpy", violates=("low_tie",))]
