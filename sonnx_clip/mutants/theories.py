@@ -40,6 +40,7 @@ SWAPS: Mapping[str, tuple[str, ...]] = {
     "converts": ("negated", "never", "always"), "exactly": ("negated", "never", "always"),
     "whole": ("negated", "always"),
     "not_above": ("negated", "always"), "not_below": ("negated", "always"), "truncated": ("zero",),
+    "low_half": ("zero",), "in_low_half": ("zero",), "moved_up": ("zero",),
     "product": ("negated", "always"), "sum": ("negated", "always"), "fused": ("negated", "always"),
     "exact_product": ("negated",), "rounded": ("negated", "always"), "within_half_unit": ("negated",),
     "finite": ("negated", "always"),

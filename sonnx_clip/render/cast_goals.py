@@ -43,7 +43,7 @@ def cast_names(etype: ElementType) -> tuple[str, ...]:
     more = ("exact", "strictly_monotone") if etype.id == "float64" else (
         "keeps_what_fits", "overflows", "underflows", "lowers_a_bound",
     )  # fmt: skip
-    return ("nan", "monotone", *more)
+    return ("exists", "unique", "nan", "monotone", *more)
 
 
 def _number(text: str, of: ElementType) -> str:
@@ -51,6 +51,16 @@ def _number(text: str, of: ElementType) -> str:
 
 
 def _to_float(etype: ElementType, of: ElementType) -> Iterator[tuple[str, str, str]]:
+    yield (
+        "exists",
+        f"every FLOAT has a {etype.id} that it becomes: the one that is built of its bits",
+        "forall b: FLOAT.t. converts b (converted b)",
+    )
+    yield (
+        "unique",
+        "a bound becomes one number, or any NaN",
+        "forall b: FLOAT.t, r s: t. converts b r -> converts b s -> r = s \\/ (nan r /\\ nan s)",
+    )
     yield "nan", "a NaN stays a NaN, and nothing else becomes one", f"{EVERY} (FLOAT.nan b <-> nan r)"
     yield (
         "monotone",

@@ -110,6 +110,9 @@ def _to_float(name: str, to: str) -> Callable[..., Any] | None:
     known: dict[str, Callable[..., Any]] = {
         "converts": lambda b, r: _same(near(b), float_value(r, to)),
         "exactly": lambda b, r: _same(float_value(b, "Float32").astype(np.float64), wide(r)),
+        "low_half": lambda b: np.asarray(b, np.uint32).astype(np.uint16),
+        "in_low_half": lambda b: np.asarray(b, np.uint32).astype(np.uint64),
+        "moved_up": lambda a, k: np.where(k < 64, a << np.minimum(k, np.uint64(63)), np.uint64(0)),
     }
     return known.get(name)
 
