@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.spec import tree
+from sonnx_clip.spec.printing import LOOSEST, Form, Piece, Printing, infix
 from sonnx_clip.spec.tree import Expr, Kind
 
 if TYPE_CHECKING:
@@ -14,15 +15,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.types import FamilyId
 
-# How tightly a text binds, tightest last; Coq's own levels are 95, 99, 85, 80, 75, 70, 10, 0.
-_IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _APPLY, _ATOM = range(8)
-_PROPOSITIONS = {
-    "iff": ("<->", _IFF),
-    "implies": ("->", _IMPLIES),
-    "or": ("\\/", _OR),
-    "and": ("/\\", _AND),
-}
-_COMPUTED = {"iff": "Bool.eqb", "implies": "implb"}
+# How tightly a text binds, tightest last; Coq's own levels are 200, 99, 95, 85, 80, 75, 70, 10, 0.
+_IF, _IMPLIES, _IFF, _OR, _AND, _NOT, _COMPARE, _APPLY, _ATOM = range(LOOSEST, LOOSEST + 9)
 # The constants that a format of any width has.
 _CONSTANTS: Mapping[str, frozenset[str]] = {
     "float": frozenset({"inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}),
@@ -51,106 +45,75 @@ class CoqPrinter:
 
     def proposition(self, expr: Expr) -> str:
         """A condition as a proposition; a comparison becomes one by the coercion of coq/Order.v."""
-        return _bare(self._proposition(expr)[0])
+        return _Proposition(_Computed(self.family, self.where)).show(expr)
 
     def computed(self, expr: Expr) -> str:
         """A condition as a bool, or an element."""
-        return _bare(self._computed(expr)[0])
+        return _Computed(self.family, self.where).show(expr)
 
     def operand(self, expr: Expr) -> str:
         """What `computed` gives, in parentheses where && demands them."""
-        same = isinstance(expr, tree.Connective) and expr.operator == "and"
-        return self.computed(expr) if same else self._in_computed(expr, _APPLY)
+        return _Computed(self.family, self.where).chained("and", expr)
 
-    # --- Propositions ---------------------------------------------------------------------------------
 
-    def _in_proposition(self, expr: Expr, tightness: int) -> str:
-        text, tight = self._proposition(expr)
-        return text if tight >= tightness else f"({text})"
+@dataclass(frozen=True)
+class _Computed(Printing):
+    """A condition as a bool, or an element; see `CoqPrinter`."""
 
-    def _proposition(self, expr: Expr) -> tuple[str, int]:
-        match expr:
-            case tree.Not(operand=operand):
-                return f"~ {self._in_proposition(operand, _COMPARE)}", _NOT
-            case tree.Connective(operator=operator, left=left, right=right):
-                symbol, tight = _PROPOSITIONS[operator]
-                text = f"{self._in_proposition(left, tight + 1)} {symbol} {self._right(operator, right)}"
-                return text, tight
-            case tree.If(condition=condition, then=then, otherwise=otherwise, kind=Kind.BOOL):
-                branches = f"({self.proposition(then)} : Prop) else ({self.proposition(otherwise)} : Prop)"
-                return f"(if {self.computed(condition)} then {branches})", _ATOM
-            case tree.Call(function="identical", arguments=(a, b)):
-                return f"{self._in_computed(a, _APPLY)} = {self._in_computed(b, _APPLY)}", _COMPARE
-            case tree.Every(body=body):
-                return f"(forall i, {self.proposition(body)})", _ATOM
-            case _:
-                return self._computed(expr)
+    family: FamilyId
+    where: str
 
-    def _right(self, operator: str, right: Expr) -> str:
-        """Coq chains "and", "or" and "implies" to the right."""
-        symbol_tight = _PROPOSITIONS[operator][1]
-        return self._in_proposition(right, symbol_tight + (operator == "iff"))
+    forms: ClassVar[Mapping[str, Form]] = {
+        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+        "iff": Form(_APPLY, "Bool.eqb {0} {1}", (_ATOM, _ATOM)),
+        "implies": Form(_APPLY, "implb {0} {1}", (_ATOM, _ATOM)),
+        "or": Form(_AND, "{0} || {1}", (_APPLY, _APPLY)),
+        "and": Form(_AND, "{0} && {1}", (_APPLY, _APPLY)),
+        "not": Form(_APPLY, "negb {0}", (_ATOM,)),
+        "<": Form(_COMPARE, "{0} < {1}", (_APPLY, _APPLY)),
+        "<=": Form(_COMPARE, "{0} <= {1}", (_APPLY, _APPLY)),
+        ">": Form(_COMPARE, "{1} < {0}", (_APPLY, _APPLY)),
+        ">=": Form(_COMPARE, "{1} <= {0}", (_APPLY, _APPLY)),
+        "==": Form(_COMPARE, "{0} == {1}", (_APPLY, _APPLY)),
+    }
 
-    # --- What is computed -----------------------------------------------------------------------------
-
-    def _in_computed(self, expr: Expr, tightness: int) -> str:
-        text, tight = self._computed(expr)
-        return text if tight >= tightness else f"({text})"
-
-    def _computed(self, expr: Expr) -> tuple[str, int]:
-        match expr:
-            case tree.Compare(operator=operator, left=left, right=right):
-                if operator in (">", ">="):
-                    operator, left, right = operator.replace(">", "<"), right, left
-                a, b = self._in_computed(left, _APPLY), self._in_computed(right, _APPLY)
-                return f"{a} {operator} {b}", _COMPARE
-            case tree.Not(operand=operand):
-                return f"negb {self._in_computed(operand, _ATOM)}", _APPLY
-            case tree.Connective(operator=operator, left=left, right=right):
-                return self._connective(operator, left, right)
-            case tree.If(condition=condition, then=then, otherwise=otherwise):
-                parts = (self.computed(part) for part in (condition, then, otherwise))
-                return "(if {} then {} else {})".format(*parts), _ATOM
-            case tree.Call() | tree.Use():
-                return self._application(expr)
-            case _:
-                return self._leaf(expr)
-
-    def _connective(self, operator: str, left: Expr, right: Expr) -> tuple[str, int]:
-        a, b = self._in_computed(left, _ATOM), self._in_computed(right, _ATOM)
-        if operator in _COMPUTED:
-            return f"{_COMPUTED[operator]} {a} {b}", _APPLY
-        symbol = {"and": "&&", "or": "||"}[operator]
-        # Both chain to the left, in Coq as in the YAML.
+    def chained(self, operator: str, left: Expr) -> str:
+        """What stands left of && or ||, which chain to the left."""
         same = isinstance(left, tree.Connective) and left.operator == operator
-        a = self.computed(left) if same else self._in_computed(left, _APPLY)
-        return f"{a} {symbol} {self._in_computed(right, _APPLY)}", _AND
+        return self.show(left) if same else self.operand(left, _APPLY)
 
-    def _application(self, expr: tree.Call | tree.Use) -> tuple[str, int]:
+    def written(self, expr: Expr) -> Piece:
+        match expr:
+            case tree.Connective(operator="and" | "or" as operator, left=left, right=right):
+                form = _Computed.forms[operator]
+                return form.level, form.text.format(self.chained(operator, left), self.operand(right, _APPLY))
+            case _:
+                return super().written(expr)
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
         match expr:
             case tree.Use(id=name, arguments=()):
-                return f"{name} x l m", _APPLY
-            case tree.Use(id=name, arguments=arguments):
-                pass
+                return _APPLY, f"{name} x l m"
             case tree.Call(function="is_signalling", arguments=(a,)):
-                if self.family != "float":
-                    return "false", _ATOM
-                operand = self._in_computed(a, _ATOM)
-                return f"(nan {operand} && unquiet {operand})", _ATOM
-            case tree.Call(function=function, arguments=arguments):
+                operand = self.operand(a, _ATOM)
+                signalling = f"(nan {operand} && unquiet {operand})"
+                return _ATOM, signalling if self.family == "float" else "false"
+            case tree.Use(id=name):
+                pass
+            case tree.Call(function=function):
                 name = {"is_nan": "nan", "clip": "cases"}.get(function, function)
-        return f"{name} {' '.join(self._in_computed(a, _ATOM) for a in arguments)}", _APPLY
+        return _APPLY, f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}"
 
-    def _leaf(self, expr: Expr) -> tuple[str, int]:
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
         match expr:
             case tree.Name(id=name):
-                return name.lower(), _ATOM
+                return _ATOM, name.lower()
             case tree.Entry(tensor=tensor):
-                return f"{tensor.id.lower()} i", _APPLY
+                return _APPLY, f"{tensor.id.lower()} i"
             case tree.Constant(id=name, negative=negative) if name in _CONSTANTS.get(self.family, ()):
-                return (f"opposite {name}", _APPLY) if negative else (name, _ATOM)
+                return (_APPLY, f"opposite {name}") if negative else (_ATOM, name)
             case tree.Number(text=text) if self.family == "float" and not text.strip("-0."):
-                return ("opposite zero", _APPLY) if text.startswith("-") else ("zero", _ATOM)
+                return (_APPLY, "opposite zero") if text.startswith("-") else (_ATOM, "zero")
             case tree.Number(text=text) | tree.Constant(id=text):
                 what = f"{text} has no name that stands for it in every {self.family} format at once"
                 raise UserError(what, self.where, "the Coq theorems know 0 and the named constants but nan")
@@ -158,16 +121,37 @@ class CoqPrinter:
                 raise UserError("the Coq theorems do not speak of this", self.where, "leave it to Why3")
 
 
-def _bare(text: str) -> str:
-    """A text that is one conditional, without the parentheses around it."""
-    return text[1:-1] if text.startswith("(if ") and _closes_last(text) else text
+@dataclass(frozen=True)
+class _Proposition(Printing):
+    """A condition as a proposition: what has no form of its own there is what is computed."""
 
+    computed: _Computed
 
-def _closes_last(text: str) -> bool:
-    """Whether the first parenthesis is closed by the last."""
-    depth = 0
-    for position, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return position == len(text) - 1
-    return False
+    forms: ClassVar[Mapping[str, Form]] = {
+        "iff": infix(_IFF, "<->", "alone"),
+        "implies": infix(_IMPLIES, "->", "right"),
+        "or": infix(_OR, "\\/", "right"),
+        "and": infix(_AND, "/\\", "right"),
+        "not": Form(_NOT, "~ {0}", (_COMPARE,)),
+    }
+
+    def comparison(self, expr: tree.Compare) -> Piece:
+        return self.computed.written(expr)
+
+    def choice(self, expr: tree.If) -> Piece:
+        if expr.kind is not Kind.BOOL:
+            return self.computed.written(expr)
+        branches = f"({self.show(expr.then)} : Prop) else ({self.show(expr.otherwise)} : Prop)"
+        return _IF, f"if {self.computed.show(expr.condition)} then {branches}"
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        match expr:
+            case tree.Call(function="identical", arguments=(a, b)):
+                return _COMPARE, f"{self.computed.operand(a, _APPLY)} = {self.computed.operand(b, _APPLY)}"
+            case _:
+                return self.computed.written(expr)
+
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        if isinstance(expr, tree.Every):
+            return _ATOM, f"(forall i, {self.show(expr.body)})"
+        return self.computed.written(expr)

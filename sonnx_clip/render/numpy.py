@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from sonnx_clip.render.dialect_rows import dialect_rows
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.render.templating import template
 from sonnx_clip.spec import tree
+from sonnx_clip.spec.printing import LOOSEST, Form, Piece, Printing, infix
 from sonnx_clip.spec.unparse import unparse
 from sonnx_clip.spec.values import encode, float_bits, quiet_bit
 from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.tree import Expr
@@ -116,9 +116,8 @@ def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
         return _branches(expr, family, anchor, " " * 4)
     if len(code) <= _WIDTH or not isinstance(expr, tree.Connective) or expr.operator not in _SIGN:
         return code
-    level, sign = _SIGN[expr.operator]
-    parts = [_form(part, family, anchor) for part in _operands(expr, expr.operator)]
-    lines = [text if inner > level else f"({text})" for inner, text in parts]
+    sign, place = _SIGN[expr.operator], _NumPy.forms[expr.operator].places[1]
+    lines = [_NumPy(family, anchor).operand(part, place) for part in _operands(expr, expr.operator)]
     return "(\n        " + f"\n        {sign} ".join(lines) + "\n    )"
 
 
@@ -155,56 +154,58 @@ def expression(expr: Expr, family: str, anchor: str) -> str:
     Raises:
         ValueError: the expression speaks of tensors or declarations.
     """
-    return _form(expr, family, anchor)[1]
+    return _NumPy(family, anchor).show(expr)
 
 
 # How tightly each form binds in Python, where comparisons bind less than `|`.
-_COMPARISON, _OR, _AND, _NOT, _PRIMARY = range(5)
-_SIGN = {"and": (_AND, "&"), "or": (_OR, "|")}
+_COMPARISON, _OR, _AND, _NOT, _PRIMARY = range(LOOSEST, LOOSEST + 5)
+_SIGN = {"and": "&", "or": "|"}
 
 
-def _form(expr: Expr, family: str, anchor: str) -> tuple[int, str]:
-    """The text of an expression, and how tightly its outermost operator binds."""
+@dataclass(frozen=True)
+class _NumPy(Printing):
+    """Expressions on arrays of one family; see `expression`."""
 
-    def text(part: Expr, place: int = _COMPARISON) -> str:
-        level, inner = _form(part, family, anchor)
-        return f"({inner})" if level < place else inner
+    family: str
+    anchor: str
 
-    def call(function: str, *arguments: Expr) -> tuple[int, str]:
-        return _PRIMARY, f"{function}({', '.join(map(text, arguments)) or ', '.join(_TRIPLE)})"
+    forms: ClassVar[Mapping[str, Form]] = {
+        "iff": infix(_COMPARISON, "==", "alone"),
+        "implies": Form(_OR, "~{0} | {1}", (_NOT, _AND)),
+        "or": infix(_OR, _SIGN["or"], "left"),
+        "and": infix(_AND, _SIGN["and"], "left"),
+        "not": Form(_NOT, "~{0}", (_NOT,)),
+        **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
+    }
 
-    match expr:
-        case tree.Name(id=name):
-            return _PRIMARY, name
-        case tree.Number() | tree.Constant():
-            return _PRIMARY, f'_constant("{unparse(expr)}", {anchor})'
-        case tree.Compare(operator=operator, left=left, right=right, kind=tree.Kind.ELEMENT):
-            return _COMPARISON, f"{text(left)} {operator} {text(right)}"
-        case tree.Not(operand=operand):
-            return _NOT, f"~{text(operand, _NOT)}"
-        case tree.Connective(left=left, right=right):
-            return _connective(expr.operator, partial(text, left), partial(text, right))
-        case tree.If(condition=condition, then=then, otherwise=otherwise, kind=kind):
-            return call("_choose" if kind is tree.Kind.ELEMENT else "np.where", condition, then, otherwise)
-        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments) if known := _known(expr, family):
-            return call(known, *arguments)
-    raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")
+    def comparison(self, expr: tree.Compare) -> Piece:
+        return super().comparison(expr) if expr.kind is tree.Kind.ELEMENT else self._refused(expr)
 
+    def choice(self, expr: tree.If) -> Piece:
+        function = "_choose" if expr.kind is tree.Kind.ELEMENT else "np.where"
+        return self._called(function, expr.condition, expr.then, expr.otherwise)
 
-def _known(expr: tree.Call | tree.Use, family: str) -> str | None:
-    """The function of the oracle for a built-in or an entry; None for what speaks of declarations."""
-    if isinstance(expr, tree.Use):
-        return f"{family}_{expr.id}"
-    return _BUILT_IN[expr.function].format(family=family) if expr.function in _BUILT_IN else None
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        if isinstance(expr, tree.Use):
+            return self._called(f"{self.family}_{expr.id}", *expr.arguments)
+        if expr.function not in _BUILT_IN:
+            return self._refused(expr)
+        return self._called(_BUILT_IN[expr.function].format(family=self.family), *expr.arguments)
 
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        match expr:
+            case tree.Name(id=name):
+                return _PRIMARY, name
+            case tree.Number() | tree.Constant():
+                return _PRIMARY, f'_constant("{unparse(expr)}", {self.anchor})'
+            case _:
+                return self._refused(expr)
 
-def _connective(operator: str, left: Callable[[int], str], right: Callable[[int], str]) -> tuple[int, str]:
-    if operator in _SIGN:
-        level, sign = _SIGN[operator]
-        return level, f"{left(level)} {sign} {right(level + 1)}"
-    if operator == "implies":
-        return _OR, f"~{left(_NOT)} | {right(_AND)}"
-    return _COMPARISON, f"{left(_OR)} == {right(_OR)}"
+    def _called(self, function: str, *arguments: Expr) -> Piece:
+        return _PRIMARY, f"{function}({', '.join(map(self.show, arguments)) or ', '.join(_TRIPLE)})"
+
+    def _refused(self, expr: Expr) -> NoReturn:
+        raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")
 
 
 def _constants(spec: Spec) -> dict[str, dict[str, str]]:

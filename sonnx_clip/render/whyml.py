@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.spec import tree
+from sonnx_clip.spec.printing import LOOSEST, Form, Piece, Printing, infix
 from sonnx_clip.spec.tree import Expr, Kind
 from sonnx_clip.spec.values import Value, encode, float_bits, quiet_bit
 from sonnx_clip.spec.walk import subtrees
@@ -16,25 +17,19 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.types import ElementType
 
-# How tightly a formula binds; an operand that binds less tightly is put in parentheses.
-_IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(7)
-_CONNECTIVES = {
-    "iff": ("<->", _IMPLIES),
-    "implies": ("->", _IMPLIES),
-    "or": ("\\/", _OR),
-    "and": ("/\\", AND),
-}
-_COMPARISONS = {
-    "<": "lt {a} {b}",
-    "<=": "le {a} {b}",
-    ">": "lt {b} {a}",
-    ">=": "le {b} {a}",
-    "==": "eq {a} {b}",
-}
+# How tightly a formula binds, in WhyML.
+_IF, _IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(LOOSEST, LOOSEST + 8)
+
+
+def _applied(text: str) -> Form:
+    return Form(_APPLY, text, (_ATOM, _ATOM))
+
+
+_SAME = Form(_COMPARE, "{0} = {1}", (_APPLY, _APPLY))
 
 
 @dataclass(frozen=True)
-class Printer:
+class Printer(Printing):
     """Prints the trees of one scope.
 
     Args:
@@ -51,56 +46,34 @@ class Printer:
     prefix: str = ""
     float_type: ElementType | None = None
 
-    def show(self, expr: Expr) -> str:
-        """The formula or term, without parentheses around it."""
-        return self._print(expr)[0]
+    forms: ClassVar[Mapping[str, Form]] = {
+        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+        "iff": infix(_IMPLIES, "<->", "alone"),
+        "implies": infix(_IMPLIES, "->", "alone"),
+        "or": infix(_OR, "\\/", "left"),
+        "and": infix(AND, "/\\", "left"),
+        "not": Form(_NOT, "not {0}", (_COMPARE,)),
+        "<": _applied("lt {0} {1}"),
+        "<=": _applied("le {0} {1}"),
+        ">": _applied("lt {1} {0}"),
+        ">=": _applied("le {1} {0}"),
+        "==": _applied("eq {0} {1}"),
+    }
 
-    def operand(self, expr: Expr, tightness: int) -> str:
-        """The formula or term, in parentheses if it binds less tightly."""
-        text, tight = self._print(expr)
-        return text if tight >= tightness else f"({text})"
-
-    def _print(self, expr: Expr) -> tuple[str, int]:
-        match expr:
-            case tree.Compare():
-                return self._compare(expr)
-            case tree.Not(operand=operand):
-                return f"not {self.operand(operand, _COMPARE)}", _NOT
-            case tree.Connective(operator=operator, left=left, right=right):
-                symbol, tight = _CONNECTIVES[operator]
-                # "and" and "or" chain to the left; the others stand alone.
-                left_tight = tight if operator in ("and", "or") else tight + 1
-                return f"{self.operand(left, left_tight)} {symbol} {self.operand(right, tight + 1)}", tight
-            case tree.If(condition=condition, then=then, otherwise=otherwise):
-                return (
-                    f"if {self.show(condition)} then {self.show(then)} else {self.show(otherwise)}",
-                    _IMPLIES - 1,
-                )
-            case tree.Call():
-                return self._call(expr)
-            case tree.Use(id=name, arguments=arguments):
-                if not arguments:
-                    return f"{self.prefix}{name} {self.implicit}", _APPLY
-                return f"{name} {' '.join(self.operand(a, _ATOM) for a in arguments)}", _APPLY
-            case tree.Every(body=body):
-                return (
-                    f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}",
-                    _IMPLIES - 1,
-                )
-            case _:
-                return self._leaf(expr)
-
-    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry) -> tuple[str, int]:
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        """A name, a literal, an entry, or a formula on every index."""
         match expr:
             case tree.Name(id=name):
                 text = self.variables[name]
-                return text, _APPLY if " " in text else _ATOM
+                return _APPLY if " " in text else _ATOM, text
             case tree.Entry(tensor=tensor):
-                return f"{self.variables[tensor.id]}.entry i", _APPLY
+                return _APPLY, f"{self.variables[tensor.id]}.entry i"
             case tree.Number(text=text, kind=kind):
-                return self._number(text, kind), _ATOM
+                return _ATOM, self._number(text, kind)
             case tree.Constant(id=name, negative=negative, kind=kind):
-                return self._number(f"-{name}" if negative else name, kind), _ATOM
+                return _ATOM, self._number(f"-{name}" if negative else name, kind)
+            case tree.Every(body=body):
+                return _IF, f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}"
 
     def _number(self, text: str, kind: Kind) -> str:
         if kind is not Kind.FLOAT:
@@ -108,32 +81,34 @@ class Printer:
         assert self.float_type is not None
         return float_literal(int(encode(text, self.float_type)), text)
 
-    def _compare(self, expr: tree.Compare) -> tuple[str, int]:
-        if expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE):
-            return f"{self.operand(expr.left, _APPLY)} = {self.operand(expr.right, _APPLY)}", _COMPARE
-        form = _COMPARISONS[expr.operator]
-        return form.format(a=self.operand(expr.left, _ATOM), b=self.operand(expr.right, _ATOM)), _APPLY
+    def comparison(self, expr: tree.Compare) -> Piece:
+        """A comparison: of elements by a predicate, of shapes and element types by identity."""
+        same = expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
+        return self.filled(_SAME if same else self.forms[expr.operator], expr.left, expr.right)
 
-    def _call(self, expr: tree.Call) -> tuple[str, int]:
-        if expr.function == "identical":
-            a, b = (self.operand(argument, _APPLY) for argument in expr.arguments)
-            return f"{a} = {b}", _COMPARE
-        if expr.function in ("shape", "type"):
-            (argument,) = expr.arguments
-            assert isinstance(argument, tree.Name)
-            field = "shape" if expr.function == "shape" else "element"
-            return f"{argument.id.lower()}.{field}", _ATOM
-        if expr.function == "is_signalling":
-            return self._signalling(self.operand(expr.arguments[0], _ATOM))
-        name = {"is_nan": "nan", "clip": "cases", "becomes": "converts"}.get(expr.function, expr.function)
-        return f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}", _APPLY
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        """A function or predicate with its arguments."""
+        match expr:
+            case tree.Use(id=name, arguments=()):
+                return _APPLY, f"{self.prefix}{name} {self.implicit}"
+            case tree.Use(id=name):
+                pass
+            case tree.Call(function="identical"):
+                return self.filled(_SAME, *expr.arguments)
+            case tree.Call(function="shape" | "type", arguments=(tree.Name(id=name),)):
+                return _ATOM, f"{name.lower()}.{'shape' if expr.function == 'shape' else 'element'}"
+            case tree.Call(function="is_signalling", arguments=(argument,)):
+                return self._signalling(self.operand(argument, _ATOM))
+            case tree.Call(function=name):
+                name = {"is_nan": "nan", "clip": "cases", "becomes": "converts"}.get(name, name)
+        return _APPLY, f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}"
 
-    def _signalling(self, a: str) -> tuple[str, int]:
+    def _signalling(self, a: str) -> Piece:
         """A NaN whose first bit of the fraction is 0; no other type has one."""
         if self.etype is None or self.etype.family != "float":
-            return "false", _ATOM
+            return _ATOM, "false"
         quiet = self.value(quiet_bit(float_bits(self.etype)))
-        return f"nan {a} /\\ bw_and {a} {quiet} = {self.value(0)}", AND
+        return AND, f"nan {a} /\\ bw_and {a} {quiet} = {self.value(0)}"
 
     def literal(self, text: str) -> str:
         """The literal of a number: a bit pattern with the number beside it, or a real."""

@@ -2,63 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.spec import tree
+from sonnx_clip.spec.printing import LOOSEST, Form, Piece, Printing, infix
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sonnx_clip.spec.tree import Expr
 
-# How tightly each form binds. An operand that binds less than its place demands goes in parentheses.
-_IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(8)
-_LEVEL = {"iff": _IFF, "implies": _IMPLIES, "or": _OR, "and": _AND}
+_IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(LOOSEST, LOOSEST + 8)
+
+
+class _Language(Printing):
+    """The language of spec/clip.yaml."""
+
+    forms: ClassVar[Mapping[str, Form]] = {
+        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+        "iff": infix(_IFF, "iff", "left"),
+        "implies": infix(_IMPLIES, "implies", "right"),
+        "or": infix(_OR, "or", "left"),
+        "and": infix(_AND, "and", "left"),
+        "not": Form(_NOT, "not {0}", (_NOT,)),
+        **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
+    }
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        name = expr.function if isinstance(expr, tree.Call) else expr.id
+        arguments = ", ".join(map(self.show, expr.arguments))
+        return _PRIMARY, f"{name}({arguments})" if arguments else name
+
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        match expr:
+            case tree.Name(id=text) | tree.Number(text=text):
+                return _PRIMARY, text
+            case tree.Constant(id=name, negative=negative):
+                return _PRIMARY, f"{'-' * negative}{name}"
+            case tree.Entry(tensor=tensor):
+                return _PRIMARY, f"{tensor.id}[i]"
+            case tree.Every(body=body):
+                return _PRIMARY, f"every({self.show(body)})"
+
+
+_LANGUAGE = _Language()
 
 
 def unparse(expr: Expr) -> str:
     """The canonical text of a tree."""
-    return _text(expr, _IF)
-
-
-def _text(expr: Expr, place: int) -> str:
-    level, text = _form(expr)
-    return f"({text})" if level < place else text
-
-
-def _form(expr: Expr) -> tuple[int, str]:
-    """How tightly an expression binds, and its text."""
-    match expr:
-        case tree.Compare(operator=operator, left=left, right=right):
-            return _COMPARISON, f"{_text(left, _PRIMARY)} {operator} {_text(right, _PRIMARY)}"
-        case tree.Not(operand=operand):
-            return _NOT, f"not {_text(operand, _NOT)}"
-        case tree.If(condition=condition, then=then, otherwise=otherwise):
-            return _IF, f"if {unparse(condition)} then {unparse(then)} else {unparse(otherwise)}"
-        case tree.Connective(operator=operator, left=left, right=right):
-            return _LEVEL[operator], _connective(operator, left, right)
-        case _:
-            return _PRIMARY, _primary(expr)
-
-
-def _primary(
-    expr: tree.Name | tree.Number | tree.Constant | tree.Call | tree.Use | tree.Entry | tree.Every,
-) -> str:
-    match expr:
-        case tree.Name(id=name) | tree.Use(id=name, arguments=()):
-            return name
-        case tree.Number(text=text):
-            return text
-        case tree.Constant(id=name, negative=negative):
-            return f"{'-' * negative}{name}"
-        case tree.Entry(tensor=tensor):
-            return f"{tensor.id}[i]"
-        case tree.Every(body=body):
-            return f"every({unparse(body)})"
-        case tree.Call(function=name, arguments=arguments) | tree.Use(id=name, arguments=arguments):
-            return f"{name}({', '.join(map(unparse, arguments))})"
-
-
-def _connective(operator: str, left: Expr, right: Expr) -> str:
-    level = _LEVEL[operator]
-    # `implies` groups to the right, the others to the left.
-    tight_left, tight_right = (level + 1, level) if operator == "implies" else (level, level + 1)
-    return f"{_text(left, tight_left)} {operator} {_text(right, tight_right)}"
+    return _LANGUAGE.show(expr)
