@@ -1,6 +1,6 @@
 """Expression tree -> text: one engine, to which each target brings a table of its forms.
 
-It prints the language itself, WhyML, Coq and NumPy. ACSL has a printer of its own: two that share nothing agree.
+It prints the language itself, WhyML, Coq and NumPy; ACSL has a printer of its own, which shares nothing.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ class Printing(ABC):
 
     def filled(self, form: Form, *operands: Expr) -> Piece:
         """A form with its operands."""
-        texts = (self.operand(expr, place) for expr, place in zip(operands, form.places, strict=True))
+        texts = []
+        for expr, place in zip(operands, form.places, strict=True):  # a loop: a long chain is a deep tree
+            texts.append(self.operand(expr, place))
         return form.level, form.text.format(*texts)
 
     def written(self, expr: Expr) -> Piece:
