@@ -5,45 +5,27 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from sonnx_clip.dialects.text import render_dialects
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
-from sonnx_clip.readings.text import render_markdown
-from sonnx_clip.render.acsl import render_acsl
-from sonnx_clip.render.c import kernel_theories, render_c
-from sonnx_clip.render.claims import claim_theories
-from sonnx_clip.render.coq import render_coq
-from sonnx_clip.render.coverage_page import render_coverage
-from sonnx_clip.render.dialects import dialect_theories
-from sonnx_clip.render.example_goals import example_theories
-from sonnx_clip.render.findings import render_findings
 from sonnx_clip.render.header import header_lines
-from sonnx_clip.render.numpy import render_numpy
-from sonnx_clip.render.numpy_kernels import numpy_theories
-from sonnx_clip.render.profile import render_profile
-from sonnx_clip.render.readings import reading_theories
 from sonnx_clip.render.replay import PATH as REPLAY
-from sonnx_clip.render.replay import render_replay
-from sonnx_clip.render.vectors import render_vectors
-from sonnx_clip.render.why3 import ordered_axioms, render_why3
+from sonnx_clip.render.targets import FILES, THEORIES, TheoryTarget
 from sonnx_clip.render.written import written_obligations
-from sonnx_clip.spec.schema import schema_text
 from sonnx_clip.spec.source_digests import require_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.render.targets import Theories
     from sonnx_clip.spec import Spec
 
 MANIFEST = "generated/why3/obligations.json"
-SCHEMA = "spec/clip.schema.json"
 FOLDERS = ("generated",)
 LEFT_BY_COQC = frozenset({".vo", ".vok", ".vos", ".glob", ".aux", ".cache"})
-_Rendered = TypeVar("_Rendered")
 _EXECUTABLE = frozenset({REPLAY})
 
 
@@ -73,22 +55,12 @@ def all_obligations(spec: Spec) -> tuple[Obligation, ...]:
 
 def render_theories(spec: Spec) -> Generated:
     """Render the Why3 theories alone; UserError if a hand-written theory does not fit the YAML."""
-    why3 = _once(spec, render_why3, *ordered_axioms())
-    kernels, of_kernels = kernel_theories(spec)
-    numpy, of_numpy = numpy_theories(spec)
-    readings, of_readings = _once(spec, reading_theories)
-    dialects, of_dialects = _once(spec, dialect_theories)
-    examples, of_examples = _once(spec, example_theories)
-    claims, of_claims = _once(spec, claim_theories)
-    rendered = (
-        *why3.obligations,
-        *of_readings,
-        *of_dialects,
-        *of_examples,
-        *of_claims,
-        *of_kernels,
-        *of_numpy,
-    )
+    files: dict[str, str] = {}
+    rendered: list[Obligation] = []
+    for target in THEORIES:
+        made, found = _once(spec, target) if target.kept else target.render(spec)
+        files |= made
+        rendered += found
     obligations = (*written_obligations(ids_of(spec)), *rendered)
     for kind, names in (
         ("obligations", [o.id for o in obligations]),
@@ -97,17 +69,16 @@ def render_theories(spec: Spec) -> Generated:
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             what = f"two {kind} are called {twice[0]}"
             raise UserError(what, "spec/clip.yaml", "give the property or example another id")
-    files = {**why3.files, **readings, **dialects, **examples, **claims, **kernels, **numpy}
-    files[MANIFEST] = _manifest(spec, rendered)
+    files[MANIFEST] = _manifest(spec, tuple(rendered))
     return Generated(files, obligations)
 
 
-def _once(spec: Spec, render: Callable[[Spec], _Rendered], *given: str) -> _Rendered:
-    """What depends on the specification alone, and on what is given, is rendered once for it."""
-    key = (render.__name__, " ".join(given))
+def _once(spec: Spec, target: TheoryTarget) -> Theories:
+    """What depends on the specification alone, and on what the target names, is rendered once for it."""
+    key = (target.paths, " ".join(target.beside()))
     if key not in spec.memo:
-        spec.memo[key] = render(spec)
-    found: _Rendered = spec.memo[key]
+        spec.memo[key] = target.render(spec)
+    found: Theories = spec.memo[key]
     return found
 
 
@@ -115,14 +86,9 @@ def render_all(spec: Spec) -> Generated:
     """Render every target; UserError if a hand-written theory does not fit the YAML."""
     require_sources(spec)
     theories = render_theories(spec)
-    files = {
-        **theories.files, **render_numpy(spec), **render_vectors(spec), **render_acsl(spec),
-        **render_markdown(spec), **render_dialects(spec, theories.obligations),
-        **render_c(spec, theories.files), **render_coq(spec),
-        **render_replay(spec, theories.obligations), **render_findings(spec, theories.obligations),
-        **render_coverage(spec, (o.id for o in theories.obligations)),
-        **render_profile(spec), SCHEMA: schema_text(),
-    }  # fmt: skip
+    files = dict(theories.files)
+    for target in FILES:
+        files |= target.render(spec, theories.files, theories.obligations)
     return Generated(files, theories.obligations)
 
 

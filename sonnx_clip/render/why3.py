@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
@@ -32,16 +31,8 @@ if TYPE_CHECKING:
 FOLDER = "generated/why3"
 
 
-@dataclass(frozen=True)
-class Rendering:
-    """Rendered files by their path in the repository, and the obligations that they hold."""
-
-    files: Mapping[str, str]
-    obligations: tuple[Obligation, ...]
-
-
-def render_why3(spec: Spec) -> Rendering:
-    """All Why3 theories of a specification, with the list of their obligations."""
+def render_why3(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+    """The theories of the element types and of the restrictions by their path, and their obligations."""
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
     for etype in spec.element_types:
@@ -51,7 +42,7 @@ def render_why3(spec: Spec) -> Rendering:
     path = f"{FOLDER}/restrictions.mlw"
     files[path], found = restrictions_theory(spec, path)
     obligations += found
-    return Rendering(files, tuple(obligations))
+    return files, tuple(obligations)
 
 
 def ordered_axioms() -> tuple[str, ...]:

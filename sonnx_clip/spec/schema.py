@@ -9,6 +9,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from sonnx_clip.spec.model import Spec
 
+SCHEMA = "spec/clip.schema.json"
+
 
 def schema_text() -> str:
     """The schema (draft 2020-12) as the text of spec/clip.schema.json."""

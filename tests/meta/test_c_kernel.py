@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -94,7 +95,11 @@ def plant(name: str, bench: Workbench) -> str:
     files, obligations = kernel_theories(load_spec())
     assert files[file].count(old) == 1
     mistaken = {**files, file: files[file].replace(old, new)}
-    bench.monkeypatch.setattr(generate, "kernel_theories", lambda _: (mistaken, obligations))
+    targets = [
+        replace(t, render=lambda _: (mistaken, obligations)) if t.render is kernel_theories else t
+        for t in generate.THEORIES
+    ]
+    bench.monkeypatch.setattr(generate, "THEORIES", targets)
     bench.generate()
     return obligation
 

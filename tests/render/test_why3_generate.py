@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,27 +10,30 @@ import pytest
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.render import generate
-from sonnx_clip.render.generate import SCHEMA, Generated, differences, render_all, write
+from sonnx_clip.render.generate import MANIFEST, Generated, differences, render_all, write
 from sonnx_clip.render.replay import PATH as REPLAY
+from sonnx_clip.render.targets import FILES, THEORIES
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.schema import SCHEMA
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench
 
-FILES = {"generated/why3/a.mlw": "a\n", "generated/b.txt": "b\n", REPLAY: "#!/bin/sh\n"}
+MADE = {"generated/why3/a.mlw": "a\n", "generated/b.txt": "b\n", REPLAY: "#!/bin/sh\n"}
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the vectors, which take longest and have tests of their own."""
-    monkeypatch.setattr(generate, "render_vectors", lambda _: {})
+    quick = tuple(target for target in generate.FILES if "vectors" not in target.paths)
+    monkeypatch.setattr(generate, "FILES", quick)
 
 
-SOME = Generated(FILES, ())
+SOME = Generated(MADE, ())
 
 
 def test_what_differs_is_named(tmp_path: Path) -> None:
-    assert write(SOME, tmp_path) == list(FILES)
+    assert write(SOME, tmp_path) == list(MADE)
     assert differences(SOME, tmp_path) == []
     assert write(SOME, tmp_path) == []
     (tmp_path / "generated/b.txt").write_text("c\n")
@@ -48,9 +52,26 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
     assert differences(SOME, tmp_path) == []
 
 
+def test_each_file_is_of_the_target_that_names_it() -> None:
+    whole = render_all(load_spec())
+    patterns = [target.paths for target in (*THEORIES, *FILES)] + [re.escape(MANIFEST)]
+    of = {path: [p for p in patterns if re.fullmatch(p, path)] for path in whole.files}
+    assert [path for path, found in of.items() if len(found) != 1] == []
+    assert {p for found in of.values() for p in found} == set(patterns)
+    for target in THEORIES:
+        files, obligations = target.render(load_spec())
+        assert files
+        assert obligations
+        assert [path for path in files if not re.fullmatch(target.paths, path)] == []
+    for other in FILES:
+        files = other.render(load_spec(), whole.files, whole.obligations)
+        assert files
+        assert [path for path in files if not re.fullmatch(other.paths, path)] == []
+
+
 def test_only_the_script_can_be_run(tmp_path: Path) -> None:
     write(SOME, tmp_path)
-    modes = {path: (tmp_path / path).stat().st_mode & 0o777 for path in FILES}
+    modes = {path: (tmp_path / path).stat().st_mode & 0o777 for path in MADE}
     assert modes == {"generated/why3/a.mlw": 0o644, "generated/b.txt": 0o644, REPLAY: 0o755}
 
 
