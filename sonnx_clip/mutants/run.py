@@ -24,10 +24,10 @@ from sonnx_clip.mutants.theories import WRITTEN, Theories, TheoryMutant, of_rend
 from sonnx_clip.paths import checkout, repo_file
 from sonnx_clip.progress import progress
 from sonnx_clip.prove.pinned import pinned
-from sonnx_clip.prove.whyml import without_header
 from sonnx_clip.render.generate import render_theories
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.node import Node
+from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

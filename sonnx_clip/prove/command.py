@@ -28,13 +28,13 @@ from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, Trusted, of_tasks, surprises, trusted
-from sonnx_clip.prove.whyml import without_header
 from sonnx_clip.render.c import render_c
 from sonnx_clip.render.generate import Generated, differences, render_all, render_theories, write
 from sonnx_clip.render.written import theory_texts
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.names import nearest
+from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

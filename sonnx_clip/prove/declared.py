@@ -20,7 +20,7 @@ from sonnx_clip.prove.tasks import WHY3_SECONDS, run_why3
 from sonnx_clip.prove.trusted import Trusted
 from sonnx_clip.prove.whyml import Found, module_names, read_theories
 from sonnx_clip.whyml import why3_lexer
-from sonnx_clip.whyml.why3_lexer import tokens
+from sonnx_clip.whyml.why3_lexer import tokens, without_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -134,7 +134,7 @@ def _theories(printed: str) -> list[tuple[str, tuple[Found, ...]]]:
 
 def _ranges(text: str) -> set[str]:
     """The types of a file that are ranges of integers: ``type t = < range 0 0xff >``."""
-    words = [token.text for token in tokens(text).tokens]
+    words = [token.text for token in tokens(without_header(text)).tokens]
     return {
         words[at - 3] for at in range(4, len(words)) if words[at - 4 : at + 1 : 2] == ["type", "=", "range"]
     }

@@ -22,12 +22,12 @@ from sonnx_clip import special
 from sonnx_clip.digest import digest_of_parts
 from sonnx_clip.files import write_whole
 from sonnx_clip.paths import repo_file
-from sonnx_clip.prove.whyml import without_header
 from sonnx_clip.render.written import theory_files
 from sonnx_clip.whyml import goals
 from sonnx_clip.whyml.goals import Goals
 from sonnx_clip.whyml.node import shown
 from sonnx_clip.whyml.normal import Normal
+from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

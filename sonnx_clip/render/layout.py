@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 WIDTH = 100
 _FORCED = re.compile(r"(?<= in) (?=let |not |\w)")
 _BREAKS = re.compile(r" (?=/\\|\\/|->|<->)|(?<=: t\.) |(?<=: tensor\.) |(?<=\]\.) |(?<=: node\.) |(?<=;) ")
 
 
+@lru_cache(maxsize=8192)  # twice what the theories of one specification have
 def layout(statement: str, indent: int = 4) -> str:
     """The statement in lines of at most `WIDTH` characters where that is possible."""
     width = WIDTH - indent

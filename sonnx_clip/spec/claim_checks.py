@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator, Pretence
 from sonnx_clip.spec.finding import Finding
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.values import Value
 
 _FLOATS = ("nan", "-inf", "-1", "0", "0.5", "16777216", "inf")
+SPOKEN_OF = (*CORE, "readings", "dialects", "properties", "constraints")  # by the claims of findings
 _PROVED = (Contrast, Refutation, NoNumber, Rounded, Overlap)
 
 
@@ -70,25 +72,30 @@ def check_claim_types(spec: Spec) -> Iterator[Finding]:
 def check_claims(spec: Spec) -> Iterator[Finding]:
     """Findings about claims that are false, that say nothing, or that say less than the witnesses."""
     for index, entry in enumerate(spec.findings):
-        way = ("findings", index)
-        misused = [
-            wrong
-            for place, part in enumerate(entry.claim)
-            for wrong in _types(spec, (*way, "claim", place), part)
-        ]
-        yield from misused
-        if misused:
-            continue
-        for position, part in enumerate(entry.claim):
-            if isinstance(part, Theorem):
-                yield from _theorem(spec, (*way, "claim", position), entry, part)
-            elif part.checked not in {key_of(witness) for witness in entry.witnesses}:
-                what = f"no witness of this finding is of the kind `{part.checked}`"
-                yield Finding(
-                    (*way, "claim", position, "checked"), what, "it is computed by its witnesses alone"
-                )
-        for position, witness in enumerate(entry.witnesses):
-            yield from _witness(spec, (*way, "witnesses", position), entry, witness)
+        known = alike(spec, SPOKEN_OF, ("findings", index))
+        if "claims" not in known:
+            known["claims"] = list(_claims(spec, ("findings", index), entry))
+        yield from moved(known["claims"], index)
+
+
+def _claims(spec: Spec, way: Way, entry: SourceFinding) -> Iterator[Finding]:
+    """What is wrong with the claims of one finding."""
+    misused = [
+        wrong
+        for place, part in enumerate(entry.claim)
+        for wrong in _types(spec, (*way, "claim", place), part)
+    ]
+    yield from misused
+    if misused:
+        return
+    for position, part in enumerate(entry.claim):
+        if isinstance(part, Theorem):
+            yield from _theorem(spec, (*way, "claim", position), entry, part)
+        elif part.checked not in {key_of(witness) for witness in entry.witnesses}:
+            what = f"no witness of this finding is of the kind `{part.checked}`"
+            yield Finding((*way, "claim", position, "checked"), what, "it is computed by its witnesses alone")
+    for position, witness in enumerate(entry.witnesses):
+        yield from _witness(spec, (*way, "witnesses", position), entry, witness)
 
 
 def _types(spec: Spec, way: Way, part: Claim) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.types import WHOLE, ElementType, Family, Part, Source, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Self
 
 _DIALECTS = ("dialects", "")  # of a specification's memo
@@ -88,6 +88,7 @@ class Spec(Part):
 
     _digest: str = PrivateAttr(default="")
     _memo: dict[tuple[str, str], Any] = PrivateAttr(default_factory=dict)
+    _written: dict[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -101,6 +102,17 @@ class Spec(Part):
         assert private is not None
         found: dict[tuple[str, str], Any] = private["_memo"]
         return found
+
+    @property
+    def written(self) -> Mapping[str, tuple[str, ...]]:
+        """The sections of the file as texts, entry by entry (`alike`); empty for a copy, which may be
+        changed.
+        """
+        return self._written
+
+    def read_from(self, written: Mapping[str, tuple[str, ...]]) -> None:
+        """Remember the sections from which it was read."""
+        self._written.update(written)
 
     @property
     def whole_dialects(self) -> tuple[Dialect, ...]:
@@ -117,13 +129,16 @@ class Spec(Part):
     def __copy__(self) -> Self:
         """A copy, perhaps about to be changed, remembers nothing that was computed for this one."""
         copied = super().__copy__()
-        copied._memo = {}  # noqa: SLF001 - its own class
+        copied._memo, copied._written = {}, {}  # noqa: SLF001 - its own class
         return copied
 
     def __getstate__(self) -> dict[Any, Any]:
         """What is kept of it: the specification and what was found about it, without the evaluators."""
         memo = {key: found for key, found in self.memo.items() if key[0] in _KEPT}
-        return {**super().__getstate__(), "__pydantic_private__": {"_digest": self._digest, "_memo": memo}}
+        return {
+            **super().__getstate__(),
+            "__pydantic_private__": {"_digest": self._digest, "_memo": memo, "_written": {}},
+        }
 
     def page(self, id_: str) -> Page:
         """The quoted text with this id; UserError if there is none (as for every look-up below)."""

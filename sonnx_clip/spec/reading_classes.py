@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.readings import Triple, answers, same_value
 from sonnx_clip.spec.values import encode, identical
@@ -71,19 +72,26 @@ def reading_classes(spec: Spec, family: FamilyId) -> tuple[ReadingInClass, ...]:
     """Each reading in each class of a family, reading by reading, in the order of the file."""
     found: tuple[ReadingInClass, ...] | None = spec.memo.get(("reading_classes", family))
     if found is None:
-        etype = spec.types_of(family)[0]
-        samples = _samples(spec, etype)
-        found = spec.memo["reading_classes", family] = tuple(
-            ReadingInClass(
-                reading.id,
-                klass.id,
-                _difference(spec, etype, reading, samples[klass.id], bitwise=False),
-                _difference(spec, etype, reading, samples[klass.id], bitwise=True),
-            )
-            for reading in spec.readings
-            for klass in spec.classes_of(family)
-        )
+        known = alike(spec, (*CORE, "readings"))
+        if ("reading_classes", family) not in known:
+            known["reading_classes", family] = _reading_classes(spec, family)
+        found = spec.memo["reading_classes", family] = known["reading_classes", family]
     return found
+
+
+def _reading_classes(spec: Spec, family: FamilyId) -> tuple[ReadingInClass, ...]:
+    etype = spec.types_of(family)[0]
+    samples = _samples(spec, etype)
+    return tuple(
+        ReadingInClass(
+            reading.id,
+            klass.id,
+            _difference(spec, etype, reading, samples[klass.id], bitwise=False),
+            _difference(spec, etype, reading, samples[klass.id], bitwise=True),
+        )
+        for reading in spec.readings
+        for klass in spec.classes_of(family)
+    )
 
 
 def answer_at(difference: Difference, etype: ElementType) -> tuple[Triple, Value]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.errors import UserError
+from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.show import show
@@ -45,8 +46,12 @@ def triples(etype: ElementType) -> Iterator[Triple]:
 
 def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
     """What a reading allows, among the operands and two NaNs: all there is, but for payloads of NaNs."""
-    known: dict[tuple[str, Triple], tuple[Value, ...]] = spec.memo.setdefault(("answers", etype.id), {})
-    found = known.get((reading.id, triple))
+    known = spec.memo.get(("answers", f"{etype.id} {reading.id}"))
+    if known is None:
+        known = spec.memo["answers", f"{etype.id} {reading.id}"] = _memo_of(spec, reading).setdefault(
+            ("answers", etype.id), {}
+        )
+    found: tuple[Value, ...] | None = known.get(triple)
     if found is None:
         allows = evaluator(spec, etype).function(reading.returns)
         environment = dict(zip("XLM", triple, strict=True))
@@ -58,8 +63,13 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
                     allowed.append(y)
         except ValueError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
             allowed = []
-        found = known[reading.id, triple] = tuple(allowed)
+        found = known[triple] = tuple(allowed)
     return found
+
+
+def _memo_of(spec: Spec, reading: Reading) -> dict[Any, Any]:
+    """What is shared with other specifications that have this reading."""
+    return alike(spec, CORE, ("readings", [r.id for r in spec.readings].index(reading.id)))
 
 
 def _nans(spec: Spec, etype: ElementType) -> tuple[Value, ...]:
@@ -158,8 +168,14 @@ def _like(spec: Spec, etype: ElementType) -> ElementType:
 def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool:
     """Whether a reading allows two answers of different values for some samples."""
     first = _like(spec, etype)
-    found = (answers(spec, first, reading, triple) for triple in triples(first))
-    return any(not all(same_value(y, allowed[0], first) for y in allowed) for allowed in found if allowed)
+    known = _memo_of(spec, reading)
+    key = ("leaves values open", first.id)
+    if key not in known:
+        found = (answers(spec, first, reading, triple) for triple in triples(first))
+        known[key] = any(
+            not all(same_value(y, allowed[0], first) for y in allowed) for allowed in found if allowed
+        )
+    return bool(known[key])
 
 
 def check_readings(spec: Spec) -> Iterator[Finding]:
@@ -167,7 +183,10 @@ def check_readings(spec: Spec) -> Iterator[Finding]:
     for index, reading in enumerate(spec.readings):
         for family in spec.families:
             for etype in spec.types_of(family.id)[:1]:
-                yield from _first(_regions(spec, etype, index, reading))
+                known = _memo_of(spec, reading)
+                if ("regions", etype.id) not in known:
+                    known["regions", etype.id] = list(_first(_regions(spec, etype, index, reading)))
+                yield from moved(known["regions", etype.id], index)
         for key, bitwise in (("differs_at", False), ("differs_bitwise_at", True)):
             for name, witness in getattr(reading, key).items():
                 way = ("readings", index, key, name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.whyml.formulas import Reader
 from sonnx_clip.whyml.tokens import Token, tokens
+from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
     from sonnx_clip.whyml.node import Binder, Node
@@ -64,9 +65,13 @@ class Module:
     declarations: tuple[Declaration, ...] = field(default=())
 
 
-@lru_cache(maxsize=256)
 def parse_modules(text: str, where: str) -> tuple[Module, ...]:
     """The modules of a file; UserError at what is outside the part of WhyML that is known here."""
+    return _parse_modules(without_header(text), where)
+
+
+@lru_cache(maxsize=256)
+def _parse_modules(text: str, where: str) -> tuple[Module, ...]:
     found = [t for t in tokens(text, where) if t.kind != "attribute"]
     modules, at = [], 0
     while at < len(found):

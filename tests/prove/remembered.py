@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from sonnx_clip.digest import digest_of_parts
 from sonnx_clip.files import write_whole_bytes
 from sonnx_clip.paths import repo_root
-from sonnx_clip.prove import declared, run, standing, tasks, whyml
+from sonnx_clip.prove import declared, run, standing, tasks
 from sonnx_clip.prove.provers import ask
+from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
     import subprocess
@@ -142,4 +143,4 @@ def _configuration(file: Path) -> Iterator[str]:
 
 def _body(file: Path) -> str:
     """The text without the header, which is a comment; the places of what follows stay the same."""
-    return whyml.without_header(file.read_text(encoding="utf-8"))
+    return without_header(file.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from sonnx_clip.cli import main
 from sonnx_clip.prove import run
 from sonnx_clip.prove.provers import Limits
 from sonnx_clip.render.generate import render_theories, write
-from sonnx_clip.spec import checked, load, load_spec
+from sonnx_clip.spec import alike, checked, load, load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,6 +79,7 @@ class Workbench:
 
     def render_anew(self) -> None:
         """Share nothing that was rendered before: for what is planted in a function that renders."""
+        alike.forget()
         self.monkeypatch.setattr(load, "_load_once", SharedSpec(alone=True))
 
     def limit(self, seconds: int) -> None:

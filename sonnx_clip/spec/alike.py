@@ -1,0 +1,69 @@
+"""What is found by evaluation, kept for every specification in which what decides it is written alike.
+
+A command reads one specification. The tests read hundreds, each with one mistake, and most of what the checks
+evaluate the mistake does not reach. What a finding says of its place is left out, so that an entry may move.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sonnx_clip.spec.finding import Finding
+    from sonnx_clip.spec.model import Spec
+
+CORE: Final = ("families", "element_types", "cases", "definitions", "classes")
+"""What the cases and classes mean, and so any condition on X, L and M."""
+
+_STATES: Final = 256  # of sections and entries; the oldest is forgotten
+_known: OrderedDict[tuple[str, ...], dict[Any, Any]] = OrderedDict()
+
+
+def as_written(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Each section of the file, entry by entry, as text: what two specifications are compared by."""
+    return {
+        name: tuple(map(json.dumps, section)) if isinstance(section, list) else (json.dumps(section),)
+        for name, section in data.items()
+    }
+
+
+def alike(spec: Spec, sections: Sequence[str], entry: tuple[str, int] | None = None) -> dict[Any, Any]:
+    """A memo that specifications share in which some sections are written alike.
+
+    Args:
+        spec: the specification. A changed copy, or one that was kept, shares with none.
+        sections: all that decides what is put into the memo,
+        entry: and one entry of a further section, by its index.
+    """
+    key = ("alike", " ".join([*sections, *map(str, entry or ())]))
+    found: dict[Any, Any] | None = spec.memo.get(key)
+    if found is None:
+        found = spec.memo[key] = _shared(spec.written, sections, entry) if spec.written else {}
+    return found
+
+
+def _shared(
+    written: Mapping[str, tuple[str, ...]], sections: Sequence[str], entry: tuple[str, int] | None
+) -> dict[Any, Any]:
+    parts = [part for name in sections for part in (name, *written[name])]
+    key = (*parts, "", *((entry[0], written[entry[0]][entry[1]]) if entry else ()))
+    found = _known.setdefault(key, {})
+    _known.move_to_end(key)
+    while len(_known) > _STATES:
+        _known.popitem(last=False)
+    return found
+
+
+def forget() -> None:
+    """Share nothing with what was read before: for a test that plants a mistake in what evaluates."""
+    _known.clear()
+
+
+def moved(findings: Iterable[Finding], index: int) -> list[Finding]:
+    """Findings about an entry, which is another entry of its section in this specification."""
+    return [replace(finding, way=(finding.way[0], index, *finding.way[2:])) for finding in findings]

@@ -1,0 +1,109 @@
+"""What specifications share that are written alike in part: all that decides it is among what is compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sonnx_clip.paths import repo_file
+from sonnx_clip.spec import Spec, alike, load_spec, readings
+from sonnx_clip.spec.alike import CORE
+from sonnx_clip.spec.claim_checks import SPOKEN_OF, _claims
+from sonnx_clip.spec.latitude_checks import _latitude
+from sonnx_clip.spec.reading_classes import _reading_classes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+TEXT = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
+
+
+class _Untouchable:
+    """A section that nobody may look into."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError("a section was read that is not compared")
+
+    def __iter__(self) -> Any:
+        raise AssertionError("a section was read that is not compared")
+
+    __len__ = __getitem__ = __bool__ = __contains__ = __iter__
+
+
+def _with(*sections: str) -> Spec:
+    """The specification without all sections but these."""
+    others = {name: _Untouchable() for name in Spec.model_fields if name not in sections}
+    return load_spec().model_copy(update=others)
+
+
+def _regions(spec: Spec) -> list[Any]:
+    """Of each reading, with no other beside it."""
+    found = []
+    for reading in load_spec().readings:
+        alone = spec.model_copy(update={"readings": (reading,)})
+        for etype in (alone.types_of(family.id)[0] for family in alone.families):
+            found += readings._regions(alone, etype, 0, reading)
+            found.append(readings.leaves_values_open(alone, etype, reading))
+    return found
+
+
+def _of_claims(spec: Spec) -> list[Any]:
+    return [finding for entry in load_spec().findings for finding in _claims(spec, ("findings", 0), entry)]
+
+
+def _of_classes(spec: Spec) -> list[Any]:
+    return [_reading_classes(spec, family.id) for family in spec.families]
+
+
+SHARED: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterable[Any]]]] = {
+    "answers and regions of readings": (CORE, _regions),
+    "readings by class": ((*CORE, "readings"), _of_classes),
+    "latitude": ((*CORE, "latitude", "readings"), _latitude),
+    "claims of findings": (SPOKEN_OF, _of_claims),
+}
+
+
+@pytest.mark.parametrize("what", SHARED)
+def test_what_is_shared_depends_on_what_is_compared(what: str) -> None:
+    sections, find = SHARED[what]
+    assert list(find(_with(*sections))) == list(find(load_spec()))
+
+
+@pytest.mark.parametrize("what", SHARED)
+def test_a_section_that_is_not_compared_is_noticed(what: str) -> None:
+    sections, find = SHARED[what]
+    with pytest.raises(AssertionError, match="that is not compared"):
+        list(find(_with(*(name for name in sections if name != "cases"))))
+
+
+def _read(folder: Path, text: str) -> Spec:
+    path = folder / "clip.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load_spec(path)
+
+
+def test_a_mistake_shares_what_it_does_not_reach(tmp_path: Path) -> None:
+    alike.forget()
+    one = _read(tmp_path, TEXT)
+    other = _read(tmp_path, f"{TEXT}# the same\n")
+    assert one.digest != other.digest
+    for section in (CORE, (*CORE, "readings"), SPOKEN_OF):
+        assert alike.alike(one, section) is alike.alike(other, section)
+    changed = other.model_copy(update={"cases": other.cases})
+    assert alike.alike(changed, CORE) is not alike.alike(one, CORE)
+
+
+def test_what_is_written_otherwise_shares_nothing() -> None:
+    first, second = load_spec().model_copy(), load_spec().model_copy()
+    for spec, text in ((first, "M < L"), (second, "L < M")):
+        data: dict[str, Any] = {name: [] for name in CORE}
+        spec.read_from(alike.as_written({**data, "cases": [{"when": text}], "readings": [{"id": "a"}]}))
+    assert alike.alike(first, CORE) is not alike.alike(second, CORE)
+    assert alike.alike(first, ("families",), ("readings", 0)) is alike.alike(
+        second, ("families",), ("readings", 0)
+    )
+    assert alike.alike(first, ("families",), ("cases", 0)) is not alike.alike(
+        second, ("families",), ("cases", 0)
+    )
