@@ -45,12 +45,13 @@ def test_the_line_that_the_checker_printed_does_what_the_guide_says() -> None:
 def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     """The guide's line is the checker's for the same call, onnxruntime right or wrong."""
     pytest.importorskip("onnxruntime")
+    from sonnx_clip.conform.limits import LIMITS
     from sonnx_clip.conform.reproduce import reproducing_line
     from sonnx_clip.conform.worker import Worker
 
     text = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8")
     (pasted,) = [line.strip() for line in text.splitlines() if line.strip().startswith("python -c ")]
-    worker = Worker("onnxruntime", "int64", 60.0)
+    worker = Worker("onnxruntime", "int64", LIMITS)
     try:
         due = "0x0000000000000000 (0) at every entry"
         line = reproducing_line(worker, "contiguous", [0, 0], ((0, 1 << 31), None), due)

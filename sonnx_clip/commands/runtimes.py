@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sonnx_clip.conform.limits import CALL, START, Limits
 from sonnx_clip.options import (
     BUILD,
     Again,
@@ -38,6 +39,15 @@ def check(
     ] = None,
     jobs: Jobs = None,
     again: Again = False,
+    require: Annotated[
+        list[str] | None, typer.Option(metavar="TYPE", help="This type must be supported; may be repeated.")
+    ] = None,
+    limit: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="A call may take so much of its own time.")
+    ] = CALL,
+    start_limit: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="And the runtime, to be imported and opened.")
+    ] = START,
     build: Annotated[Path, typer.Option(help="Where verdicts are kept.")] = BUILD,
 ) -> None:
     """Compare a runtime with the proved cases: a verdict for each class and element type."""
@@ -54,6 +64,8 @@ def check(
         jobs=jobs,
         build=build,
         again=again,
+        limits=Limits(limit, start_limit),
+        require=require or [],
     )
     raise typer.Exit(status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,16 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.conform.layouts import LAYOUTS, Layout
+from sonnx_clip.conform.guarded import ALL, Operands
+from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.habits import Habits
     from sonnx_clip.conform.runtimes import ClipFunction
 
 OVERWRITTEN = "its result is overwritten by the next call"
 
 _BY_ID = {layout.id: layout for layout in LAYOUTS}
+_ENVIRONMENT = (MemoryError, ImportError, OSError)
+_MISTAKES = (AssertionError, NameError, RecursionError, SystemError)
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,10 @@ class Request:
         starts: where in the pool the entries of each call begin, shape (p,).
         lower: bits of min, shape (p,).
         upper: bits of max, shape (p,).
+        indices: where in the pool each entry of each call is, shape (p, length), if not as `starts` says.
+        at_start: whether X begins with a page of memory, not ends with one, for each call, shape (p,); if
+            None, for the second half of the calls.
+        guards: those of `guarded.ALL` that stand.
     """
 
     layout: str
@@ -42,6 +53,33 @@ class Request:
     starts: Array
     lower: Array
     upper: Array
+    indices: Array | None = None
+    at_start: Array | None = None
+    guards: frozenset[str] = ALL
+
+    @property
+    def sides(self) -> Array:
+        """Whether X begins with a page, for each call, shape (p,)."""
+        if self.at_start is not None:
+            return self.at_start
+        return np.arange(len(self.lower)) > (len(self.lower) - 1) // 2
+
+    def entries_of(self, call: int) -> Array:
+        """The bits of the entries of a call, shape (length,)."""
+        steps = self.starts[call] + _steps(self)
+        found: Array = self.pool[steps % len(self.pool) if self.indices is None else self.indices[call]]
+        return found
+
+    @property
+    def answer_shape(self) -> tuple[int, int]:
+        """The shape of the bits of an answer."""
+        return len(self.lower), self.length
+
+    @property
+    def answer_type(self) -> np.dtype[Any]:
+        """Their type."""
+        found: np.dtype[Any] = self.lower.dtype
+        return found
 
 
 @dataclass(frozen=True)
@@ -52,23 +90,60 @@ class Failure:
         tags: C1 where the result has another shape, C3 where it has another type, or is no array.
         words: what there was instead; the runtime's own where it raised.
         raised: whether there was no result at all.
+        refusal: whether what it raised can be a refusal; not so an AssertionError, a RecursionError or
+            a KeyboardInterrupt.
+        environment: whether what it raised speaks of the machine: memory, a package, a file.
+        memory: whether it touched memory that it may not; its result can be compared nevertheless.
+        blamed: of a call of which the runtime died, the classes (indices) whose entries did it; else None.
     """
 
     tags: tuple[str, ...]
     words: str
     raised: bool = False
+    refusal: bool = False
+    environment: bool = False
+    memory: bool = False
+    blamed: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Died:
+    """How the process of a runtime ended before it had answered.
+
+    Args:
+        words: ``killed by SIGSEGV``.
+        call: the number of the call that was running.
+        hung: whether it was ended since it took too long.
+        remarks: what was noticed before.
+    """
+
+    words: str
+    call: int
+    hung: bool = False
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass
 class Answer:
-    """Bits of the results, shape (p, length), and the calls that gave none."""
+    """Bits of the results, shape (p, length), and the calls that gave none.
+
+    Args:
+        bits: of the results.
+        failures: by call.
+        died: how the runtime died, if it did; only the calls before that one are answered then.
+        remarks: what was noticed that is no result.
+    """
 
     bits: Array
     failures: dict[int, Failure] = field(default_factory=dict)
+    died: Died | None = None
+    remarks: list[str] = field(default_factory=list)
 
 
 def entry_indices(request: Request) -> Array:
     """The index in the pool of each entry of each call, shape (p, length)."""
+    if request.indices is not None:
+        return request.indices
     return (request.starts[:, None] + _steps(request)) % len(request.pool)
 
 
@@ -81,76 +156,87 @@ def _steps(request: Request) -> Array:
 class _Held:
     """The last result, read at once and again after the next call: results may not share their memory."""
 
-    def __init__(self, found: Answer) -> None:
-        self._found = found
+    def __init__(self, bits: Array, board: Board) -> None:
+        self._bits, self._board = bits, board
         self._last: tuple[int, Array, bytes] | None = None
 
-    def keep(self, call: int, result: Array) -> None:
+    def keep(self, call: int, result: Array, *, again: bool) -> None:
         """Read a result, and the one before it for the second time."""
         entries = result.tobytes()
-        self._found.bits[call] = np.frombuffer(entries, self._found.bits.dtype)
+        self._bits[call] = np.frombuffer(entries, self._bits.dtype)
         self.release()
-        self._last = call, result, entries
+        self._last = (call, result, entries) if again else None
 
     def release(self) -> None:
         """Read the last result for the second time."""
         if self._last is not None:
             call, result, entries = self._last
             if result.tobytes() != entries:
-                self._found.failures[call] = Failure((), OVERWRITTEN)
+                note(self._board, call, Failure((), OVERWRITTEN))
             self._last = None
 
 
-def answer(function: ClipFunction, etype: str, request: Request, progress: Any) -> Answer:
-    """Make the calls of a request, one by one."""
-    bits, dtype = bits_type(etype), numpy_type(etype)
-    layout = _BY_ID[request.layout]
-    # Memory of bytes objects can be made writable by no caller in Python.
-    lower, upper = (np.frombuffer(part.tobytes(), dtype) for part in (request.lower, request.upper))
-    found = Answer(np.zeros((len(lower), request.length), bits))
-    held = _Held(found)
-    arranged: dict[int, Array] = {}
-    for i, start in enumerate(request.starts.tolist()):
-        progress.value = i
-        if start not in arranged:
-            arranged[start] = _arranged(layout, request, start).view(dtype)
-        x = arranged[start]
-        result = call_once(partial(function, x, lower[i, ...], upper[i, ...]), x)
-        if isinstance(result, Failure):
-            found.failures[i] = result
-        else:
-            held.keep(i, result)
-    held.release()
-    _blame_writers(request, found, arranged, (lower.view(bits), upper.view(bits)))
-    return found
+def note(board: Board, call: int, failure: Failure) -> None:
+    """Note what a call gave instead of a result."""
+    board.note({
+        "call": call, "tags": failure.tags, "words": failure.words, "raised": failure.raised,
+        "refusal": failure.refusal, "environment": failure.environment,
+        "memory": failure.memory,
+    })  # fmt: skip
 
 
-def _arranged(layout: Layout, request: Request, start: int) -> Array:
-    return layout.prepared(request.pool[(start + _steps(request)) % len(request.pool)])
+class Caller:
+    """Makes calls of one function.
 
+    Args:
+        function: the runtime's, opened for an element type.
+        etype: the id of the type.
+        habits: notices what the calls change that they should leave.
+    """
 
-def _blame_writers(
-    request: Request, found: Answer, arranged: dict[int, Array], bounds: tuple[Array, Array]
-) -> None:
-    """Code that is not Python may write into read-only memory: inputs are compared when all is done."""
-    words = "it wrote into its input {}"
-    for name, after, before in zip(("min", "max"), bounds, (request.lower, request.upper), strict=True):
-        for call in np.flatnonzero(after != before).tolist():
-            found.failures[call] = Failure((), words.format(name))
-    starts = request.starts.tolist()
-    for start, x in arranged.items():
-        before = _arranged(_BY_ID[request.layout], request, start)
-        if not np.array_equal(x.view(before.dtype), before):
-            # Which of the calls that share this X it was is not known: the first is named.
-            found.failures[starts.index(start)] = Failure((), words.format("X"))
+    def __init__(self, function: ClipFunction, etype: str, habits: Habits | None = None) -> None:
+        self._function, self._type = function, numpy_type(etype)
+        self._bits = bits_type(etype)
+        self._operands = Operands()
+        self._habits = habits
+        self._process = os.getpid()
+
+    def __call__(self, request: Request, board: Board) -> None:
+        """Make the calls of a request, one by one, and write what they give on the board."""
+        bits = board.bits(request.answer_shape, self._bits)
+        held = _Held(bits, board)
+        operands = self._operands
+        operands.begin(request, self._type)
+        views = False
+        for call in range(len(request.lower)):
+            board.call = call
+            x, lower, upper = operands.of_call(call)
+            result = call_once(partial(self._function, x, lower, upper), x)
+            if os.getpid() != self._process:  # a copy that the runtime has made of this process
+                os._exit(0)
+            if isinstance(result, Failure):
+                note(board, call, result)
+                if result.environment:
+                    break
+            else:
+                shared = operands.is_x(result)
+                views = views or shared
+                held.keep(call, result, again=not shared)
+            for words in operands.written():
+                note(board, call, Failure((), words, memory=True))
+        held.release()
+        if views:
+            board.note({"remark": "its result is the memory of X itself"})
+        for remark in self._habits.noticed() if self._habits else ():
+            board.note({"remark": remark})
 
 
 def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:
     """The result of a call, of the shape and type of `x`; or what there was instead."""
     try:
         result = call()
-    except Exception as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
-        return Failure((), f"{type(error).__name__}: {error}", raised=True)
+    except BaseException as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
+        return failure_of(error)
     # A subclass may mean something else by its memory: a masked array has entries that are none.
     if type(result) is not np.ndarray and not isinstance(result, np.generic):
         kind = type(result).__name__
@@ -163,3 +249,10 @@ def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:
     if words:
         return Failure(tuple(words), "; ".join(words.values()))
     return np.asarray(result)
+
+
+def failure_of(error: BaseException) -> Failure:
+    """What is said of a call that raised."""
+    environment = isinstance(error, _ENVIRONMENT)
+    refusal = isinstance(error, Exception) and not environment and not isinstance(error, _MISTAKES)
+    return Failure((), words_of(error), raised=True, refusal=refusal, environment=environment)

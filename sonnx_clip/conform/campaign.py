@@ -14,6 +14,7 @@ import platform
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,14 @@ from sonnx_clip.conform.dtypes import bits_type, hex_bits
 from sonnx_clip.conform.explanation import explain_deviation
 from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.layouts import PLAIN
+from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.reproduce import reproducing_line
 from sonnx_clip.conform.runtimes import code_digest, module_of
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Spot, Tally
 from sonnx_clip.conform.vectors import class_ids, plan
-from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError, Worker
+from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import load_spec
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.conform.report import Verdict
+    from sonnx_clip.conform.worker import Worker
     from sonnx_clip.progress import Show
     from sonnx_clip.spec.types import ElementType
 
@@ -52,7 +57,7 @@ _LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32
 _WRITTEN = 2000  # different entries at most that a reproducing line writes out
 _WINDOW = 64
 
-TIMEOUT = 60.0  # seconds for a request, of at most 1024 calls
+_SAMPLE = 16  # calls of a request whose form was always refused
 
 
 def run_campaign(
@@ -60,7 +65,8 @@ def run_campaign(
     types: Sequence[str] = (),
     *,
     policy: Policy = "default",
-    timeout: float = TIMEOUT,
+    limits: Limits = LIMITS,
+    require: Sequence[str] = (),
     jobs: int = 1,
     kept: Path | None = None,
     again: bool = False,
@@ -72,7 +78,8 @@ def run_campaign(
         runtime: a name of `RUNTIMES`, or ``module:function``.
         types: ids of element types; all that NumPy has, if empty.
         policy: ``strict`` turns off the latitude that is not granted always.
-        timeout: seconds that a request may take before the runtime counts as hung.
+        limits: how long the runtime may take, for a call and to be imported.
+        require: ids of element types that the runtime must support; they are judged in any case.
         jobs: how many element types are judged at once.
         kept: the folder in which verdicts are kept; if None, none is taken from there and none is kept.
         again: judge also what was judged before under the same conditions.
@@ -84,8 +91,9 @@ def run_campaign(
     module_of(runtime)
     digest = code_digest(runtime)
     began = time.monotonic()
-    wanted = machine_types(types)
-    keeper = _Kept(runtime, kept, policy, timeout)
+    required = [etype.id for etype in machine_types(require)] if require else []
+    wanted = machine_types([*types, *required] if types else ())
+    keeper = _Kept(runtime, kept, policy, limits)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     running = _Running()
     numbers = count(1)  # the next number is one step of the interpreter, whichever thread takes it
@@ -94,7 +102,7 @@ def run_campaign(
         if (taken := old[etype.id]) is not None:
             on_progress(next(numbers), etype.id)
             return taken[0].version, taken[0].report
-        version, report = _judge(runtime, etype, policy, timeout, running)
+        version, report = _judge(runtime, etype, policy, limits, running)
         if not running.stopped:
             keeper.keep(etype, version, report)
             on_progress(next(numbers), etype.id)
@@ -120,6 +128,7 @@ def run_campaign(
         seconds=round(time.monotonic() - began, 1),
         types=tuple(report for _, report in found),
         kept={id_: taken[1] for id_, taken in old.items() if taken is not None},
+        required=tuple(required),
     )
 
 
@@ -135,8 +144,8 @@ class _Known(BaseModel):
 class _Kept:
     """The verdicts on one runtime that were made before, by element type."""
 
-    def __init__(self, runtime: str, folder: Path | None, policy: Policy, timeout: float) -> None:
-        options = {"policy": policy, "timeout": timeout}
+    def __init__(self, runtime: str, folder: Path | None, policy: Policy, limits: Limits) -> None:
+        options = {"policy": policy, "limits": limits}
         self._runtime, self._policy = runtime, policy
         self._keeper = Keeper(folder, lambda: conditions(runtime, [__name__], options))
 
@@ -159,7 +168,7 @@ class _Kept:
 
         That a runtime died may be the machine's fault; a class that was not reached is the checker's.
         """
-        if report.verdict not in ("crashed", "unreached"):
+        if report.verdict not in ("crashed", "unreached", "environment"):
             text = _Known(version=version, report=report).model_dump_json()
             self._keeper.keep(text, *self._name(etype), type=etype.id)
 
@@ -206,30 +215,48 @@ def machine_types(ids: Sequence[str] = ()) -> list[ElementType]:
 
 
 def _judge(
-    runtime: str, etype: ElementType, policy: Policy, timeout: float, running: _Running
+    runtime: str, etype: ElementType, policy: Policy, limits: Limits, running: _Running
 ) -> tuple[str, TypeReport]:
     """The runtime's version, and its verdicts in one element type."""
     try:
-        worker = Worker(runtime, etype.id, timeout)
+        session = Session(runtime, etype.id, limits)
     except UnsupportedError as error:
         return error.version, _without_comparison(etype, "unsupported", str(error))
     except RuntimeDiedError as error:
         return runtime, _without_comparison(etype, "crashed", f"{error} while it was opened")
+    worker = session.worker
     running.add(worker)
     try:
-        describe = _Describer(etype, worker)
-        tally = Tally(etype, policy, describe)
-        try:
-            for request, table in plan(etype):
-                tally.add(request, table, worker.ask(request))
-        except RuntimeDiedError as error:
-            line = describe.line(request, error.call, "a result")
-            words = f"{error} in call {error.call} of layout {request.layout}"
-            return worker.version, tally.report((words, line))
-        return worker.version, tally.report()
+        tally = Tally(etype, policy, _Describer(etype, session))
+        stopped = _count_all(session, tally, etype)
+        report = tally.report(stopped, session.remarks)
+        with suppress(RuntimeDiedError):
+            left = worker.end()
+            if left:
+                words = f"it leaves processes behind: {left}, ended now"
+                report = report.model_copy(update={"remarks": (*report.remarks, words)})
+        return worker.version, report
     finally:
         running.remove(worker)
         worker.close()
+
+
+def _count_all(session: Session, tally: Tally, etype: ElementType) -> tuple[Verdict, str] | None:
+    """Make all calls, and count what they give; why it ended early, if it did."""
+    try:
+        for request, table in plan(etype):
+            if tally.refuses(request):
+                for piece in session.ask(*sample(request, table, _SAMPLE)):
+                    tally.add(*piece)
+                if tally.refuses(request):
+                    continue
+            for piece in session.ask(request, table):
+                tally.add(*piece)
+    except GaveUpError as error:
+        return "crashed", str(error)
+    except EnvironmentFaultError as error:
+        return "environment", str(error)
+    return None
 
 
 def _without_comparison(etype: ElementType, verdict: str, words: str) -> TypeReport:
@@ -245,9 +272,9 @@ def _without_comparison(etype: ElementType, verdict: str, words: str) -> TypeRep
 class _Describer:
     """Writes the `Deviation` for a spot: the shortest call that still deviates, and why."""
 
-    def __init__(self, etype: ElementType, worker: Worker) -> None:
+    def __init__(self, etype: ElementType, session: Session) -> None:
         self._etype = etype
-        self._worker = worker
+        self._session = session
 
     def __call__(self, spot: Spot) -> Deviation:
         etype, bounds = self._etype, self._bounds(spot.request, spot.row)
@@ -261,7 +288,7 @@ class _Describer:
             explanation = explain_deviation(etype, (spot.x, *bounds), spot.due, got)
         layout, line = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
         return Deviation(
-            kind="acceptable" if spot.latitude else "violates",
+            kind=spot.kind,
             x=hex_bits(spot.x, etype.id),
             min=hex_bits(bounds[0], etype.id),
             max=hex_bits(bounds[1], etype.id),
@@ -278,6 +305,8 @@ class _Describer:
     def _shortest(self, spot: Spot, due: str) -> tuple[str, str]:
         """The layout and the line that repeat a deviation, with as few and as equal entries as will do."""
         request = spot.request
+        if spot.kind == "crashed":  # it is known already which calls do it
+            return request.layout, self.line(request, spot.row, due, spot.column)
         for simpler in self._simpler(spot):
             place = self._place(spot, simpler)
             if place is not None:
@@ -310,8 +339,10 @@ class _Describer:
     def _place(self, spot: Spot, request: Request) -> str | None:
         """Where in a simpler call the deviation shows again, in words; None if it does not."""
         try:
-            answer = self._worker.ask(request)
-        except RuntimeDiedError:
+            answer = self._session.repeat(request)
+        except (GaveUpError, EnvironmentFaultError):
+            return None
+        if answer.died is not None:
             return None
         everywhere = " at every entry" if request.length > 1 else ""
         if spot.got is None or answer.failures:
@@ -335,7 +366,7 @@ class _Describer:
             request, row = _cut(request, row, column), 0
             due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
         entries = request.pool[entry_indices(request)[row]].tolist()
-        return reproducing_line(self._worker, request.layout, entries, (bounds, following), due)
+        return reproducing_line(self._session.worker, request.layout, entries, (bounds, following), due)
 
 
 def _cut(request: Request, row: int, column: int) -> Request:

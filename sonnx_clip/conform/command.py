@@ -11,7 +11,9 @@ from rich.console import Console
 from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.kept import FOLDER
+from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.text import print_report, reproducers, summary
+from sonnx_clip.errors import UserError
 from sonnx_clip.files import check_target, is_standard_output, make_folder, write_whole
 from sonnx_clip.progress import progress
 
@@ -34,8 +36,13 @@ def check_runtime(
     jobs: int | None = None,
     build: Path | None = None,
     again: bool = False,
+    limits: Limits = LIMITS,
+    require: Sequence[str] = (),
 ) -> int:
-    """Run the checker, print the report, perhaps write it; 1 if the run has failed, else 0.
+    """Run the checker, print the report, perhaps write it.
+
+    Returns:
+        2 if the machine lacks what the runtime needs, else 1 if the run has failed, else 0.
 
     Args:
         runtime: the runtime to judge.
@@ -48,6 +55,8 @@ def check_runtime(
         jobs: how many element types are judged at once; all cores by default.
         build: the build folder, in which verdicts are kept; if None, none is.
         again: judge also what was judged before under the same conditions.
+        limits: how long the runtime may take.
+        require: ids of element types that must be supported.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
@@ -59,11 +68,12 @@ def check_runtime(
             check_target(file)
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
-    number = len(set(types)) or len(machine_types())
+    number = len({*types, *require}) if types else len(machine_types())
     with progress(runtime, number, "element types", Console(stderr=True)) as show:
         report = run_campaign(
             runtime, types, policy=policy, on_progress=show, jobs=jobs or os.cpu_count() or 1,
             kept=None if build is None else build / FOLDER, again=again,
+            limits=limits, require=require,
         )  # fmt: skip
     text = report.model_dump_json(indent=1) + "\n"
     if output is not None:
@@ -77,4 +87,8 @@ def check_runtime(
         print("\n".join([summary(report), *behaviour(report)]))
     else:
         print_report(report, Console(), None if repro is None else str(repro))
-    return 1 if report.failed else 0
+    for etype, words in report.environment.items():
+        what = f"environment: {etype} could not be judged: {words}"
+        todo = "give the runtime what it lacks (memory, a package, a file), and check again"
+        print(f"error: {UserError(what, runtime, todo)}", file=sys.stderr)
+    return 2 if report.environment else 1 if report.failed else 0

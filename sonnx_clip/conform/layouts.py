@@ -25,8 +25,9 @@ class Layout:
         length: how many entries; None for as many as there are special values.
         arrange: entries, shape (length,) -> an array of the layout's shape and strides.
         text: the Python text that does the same to ``v``.
-        optional: a runtime may refuse the whole layout; that is noted and is no failure.
+        optional: a runtime may refuse the whole layout; that is noted, and its verdict is none the worse.
         repeats: all entries are equal, since they are one in memory.
+        plain: rank 1, entries side by side: it is one form with the others of these, whatever the length.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Layout:
     text: str = "v"
     optional: bool = False
     repeats: bool = False
+    plain: bool = False
 
     def prepared(self, entries: Array) -> Array:
         """The entries in this layout, in memory that cannot be written: an input is not an output."""
@@ -48,15 +50,15 @@ def _plain(v: Array) -> Array:
     return v
 
 
-PLAIN = Layout("contiguous", None, _plain)
+PLAIN = Layout("contiguous", None, _plain, plain=True)
 
 LAYOUTS = (
     PLAIN,
     Layout("length-0", 0, _plain),
-    Layout("length-1", 1, _plain),
-    Layout("length-7", 7, _plain),
-    Layout("length-64", 64, _plain),
-    Layout("length-1000", 1000, _plain),
+    Layout("length-1", 1, _plain, plain=True),
+    Layout("length-7", 7, _plain, plain=True),
+    Layout("length-64", 64, _plain, plain=True),
+    Layout("length-1000", 1000, _plain, plain=True),
     Layout("every-second", 65, lambda v: np.repeat(v, 2)[::2], "np.repeat(v, 2)[::2]"),
     Layout("reversed", 65, lambda v: v[::-1].copy()[::-1], "v[::-1].copy()[::-1]"),
     Layout("transposed", 63, lambda v: v.reshape(9, 7).T.copy().T, "v.reshape(9, 7).T.copy().T"),

@@ -9,10 +9,13 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-Verdict: TypeAlias = Literal["conforms", "acceptable", "violates", "unsupported", "crashed", "unreached"]
-"""What a runtime gets for a class; ``unreached`` says that the run compared nothing in it and has failed."""
+Verdict: TypeAlias = Literal[
+    "conforms", "acceptable", "violates", "refused", "unsupported", "crashed", "unreached", "environment"
+]
+"""What a runtime gets for a class; ``unreached`` says that the run compared nothing in it and has failed,
+``environment`` that the machine lacks what the runtime needs, so that nothing follows for the runtime."""
 
-FAILING: frozenset[Verdict] = frozenset({"violates", "crashed", "unreached"})
+FAILING: frozenset[Verdict] = frozenset({"violates", "crashed", "unreached", "environment"})
 
 
 class _Stored(BaseModel):
@@ -22,11 +25,12 @@ class _Stored(BaseModel):
 class Deviation(_Stored):
     """The first deviation of a kind in a class.
 
-    `got` is None where there was no result to read; `words` says then what there was instead. `reproduce`
-    is one line of Python.
+    `got` is None where there was no result to read; `words` says then what there was instead: ``raises`` is
+    the kind of a call that raised, ``crashed`` of one of which the runtime died. `reproduce` is one line of
+    Python.
     """
 
-    kind: Literal["violates", "acceptable"]
+    kind: Literal["violates", "acceptable", "raises", "crashed"]
     x: str
     min: str
     max: str
@@ -53,7 +57,8 @@ class Deviation(_Stored):
 class ClassReport(_Stored):
     """The verdict for a class, or for the shape (C1) and the type (C3) of results.
 
-    `compared` = equal bits + acceptable + violating; `raised` counts entries of calls that raised.
+    `compared` = equal bits + acceptable + violating; `raised` counts entries of calls that raised, `refused`
+    calls in forms that the runtime refuses as a whole, `died` calls of which it died.
     """
 
     id: str
@@ -63,6 +68,8 @@ class ClassReport(_Stored):
     acceptable: int = 0
     violating: int = 0
     raised: int = 0
+    refused: int = 0
+    died: int = 0
     latitude: dict[str, int] = {}
     words: str | None = None
     deviations: tuple[Deviation, ...] = ()
@@ -87,7 +94,8 @@ class ReadingMatch(_Stored):
 class TypeReport(_Stored):
     """One element type. `words` are the runtime's own when it is unsupported or crashed.
 
-    `readings` is None where no answers were compared, and in reports of older versions.
+    `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed
+    beside the results. `readings` is None where no answers were compared, and in reports of older versions.
     """
 
     type: str
@@ -96,6 +104,7 @@ class TypeReport(_Stored):
     words: str | None = None
     reproduce: str | None = None
     refused_layouts: dict[str, str] = {}
+    remarks: tuple[str, ...] = ()
     classes: tuple[ClassReport, ...]
     readings: ReadingMatch | None = None
 
@@ -104,7 +113,8 @@ class Report(_Stored):
     """A run: one runtime, several element types.
 
     `code_sha256` is of the code that was judged, where it is our own. `kept` says of which element types the
-    verdicts were taken over from an earlier run under the same conditions, and when that was.
+    verdicts were taken over from an earlier run under the same conditions, and when that was; `required`
+    are the element types in which ``unsupported`` is a failure.
     """
 
     format: Literal[1] = 1
@@ -120,6 +130,7 @@ class Report(_Stored):
     seconds: float
     types: tuple[TypeReport, ...]
     kept: dict[str, str] = {}
+    required: tuple[str, ...] = ()
 
     @property
     def compared(self) -> int:
@@ -128,5 +139,14 @@ class Report(_Stored):
 
     @property
     def failed(self) -> bool:
-        """Whether something violates, crashed or was not reached, or nothing was compared at all."""
-        return self.compared == 0 or any(c.verdict in FAILING for found in self.types for c in found.classes)
+        """Whether something violates, crashed or was not reached, is required and unsupported, or nothing
+        was compared at all.
+        """
+        missing = any(found.type in self.required and found.verdict == "unsupported" for found in self.types)
+        failing = any(c.verdict in FAILING for found in self.types for c in found.classes)
+        return self.compared == 0 or missing or failing
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The element types without a verdict on the runtime, and what the machine lacks."""
+        return {found.type: found.words or "" for found in self.types if found.verdict == "environment"}

@@ -18,7 +18,7 @@ from sonnx_clip.counts import counted
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
@@ -28,9 +28,11 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
     "conforms": ("=", "green"),
     "acceptable": ("~", "yellow"),
     "violates": ("X", "bold red"),
+    "refused": ("r", "yellow"),
     "unsupported": ("-", "dim"),
     "crashed": ("!", "bold red"),
     "unreached": ("?", "bold red"),
+    "environment": ("e", "bold red"),
 }
 _FORMS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
@@ -126,19 +128,41 @@ def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
             yield f"[bold red]crashed[/] {found.type}: {escape(found.words or '')}"
             if found.reproduce:
                 yield f"    {escape(_pasted(found.reproduce))}"
-        for layout, message in found.refused_layouts.items():
-            yield f"[dim]refused[/] {found.type}, layout {layout}: {escape(message)}"
+        if found.verdict == "environment":
+            yield f"[bold red]environment[/] {found.type}: {escape(found.words or '')}"
+        if found.type in report.required and found.verdict == "unsupported":
+            yield f"[bold red]required[/] {found.type}: it is not supported"
         unreached = [c.id for c in found.classes if c.verdict == "unreached"]
         if unreached:
             yield f"[bold red]unreached[/] {found.type}: no vector reached {', '.join(unreached)}"
+    for lines_of, word in ((_refused, "refused"), (_noticed, "noticed")):
+        for line, names in _shared(report.types, lines_of).items():
+            yield f"[dim]{word}[/] {', '.join(names)}{escape(line)}"
     yield from _all_deviations(report, pasted=pasted)
+
+
+def _refused(found: TypeReport) -> list[str]:
+    return [f", layout {layout}: {message}" for layout, message in found.refused_layouts.items()]
+
+
+def _noticed(found: TypeReport) -> list[str]:
+    return [f": {remark}" for remark in found.remarks]
+
+
+def _shared(types: tuple[TypeReport, ...], lines: Callable[[TypeReport], list[str]]) -> dict[str, list[str]]:
+    """Lines, each with the element types that have it."""
+    found: dict[str, list[str]] = {}
+    for one in types:
+        for line in lines(one):
+            found.setdefault(line, []).append(one.type)
+    return found
 
 
 def _all_deviations(report: Report, *, pasted: bool) -> Iterator[str]:
     """Each deviation; if `pasted`, with its reproducer where it is the first of an element type."""
     repeated: set[str] = set()
     left = 0
-    for kind in ("violates", "acceptable"):
+    for kind in ("crashed", "violates", "raises", "acceptable"):
         for (class_id, name), same in _deviations(report.types, kind).items():
             yield from _described(class_id, name, same)
             left += len(same)
@@ -170,14 +194,14 @@ def _deviations(types: tuple[TypeReport, ...], kind: str) -> dict[tuple[str, str
         for c in one.classes:
             for deviation in c.deviations:
                 if deviation.kind == kind:
-                    found.setdefault((c.id, deviation.latitude or "violates"), []).append((one, c, deviation))
+                    found.setdefault((c.id, deviation.latitude or kind), []).append((one, c, deviation))
     return found
 
 
 def _described(class_id: str, name: str, same: _Same) -> Iterator[str]:
-    style = "bold red" if name == "violates" else "yellow"
+    style = "bold red" if name in ("violates", "raises", "crashed") else "yellow"
     etype, _, first = same[0]
-    counts = ", ".join(f"{one.type} {_number(c, name):,}/{c.compared + c.raised:,}" for one, c, _ in same)
+    counts = ", ".join(f"{one.type} {_number(c, name):,}/{_asked(c):,}" for one, c, _ in same)
     yield f"[{style}]{name}[/] [bold]{class_id}[/]: {counts}"
     yield f"    {etype.type}, {first.layout}: {escape(first.shown)}"
     why = first.words or first.explanation
@@ -186,7 +210,12 @@ def _described(class_id: str, name: str, same: _Same) -> Iterator[str]:
 
 
 def _number(found: ClassReport, name: str) -> int:
-    return found.violating + found.raised if name == "violates" else found.latitude[name]
+    known = {"violates": found.violating, "raises": found.raised, "crashed": found.died}
+    return known[name] if name in known else found.latitude[name]
+
+
+def _asked(found: ClassReport) -> int:
+    return found.compared + found.raised + found.died
 
 
 def _pasted(line: str) -> str:

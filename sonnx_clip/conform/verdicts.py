@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.report import Deviation, Verdict
 
 _WORST_FIRST: tuple[Verdict, ...] = (
+    "environment",
     "crashed",
     "unreached",
     "violates",
+    "refused",
     "unsupported",
     "acceptable",
     "conforms",
@@ -28,35 +30,49 @@ class Count:
     Args:
         compared: results that were judged.
         violating: those that no latitude accepts.
-        raised: those that a raising call did not give.
+        raised: those that a raising call did not give, in a form that is not refused as a whole.
         latitude: how many each latitude accepts.
+        refused: calls in forms that are refused as a whole; of a class, only if nothing was compared.
+        died: calls of which the runtime died.
         words: the first words of the runtime, where it gave no result.
-        deviations: the first deviation of each kind: ``violates``, or the id of a latitude.
+        deviations: the first deviation of each kind: ``violates``, ``raises``, ``crashed``, or the id of a
+            latitude.
     """
 
     compared: int = 0
     violating: int = 0
     raised: int = 0
     latitude: Counter[str] = field(default_factory=Counter)
+    refused: int = 0
+    died: int = 0
     words: str | None = None
     deviations: dict[str, Deviation] = field(default_factory=dict)
 
 
-def verdict_of(count: Count, *, crashed: bool, served: bool) -> Verdict:
+def verdict_of(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:
     """The verdict of one class, or of C1 or C3.
 
     Args:
         count: what is known of it.
-        crashed: whether the runtime died: it has no other verdict then in any class of the type.
-        served: whether anything was compared in the element type. Only a whole type can be unsupported: to
-            raise for some values of one that is served is a result that is not expected.
+        stopped: why the run in this element type ended early: ``environment``, which is then the verdict of
+            all, or ``crashed``, which is that of what was not compared; None if it did not.
+        served: whether anything was compared in the element type. Where all was refused the type is
+            unsupported; where something was served, a refused rank or form is `refused`.
     """
-    if crashed:
+    if stopped == "environment":
+        return stopped
+    if count.died:
         return "crashed"
-    if count.compared == 0 and not (served and count.raised):
-        return "unsupported" if count.raised else "unreached"
     if count.violating or count.raised:
         return "violates"
+    if count.compared == 0:
+        if stopped is not None:
+            return stopped
+        if count.refused:
+            return "refused" if served else "unsupported"
+        return "unreached"
+    if count.refused:
+        return "refused"
     return "acceptable" if count.latitude else "conforms"
 
 

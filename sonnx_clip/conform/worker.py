@@ -1,27 +1,36 @@
-"""The process in which a runtime is called, so that a crash or a hang of it leaves the checker alive."""
+"""The checker's side of a runtime in a process of its own: a crash or a hang leaves the checker alive.
+
+Between the two stands a guardian (`guardian.py`), which starts the runtime's process, watches and ends it.
+"""
 
 from __future__ import annotations
 
 import multiprocessing as mp
-import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.calls import Answer, Request, answer
-from sonnx_clip.conform.runtimes import find_runtime, module_of
+from sonnx_clip.conform.board import IMPORTS, OPENS
+from sonnx_clip.conform.calls import Answer, Caller, Died, failure_of
+from sonnx_clip.conform.guardian import guard
+from sonnx_clip.conform.habits import Habits
+from sonnx_clip.conform.runtimes import RUNTIMES, find_runtime, module_of
+from sonnx_clip.conform.words import printable, words_of
 from sonnx_clip.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
+    from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.guardian import Asked, Handle, Program
+    from sonnx_clip.conform.limits import Limits
+
+_PRELOADED = ["__main__", "sonnx_clip.conform.worker", "sonnx_clip.conform.dialects.process", "ml_dtypes"]
 
 
 class RuntimeDiedError(Exception):
-    """The worker died or did not answer in time; `call` is the number of the call that was running."""
+    """The process of the runtime died or hung before any call, or while it was asked; `died` says how."""
 
-    def __init__(self, words: str, call: int) -> None:
-        self.call = call
-        super().__init__(words)
+    def __init__(self, died: Died) -> None:
+        self.died = died
+        super().__init__(died.words)
 
 
 class UnsupportedError(Exception):
@@ -32,82 +41,109 @@ class UnsupportedError(Exception):
         super().__init__(words)
 
 
-def serve(connection: Connection, runtime_name: str, etype: str, progress: Any) -> None:
-    """The life of a worker: say what the runtime is, open it, answer requests until none can come."""
+def open_runtime(board: Board, runtime_name: str, etype: str) -> tuple[dict[str, Any], Handle | None]:
+    """What the process of a runtime does first: import it and open it. Its greeting, and what makes calls."""
+    board.call = IMPORTS
     try:
         runtime = find_runtime(runtime_name)
-    except (ImportError, AttributeError, UserError) as error:
-        connection.send(("missing", str(error)))
-        return
+    except BaseException as error:  # noqa: BLE001 - the code of a runtime
+        return missing(error), None
+    board.call = OPENS
+    version = printable(str(runtime.version))
+    habits = Habits()
     try:
         function = runtime.open(etype)
-    except Exception as error:  # noqa: BLE001
-        connection.send(("unsupported", runtime.version, f"{type(error).__name__}: {error}"))
-        return
-    connection.send(("ready", runtime.version, runtime.imports, runtime.call(etype)))
-    with suppress(EOFError, OSError):  # the checker is gone
-        while True:
-            connection.send(answer(function, etype, connection.recv(), progress))
+    except BaseException as error:  # noqa: BLE001 - likewise
+        failure = failure_of(error)
+        if failure.environment:
+            return missing(error), None
+        return {"word": "unsupported", "version": version, "words": failure.words}, None
+    greeting = {"word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype)}
+    return greeting, Caller(function, etype, habits)
+
+
+def missing(error: BaseException) -> dict[str, Any]:
+    """The greeting of a process that could not load a runtime."""
+    if isinstance(error, UserError):
+        return {"word": "missing", "words": error.what, "where": error.where, "todo": error.todo}
+    plain = isinstance(error, (ImportError, AttributeError, TypeError))
+    words = printable(str(error)) if plain and str(error) else words_of(error)
+    return {"word": "missing", "words": words, "where": None, "todo": None}
 
 
 class Child:
-    """A process that answers requests, and may die of them.
+    """A guardian with the process of a runtime, which answers requests and may die of them.
 
     Args:
-        target: what it runs, called with the child's connection, `arguments`, and a shared count of calls.
-        arguments: they must be picklable.
-        preload: the module that is imported once, in the server of which each child is a fork.
-        timeout: seconds that an answer may take.
+        name: the runtime's.
+        program: what its process does first; see `guard`.
+        arguments: of the program; they must be picklable.
+        limits: how long the runtime may take.
     """
 
-    def __init__(
-        self, target: Callable[..., None], arguments: tuple[object, ...], preload: str, timeout: float
-    ) -> None:
+    def __init__(self, name: str, program: Program, arguments: tuple[object, ...], limits: Limits) -> None:
         context = mp.get_context("forkserver")
-        context.set_forkserver_preload(["__main__", target.__module__, preload])
-        self._timeout = timeout
-        self._progress: Any = context.RawValue("l", 0)
+        context.set_forkserver_preload(_PRELOADED)
+        self._name = name
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=target, args=(theirs, *arguments, self._progress), daemon=True)
+        self._process = context.Process(target=guard, args=(theirs, program, arguments, limits), daemon=True)
         self._process.start()
         theirs.close()
 
-    def _send(self, request: object) -> None:
-        self._progress.value = 0
+    def _tell(self, *words: object) -> Any:
         try:
-            self._connection.send(request)
-        except OSError:
-            raise RuntimeDiedError(self._last_words(), 0) from None
-
-    def _receive(self) -> Any:
-        try:
-            if self._connection.poll(self._timeout):
-                return self._connection.recv()
+            self._connection.send(words)
+            return self._connection.recv()
         except (EOFError, OSError):
-            raise RuntimeDiedError(self._last_words(), self._progress.value) from None
-        self._process.kill()
-        raise RuntimeDiedError(f"no answer within {self._timeout:g} s", self._progress.value)
+            raise RuntimeDiedError(Died("its guardian was ended", 0)) from None
 
-    def _last_words(self) -> str:
-        self._process.join(5)
-        code = self._process.exitcode or 0
-        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
+    def start(self) -> tuple[dict[str, Any], list[str]]:
+        """Start the process of the runtime, anew if there is one: its greeting, and what was noticed.
+
+        Raises:
+            UserError: it could not be loaded.
+            RuntimeDiedError: it died while it was opened.
+        """
+        word, found, remarks = self._tell("start")
+        if word == "died":
+            if found.call == IMPORTS:
+                raise environment(self._name, f"while it was imported: {found.words}")
+            raise RuntimeDiedError(found)
+        if found["word"] == "missing":
+            raise environment(self._name, found["words"], found["where"], found["todo"])
+        return found, remarks
+
+    def ask(self, request: Asked) -> Answer:
+        """The answer to a request, as far as it goes; RuntimeDiedError if the guardian was ended."""
+        _, found = self._tell("ask", request)
+        assert isinstance(found, Answer)
+        return found
+
+    def end(self) -> int:
+        """End the process of the runtime; how many other processes were left of it."""
+        _, left = self._tell("end")
+        return int(left)
 
     def kill(self) -> None:
-        """End the process; from another thread, too: whoever waits for an answer gets a RuntimeDiedError."""
-        self._process.kill()
+        """End all; from another thread, too: whoever waits for an answer gets a RuntimeDiedError."""
+        self._process.terminate()
 
     def close(self) -> None:
-        """End the process, and leave nothing of it."""
-        self._connection.close()
+        """End all, and leave nothing of it."""
+        with suppress(OSError):
+            self._connection.close()
+        self._process.join(20)
         self._process.kill()
         self._process.join(5)
 
 
-def missing_runtime(name: str, words: str) -> UserError:
-    """What is said of a runtime that cannot be imported."""
-    todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in name else None
-    return UserError(f"the runtime {name} cannot be loaded: {words}", todo=todo)
+def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
+    """What is said of a runtime that the machine does not run: no verdict on the runtime."""
+    if todo is None and name in RUNTIMES:
+        todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in name else None
+    if todo is None:
+        todo = f"make `python -c 'import {module_of(name)}'` work in this folder; the name is module:function"
+    return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
 
 
 class Worker(Child):
@@ -116,36 +152,25 @@ class Worker(Child):
     Args:
         runtime_name: a name that `find_runtime` knows.
         etype: the id of an element type.
-        timeout: seconds that a request may take.
+        limits: how long it may take.
 
     Raises:
-        UserError: the runtime, or a package that it needs, is missing.
+        UserError: the runtime, or a package that it needs, is missing, or it cannot be imported.
         UnsupportedError: the runtime refuses the type.
         RuntimeDiedError: the runtime died or hung while it was opened.
     """
 
-    def __init__(self, runtime_name: str, etype: str, timeout: float) -> None:
+    def __init__(self, runtime_name: str, etype: str, limits: Limits) -> None:
         self.etype = etype
         self.version = runtime_name
-        super().__init__(serve, (runtime_name, etype), module_of(runtime_name), timeout)
+        super().__init__(runtime_name, open_runtime, (runtime_name, etype), limits)
         try:
-            self._greet(runtime_name)
+            found, self.remarks = self.start()
         except BaseException:
             self.close()
             raise
-
-    def _greet(self, runtime_name: str) -> None:
-        word, *rest = self._receive()
-        if word == "missing":
-            raise missing_runtime(runtime_name, rest[0])
-        self.version = rest[0]
-        if word == "unsupported":
-            raise UnsupportedError(rest[1], self.version)
-        self.imports, self.call = rest[1], rest[2]
-
-    def ask(self, request: Request) -> Answer:
-        """The answer to a request; RuntimeDiedError if none comes."""
-        self._send(request)
-        found = self._receive()
-        assert isinstance(found, Answer)
-        return found
+        self.version = str(found["version"])
+        if found["word"] == "unsupported":
+            self.close()
+            raise UnsupportedError(found["words"], self.version)
+        self.imports, self.call = str(found["imports"]), str(found["call"])

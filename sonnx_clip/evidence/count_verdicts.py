@@ -51,7 +51,8 @@ def _type(spec: Spec, etype: ElementType, report: Report, found: TypeReport) -> 
 
 
 def _class(spec: Spec, etype: ElementType, report: Report, klass: ClassReport) -> Iterator[str]:
-    counts = (klass.compared, klass.acceptable, klass.violating, klass.raised, *klass.latitude.values())
+    numbers = (klass.compared, klass.acceptable, klass.violating, klass.raised, klass.refused, klass.died)
+    counts = (*numbers, *klass.latitude.values())
     if min(counts) < 0:
         yield "a count is below zero"
     if klass.acceptable != sum(klass.latitude.values()):
@@ -62,11 +63,12 @@ def _class(spec: Spec, etype: ElementType, report: Report, klass: ClassReport) -
     known = {entry.id for entry in spec.latitude if entry.always or report.policy == "default"}
     if stray := sorted(set(klass.latitude) - known):
         yield f"there is no latitude `{stray[0]}` under the {report.policy} policy"
-    if klass.verdict in ("unsupported", "crashed"):
+    if klass.verdict in ("unsupported", "crashed", "environment"):
         return
-    shown = [d.latitude or "violates" for d in klass.deviations]
+    shown = [d.latitude or ("raises" if d.kind == "raises" else "violates") for d in klass.deviations]
     needed = {*(id_ for id_, count in klass.latitude.items() if count)}
-    needed |= {"violates"} if klass.violating or klass.raised else set()
+    needed |= {"violates"} if klass.violating else set()
+    needed |= {"raises"} if klass.raised else set()
     if set(shown) != needed or len(shown) != len(needed):
         listed = ", ".join(sorted(needed ^ set(shown))) or shown[0]
         yield f"its counts and its recorded deviations do not fit: {listed}"
@@ -106,7 +108,7 @@ def _readings(spec: Spec, etype: ElementType, found: TypeReport) -> Iterator[str
     if match is None:
         # A call whose result has another shape or type gives no answer, and counts as violating throughout.
         answered = sum(k.compared - k.violating for k in found.classes if k.id not in FORMS)
-        if answered and found.verdict != "crashed":
+        if answered and found.verdict not in ("crashed", "environment"):
             yield f"are missing, and {answered} answers were compared"
         return
     classes = {klass.id: klass for klass in found.classes if klass.id not in FORMS}
@@ -169,7 +171,7 @@ def require_same_plan(reports: Mapping[str, tuple[str, Report]]) -> None:
     counts: dict[tuple[str, str], tuple[str, int]] = {}
     for name, (path, report) in reports.items():
         for found in report.types:
-            if found.refused_layouts or found.verdict in ("unsupported", "crashed"):
+            if found.refused_layouts or found.verdict in ("unsupported", "crashed", "environment"):
                 continue
             if any(klass.raised for klass in found.classes):
                 continue

@@ -177,7 +177,7 @@ class DeviationEvidence(Stored):
 
     type: str
     klass: str
-    kind: Literal["violates", "acceptable"]
+    kind: Literal["violates", "acceptable", "raises", "crashed"]
     shown: str
     words: str | None
     latitude: str | None

@@ -66,5 +66,7 @@ def _recounted(klass: ClassReport, *, served: bool) -> str:
     """The verdict that follows from the counts; what was refused before any call has none but words."""
     if klass.verdict == "unsupported" and not served and klass.words:
         return "unsupported"
-    count = Count(klass.compared, klass.violating, klass.raised, Counter(klass.latitude))
-    return verdict_of(count, crashed=klass.verdict == "crashed", served=served)
+    latitude = Counter(klass.latitude)
+    count = Count(klass.compared, klass.violating, klass.raised, latitude, klass.refused, klass.died)
+    stopped = klass.verdict if klass.verdict in ("crashed", "environment") else None
+    return verdict_of(count, stopped=stopped, served=served)

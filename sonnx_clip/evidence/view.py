@@ -54,7 +54,8 @@ SECTION_WORDS = {
 }
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
 VERDICT_GLYPHS = {
-    "conforms": "·", "acceptable": "≈", "violates": "×", "unsupported": "–", "crashed": "!", "unreached": "?",
+    "conforms": "·", "acceptable": "≈", "violates": "×", "refused": "r", "unsupported": "–", "crashed": "!",
+    "unreached": "?", "environment": "e",
     "undecided": "○", "not run": "",
 }  # fmt: skip
 _STATUS_ORDER: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved")
@@ -64,6 +65,8 @@ _ORDER: tuple[Shown, ...] = (
     "violates",
     "crashed",
     "unreached",
+    "environment",
+    "refused",
     "unsupported",
     "undecided",
     "not run",

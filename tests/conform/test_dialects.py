@@ -1,15 +1,13 @@
 """Real runtimes against ONNX's dialects: measured, not tabulated."""
 
 import json
-import multiprocessing as mp
-import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
+from sonnx_clip.conform.board import Board
 from sonnx_clip.conform.dialects import process
 from sonnx_clip.conform.dialects.asked import FEW_FLOATS, FLOATS, questions
 from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
@@ -17,6 +15,7 @@ from sonnx_clip.conform.dialects.obligations import known_obligations
 from sonnx_clip.conform.dialects.record import STATES, Record, oracle_digest
 from sonnx_clip.conform.dialects.run import compare_dialects
 from sonnx_clip.conform.dialects.table import ranges, table_of
+from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import dialect
@@ -137,7 +136,9 @@ def test_a_process_serves_calls_and_keeps_going_after_what_cannot_be_opened():
 
     x, high = np.array([1, 2], np.uint16), np.array([10, 20, 30], np.uint16)
     request = process.ModelCalls("int16", (b"bad", b"good"), x, {"max": high}, 3)
-    found = process.answer_calls(open_model, request, type("Progress", (), {})())
+    board = Board()
+    process.answer_calls(open_model, request, board)
+    found = read_answer(board, request)
     assert found.failures[0].words == "ValueError: no model"
     assert found.bits[1:].tolist() == [[21, 22], [31, 32]]
 
@@ -199,34 +200,23 @@ def test_bad_input_is_one_message(arguments, words, tmp_path):
     assert not list(tmp_path.rglob("*.json"))
 
 
-def served(name):
-    """Serve a runtime of models in a thread: the connection to ask by."""
-    ours, theirs = mp.Pipe()
-    progress = SimpleNamespace(value=0)
-    thread = threading.Thread(target=process.serve_models, args=(theirs, name, progress), daemon=True)
-    thread.start()
-    return ours, thread
-
-
 @pytest.mark.parametrize("name", ["onnxruntime", "onnx-reference", "tests.meta.planted_models:right"])
 def test_every_runtime_of_models_answers(name):
-    ours, thread = served(name)
-    word, version = ours.recv()
-    assert word == "ready"
-    assert version
+    board = Board()
+    greeting, handle = process.open_models(board, name)
+    assert greeting["word"] == "ready"
+    assert greeting["version"]
     oracle = dialect("onnx", 13)
     for asked in questions(SPEC, oracle, 13, SPEC.element_type("int32"), brief=True):
-        ours.send(asked.calls)
-        assert np.array_equal(ours.recv().bits, asked.due.view(np.uint32))
-    ours.close()
-    thread.join(10)
-    assert not thread.is_alive()
+        handle(asked.calls, board)
+        found = read_answer(board, asked.calls)
+        assert np.array_equal(found.bits, asked.due.view(np.uint32))
 
 
 @pytest.mark.parametrize("name", ["numpy", "no_such_module:open", "tests.meta.planted_models:no_such"])
 def test_what_runs_no_models_is_missing(name):
-    ours, _ = served(name)
-    assert ours.recv()[0] == "missing"
+    greeting, handle = process.open_models(Board(), name)
+    assert (greeting["word"], handle) == ("missing", None)
 
 
 def test_an_oracle_of_another_specification_judges_nothing(monkeypatch):

@@ -1,16 +1,15 @@
 """The worker's side of a run, called in this process; and what the checker hears of a worker."""
 
-import multiprocessing as mp
-import threading
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from sonnx_clip.conform import calls
-from sonnx_clip.conform.calls import Request, answer
+from sonnx_clip.conform.board import Board
+from sonnx_clip.conform.calls import Caller, Request
+from sonnx_clip.conform.guardian import read_answer
+from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.runtimes import RUNTIMES, find_runtime, module_of
-from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError, Worker, serve
+from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError, Worker, open_runtime
 from sonnx_clip.errors import UserError
 from tests.meta import planted
 
@@ -28,10 +27,10 @@ def request(**changes):
 
 
 def ask(function, **changes):
-    progress = SimpleNamespace(value=-1)
-    found = answer(function, "int16", request(**changes), progress)
-    assert progress.value == 1
-    return found
+    asked, board = request(**changes), Board()
+    Caller(function, "int16")(asked, board)
+    assert board.call == 1
+    return read_answer(board, asked)
 
 
 def test_each_call_gets_its_entries_and_its_bounds():
@@ -67,44 +66,32 @@ def test_scalars_count_as_arrays_of_rank_0():
     assert found.bits.tolist() == [[1], [3]]
 
 
-def served(name, etype="int16"):
-    """Serve a runtime in a thread: the greeting, and the connection to ask by."""
-    ours, theirs = mp.Pipe()
-    thread = threading.Thread(target=serve, args=(theirs, name, etype, SimpleNamespace(value=0)), daemon=True)
-    thread.start()
-    return ours, thread
-
-
 @pytest.mark.parametrize("name", RUNTIMES)
 def test_every_runtime_greets_and_answers(name):
-    ours, thread = served(name, "int32")
-    word, version, imports, call = ours.recv()
-    assert word == "ready"
-    assert version
+    board = Board()
+    greeting, handle = open_runtime(board, name, "int32")
+    assert greeting["word"] == "ready"
+    assert greeting["version"]
     scope = {"np": np, "x": np.int32([5, 7]), "l": np.array(0, np.int32), "m": np.array(6, np.int32)}
-    exec(imports, scope)
-    assert eval(call, scope).tolist() == [5, 6]
+    exec(greeting["imports"], scope)
+    assert eval(greeting["call"], scope).tolist() == [5, 6]
     pool, bounds = np.array([5, 7], np.uint32), np.array([6, 0], np.uint32)
-    ours.send(request(length=2, pool=pool, starts=np.zeros(1, int), lower=bounds[1:], upper=bounds[:1]))
-    assert ours.recv().bits.tolist() == [[5, 6]]
-    ours.close()
-    thread.join(10)
-    assert not thread.is_alive()
+    asked = request(length=2, pool=pool, starts=np.zeros(1, int), lower=bounds[1:], upper=bounds[:1])
+    handle(asked, board)
+    assert read_answer(board, asked).bits.tolist() == [[5, 6]]
 
 
 def test_a_type_that_cannot_be_opened_is_unsupported_in_the_runtimes_words():
-    ours, _ = served("onnxruntime", "int16")
-    word, version, words = ours.recv()
-    assert (word, version[:12]) == ("unsupported", "onnxruntime ")
-    assert "NOT_IMPLEMENTED" in words
+    greeting, handle = open_runtime(Board(), "onnxruntime", "int16")
+    assert (greeting["word"], greeting["version"][:12], handle) == ("unsupported", "onnxruntime ", None)
+    assert "NOT_IMPLEMENTED" in greeting["words"]
 
 
 @pytest.mark.parametrize("name", ["no_such_module:clip", "tests.meta.planted:no_such_function"])
 def test_what_cannot_be_imported_is_missing(name):
-    ours, _ = served(name)
-    word, words = ours.recv()
-    assert word == "missing"
-    assert "no_such" in words
+    greeting, _ = open_runtime(Board(), name, "int16")
+    assert greeting["word"] == "missing"
+    assert "no_such" in greeting["words"]
 
 
 @pytest.mark.parametrize("name", ["tensorflow", "a:", ":b", "a:b c"])
@@ -122,32 +109,41 @@ def test_a_runtime_of_ones_own_is_named_with_its_version():
 
 def test_a_missing_runtime_says_what_to_install(monkeypatch):
     with pytest.raises(UserError, match="cannot be loaded"):
-        Worker("no_such_onnx_module:clip", "int8", 20)
+        Worker("no_such_onnx_module:clip", "int8", LIMITS)
 
 
 def test_an_unsupported_type_is_raised_with_the_version():
     with pytest.raises(UnsupportedError) as caught:
-        Worker("onnxruntime", "bfloat16", 60)
+        Worker("onnxruntime", "bfloat16", LIMITS)
     assert caught.value.version.startswith("onnxruntime ")
 
 
-def test_a_dead_worker_stays_dead():
-    one = Worker("tests.meta.planted:aborts", "int16", 20)
-    for _ in range(2):
-        with pytest.raises(RuntimeDiedError, match="SIGABRT"):
-            one.ask(request())
+def test_a_dead_worker_stays_dead_until_it_is_started():
+    one = Worker("tests.meta.planted:aborts", "int16", LIMITS)
+    assert one.ask(request()).died.words == "killed by SIGABRT"
+    assert one.ask(request()).died.words == "it is not running"
+    one.start()
+    assert one.ask(request()).died.words == "killed by SIGABRT"
     one.close()
 
 
-def test_a_worker_that_hangs_is_killed():
-    one = Worker("tests.meta.planted:hangs", "int16", 20)
-    one._timeout = 0.2
-    with pytest.raises(RuntimeDiedError, match=r"no answer within 0\.2 s") as caught:
-        one.ask(request(length=7))
-    assert caught.value.call == 0
-    one._process.join(5)
-    assert one._process.exitcode == -9
+def test_a_worker_whose_guardian_is_gone_says_so():
+    one = Worker("tests.meta.planted:right", "int16", LIMITS)
+    one.kill()
+    one._process.join(20)
+    with pytest.raises(RuntimeDiedError, match="its guardian was ended"):
+        one.ask(request())
     one.close()
+
+
+def test_what_hangs_is_ended_and_what_was_answered_is_kept():
+    one = Worker("tests.meta.planted:hangs", "int16", Limits(call=0.3))
+    assert one.ask(request()).died is None
+    found = one.ask(request(length=7))
+    assert (found.died.call, found.died.hung) == (0, True)
+    assert found.died.words == "no answer within 0.3 s of its own time (--limit SECONDS allows more)"
+    one.close()
+    assert not one._process.is_alive()
 
 
 def test_layouts_are_known_by_id():

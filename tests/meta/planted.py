@@ -185,12 +185,6 @@ def wrong_only_when_very_long(x, l, m):
     return y
 
 
-def segfaults_when_very_long(x, l, m):
-    if x.size > 50_000:
-        os.kill(os.getpid(), 11)
-    return right(x, l, m)
-
-
 def wrong_at_one_x(x, l, m):
     return chosen(x == 2.5, np.full_like(x, 99), right(x, l, m))
 
@@ -297,6 +291,27 @@ def refuses_rank_0(x, l, m):
 def refuses_bfloat16(x, l, m):
     if x.dtype == ml_dtypes.bfloat16:
         raise TypeError("bfloat16 is not supported")
+    return right(x, l, m)
+
+
+def refuses_rank_2_and_is_wrong(x, l, m):
+    if x.ndim == 2:
+        raise ValueError("rank 2 is not supported")
+    return ignores_upper(x, l, m)
+
+
+def refuses_7_and_is_wrong(x, l, m):
+    if x.size and np.any(x == 7):
+        raise ValueError("seven")
+    return ignores_upper(x, l, m)
+
+
+def asserts(x, l, m):
+    assert x.ndim > 9, f"x.ndim is {x.ndim}"
+
+
+def asserts_rank(x, l, m):
+    assert x.ndim != 3
     return right(x, l, m)
 
 

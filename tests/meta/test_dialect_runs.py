@@ -5,6 +5,7 @@ import pytest
 from sonnx_clip.conform.dialects import judge
 from sonnx_clip.conform.dialects.command import compare
 from sonnx_clip.conform.dialects.run import compare_dialects
+from sonnx_clip.conform.limits import Limits
 
 
 def compared(name, opset, dtype, **options):
@@ -138,7 +139,7 @@ def test_a_crash_is_told_and_the_rest_is_compared(tmp_path, capsys):
 
 
 def test_a_runtime_that_hangs_is_ended():
-    record = compared("hangs_without_max", 6, "float32", timeout=1.5)
+    record = compared("hangs_without_max", 6, "float32", limits=Limits(call=0.5))
     assert states(record)["none"] == "crashed"
 
 

@@ -12,6 +12,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.dialects import run as dialect_run
 from sonnx_clip.conform.dialects.record import Record
 from sonnx_clip.conform.imports_of import files_behind
+from sonnx_clip.conform.limits import Limits
 from sonnx_clip.conform.report import ClassReport, TypeReport
 from sonnx_clip.conform.runtimes import RUNTIMES
 
@@ -184,7 +185,7 @@ def test_a_stale_verdict_is_not_believed(
     assert len(judge.judged) == 4
 
 
-@pytest.mark.parametrize("options", [{"policy": "strict"}, {"timeout": 7.0}])
+@pytest.mark.parametrize("options", [{"policy": "strict"}, {"limits": Limits(call=7.0)}])
 def test_other_options_are_another_question(options, judge: Judge, tmp_path: Path) -> None:
     run(tmp_path)
     assert run(tmp_path, **options).kept == {}
@@ -209,7 +210,8 @@ def test_what_the_checker_imports_counts(sources: Path) -> None:
 
 def test_the_real_checker_is_among_its_conditions() -> None:
     names = {file.name for file in files_behind([campaign.__name__, RUNTIMES["onnxruntime"]])}
-    assert {"campaign.py", "compare.py", "tally.py", "worker.py", "calls.py", "vectors.py", "model.py",
+    assert {"campaign.py", "compare.py", "tally.py", "worker.py", "guardian.py", "calls.py",
+            "vectors.py", "model.py",
             "onnxruntime.py", "verdicts.py", "load.py"} <= names  # fmt: skip
     names = {file.name for file in files_behind([dialect_run.__name__])}
     assert {"judge.py", "process.py", "forms.py", "explanations.py", "dialect.py"} <= names
@@ -255,7 +257,7 @@ def test_the_verdict_on_another_type_is_not_taken(judge: Judge, tmp_path: Path) 
     assert [found.type for found in report.types] == ["int8", "float32"]
 
 
-@pytest.mark.parametrize("verdict", ["crashed", "unreached"])
+@pytest.mark.parametrize("verdict", ["crashed", "unreached", "environment"])
 def test_what_broke_off_is_not_kept(verdict: str, judge: Judge, tmp_path: Path) -> None:
     judge.verdict = verdict
     for _ in range(2):

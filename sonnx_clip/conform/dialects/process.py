@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.calls import Answer, Failure, call_once
+from sonnx_clip.conform.board import IMPORTS
+from sonnx_clip.conform.calls import Answer, Failure, call_once, failure_of, note
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.conform.runtimes import find_model_runtime, module_of
-from sonnx_clip.conform.worker import Child, missing_runtime
-from sonnx_clip.errors import UserError
+from sonnx_clip.conform.runtimes import find_model_runtime
+from sonnx_clip.conform.words import printable
+from sonnx_clip.conform.worker import Child, RuntimeDiedError, missing
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
+    from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.guardian import Handle
+    from sonnx_clip.conform.limits import Limits
     from sonnx_clip.conform.runtimes import ModelFunction, OpenModel
 
 
@@ -39,47 +40,53 @@ class ModelCalls:
     bounds: dict[str, Array]
     count: int
 
+    @property
+    def answer_shape(self) -> tuple[int, int]:
+        """The shape of the bits of an answer."""
+        return self.count, len(self.x)
 
-def answer_calls(open_model: OpenModel, request: ModelCalls, progress: Any) -> Answer:
+    @property
+    def answer_type(self) -> np.dtype[Any]:
+        """Their type."""
+        return bits_type(self.etype)
+
+
+def answer_calls(open_model: OpenModel, request: ModelCalls, board: Board) -> None:
     """Make the calls, one by one; a model that cannot be opened fails every call that it was for."""
     dtype = numpy_type(request.etype)
     x = request.x.view(dtype)
     bounds = {name: bits.view(dtype) for name, bits in request.bounds.items()}
-    found = Answer(np.zeros((request.count, len(x)), bits_type(request.etype)))
+    found = board.bits(request.answer_shape, request.answer_type)
     for call in range(request.count):
-        progress.value = call
+        board.call = call
         if call < len(request.models):
             function = _opened(open_model, request.models[call])
         if isinstance(function, Failure):
-            found.failures[call] = function
+            note(board, call, function)
             continue
         inputs = {"x": x, **{name: values[call, ...] for name, values in bounds.items()}}
         result = call_once(partial(function, inputs), x)
         if isinstance(result, Failure):
-            found.failures[call] = result
+            note(board, call, result)
         else:
-            found.bits[call] = np.frombuffer(result.tobytes(), found.bits.dtype)
-    return found
+            found[call] = np.frombuffer(result.tobytes(), found.dtype)
 
 
 def _opened(open_model: OpenModel, model: bytes) -> ModelFunction | Failure:
     try:
         return open_model(model)
-    except Exception as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
-        return Failure((), f"{type(error).__name__}: {error}", raised=True)
+    except BaseException as error:  # noqa: BLE001  (whatever a runtime raises is its answer)
+        return failure_of(error)
 
 
-def serve_models(connection: Connection, runtime_name: str, progress: Any) -> None:
-    """The life of a process: say what the runtime is, answer requests until none can come."""
+def open_models(board: Board, runtime_name: str) -> tuple[dict[str, Any], Handle | None]:
+    """What the process does first: say what the runtime is. Its greeting, and what runs models."""
+    board.call = IMPORTS
     try:
         version, open_model = find_model_runtime(runtime_name)
-    except (ImportError, AttributeError, UserError) as error:
-        connection.send(("missing", str(error)))
-        return
-    connection.send(("ready", version))
-    with suppress(EOFError, OSError):  # the comparison is gone
-        while True:
-            connection.send(answer_calls(open_model, connection.recv(), progress))
+    except BaseException as error:  # noqa: BLE001 - the code of a runtime
+        return missing(error), None
+    return {"word": "ready", "version": printable(version)}, partial(answer_calls, open_model)
 
 
 class ModelRunner(Child):
@@ -87,27 +94,24 @@ class ModelRunner(Child):
 
     Args:
         runtime_name: a name that `find_model_runtime` knows.
-        timeout: seconds that a request may take.
+        limits: how long it may take.
 
     Raises:
         UserError: the runtime, or a package that it needs, is missing, or it runs no models.
-        RuntimeDiedError: it died while it was imported.
     """
 
-    def __init__(self, runtime_name: str, timeout: float) -> None:
-        super().__init__(serve_models, (runtime_name,), module_of(runtime_name), timeout)
+    def __init__(self, runtime_name: str, limits: Limits) -> None:
+        super().__init__(runtime_name, open_models, (runtime_name,), limits)
         try:
-            word, self.version = self._receive()
+            found, _ = self.start()
         except BaseException:
             self.close()
             raise
-        if word == "missing":
-            self.close()
-            raise missing_runtime(runtime_name, self.version)
+        self.version = str(found["version"])
 
-    def ask(self, request: ModelCalls) -> Answer:
-        """The answer to a request; RuntimeDiedError if none comes."""
-        self._send(request)
-        found = self._receive()
-        assert isinstance(found, Answer)
+    def answered(self, request: ModelCalls) -> Answer:
+        """The answer to a request; RuntimeDiedError if it does not come whole."""
+        found = self.ask(request)
+        if found.died is not None:
+            raise RuntimeDiedError(found.died)
         return found

@@ -20,6 +20,7 @@ from sonnx_clip.conform.dialects.obligations import OBLIGATIONS
 from sonnx_clip.conform.dialects.process import ModelRunner
 from sonnx_clip.conform.dialects.record import Cell, Record, oracle_digest
 from sonnx_clip.conform.kept import Keeper
+from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.runtimes import module_of
 from sonnx_clip.conform.worker import RuntimeDiedError
 from sonnx_clip.errors import UserError
@@ -35,15 +36,13 @@ if TYPE_CHECKING:
     from sonnx_clip.oracle.dialect import Dialect
     from sonnx_clip.spec import Spec
 
-TIMEOUT = 60.0  # seconds for the calls of a form
-
 
 def compare_dialects(
     runtime: str,
     opsets: Sequence[int] = (),
     types: Sequence[str] = (),
     *,
-    timeout: float = TIMEOUT,
+    limits: Limits = LIMITS,
     on_opset: Callable[[int], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Record:
@@ -54,7 +53,7 @@ def compare_dialects(
             serialised model and returns a function of its inputs.
         opsets: operator sets; if empty, every one that the installed onnx knows.
         types: ids of element types; if empty, every one that the dialects take.
-        timeout: seconds that the calls of one form may take before the runtime counts as hung.
+        limits: how long the runtime may take, for a call and to be imported.
         on_opset: is called with each operator set before it is compared.
         stopped: whether to give up; asked before each form.
 
@@ -73,7 +72,7 @@ def compare_dialects(
     if types and not taken & set(types):
         what = f"no operator set that was named has a Clip of {', '.join(types)}"
         raise UserError(what, todo=f"choose from {', '.join(sorted(taken))}, or other operator sets")
-    caller, groups = _Caller(runtime, timeout), Groups()
+    caller, groups = _Caller(runtime, limits), Groups()
     try:
         every = _every_question(spec, wanted, types, on_opset)
         cells = []
@@ -119,7 +118,7 @@ def kept_or_compared(
         on_opset: as for `compare_dialects`.
         stopped: likewise.
     """
-    options = {"opsets": sorted(set(opsets)), "types": sorted(set(types)), "timeout": TIMEOUT}
+    options = {"opsets": sorted(set(opsets)), "types": sorted(set(types)), "limits": LIMITS}
     keeper = Keeper(kept, lambda: conditions(runtime, [__name__], options, [OBLIGATIONS]))
     name = ("dialects", runtime)
     found = None if again else keeper.take(*name)
@@ -158,12 +157,12 @@ def _every_question(
 
 def _compared(spec: Spec, caller: _Caller, asked: Asked, groups: Groups) -> Cell:
     try:
-        answer = caller.runner().ask(asked.calls)
+        answer = caller.runner().answered(asked.calls)
     except RuntimeDiedError as error:
         caller.close()
         return Cell(
             opset=asked.opset, dialect=asked.dialect.id, type=asked.etype.id, form=asked.form.id,
-            calls=len(asked.lower), crashed=True, words=f"{error} in call {error.call}",
+            calls=len(asked.lower), crashed=True, words=f"{error} in call {max(0, error.died.call)}",
         )  # fmt: skip
     judged = judge(spec, asked, answer)
     groups.add(judged)
@@ -173,16 +172,16 @@ def _compared(spec: Spec, caller: _Caller, asked: Asked, groups: Groups) -> Cell
 class _Caller:
     """Keeps a runtime's process, and starts another when it has died."""
 
-    def __init__(self, runtime: str, timeout: float) -> None:
+    def __init__(self, runtime: str, limits: Limits) -> None:
         self._runtime = runtime
-        self._timeout = timeout
+        self._limits = limits
         self._runner: ModelRunner | None = None
         self.version = runtime
 
     def runner(self) -> ModelRunner:
         """The process."""
         if self._runner is None:
-            self._runner = ModelRunner(self._runtime, self._timeout)
+            self._runner = ModelRunner(self._runtime, self._limits)
             self.version = self._runner.version
         return self._runner
 

@@ -100,6 +100,7 @@ def find_runtime(name: str) -> Runtime:
         ImportError: a package is missing.
         UserError: a tool is missing.
         AttributeError: the module has no such function.
+        TypeError: what is named is no function.
     """
     module = importlib.import_module(module_of(name))
     if name in RUNTIMES:
@@ -107,6 +108,8 @@ def find_runtime(name: str) -> Runtime:
         return found
     function_name = name.partition(":")[2]
     function: ClipFunction = getattr(module, function_name)
+    if not callable(function):
+        raise TypeError(f"{name.replace(':', '.')}: {function_name} is no function")
     return Runtime(
         version=_version_of_own(name, module),
         open=lambda _: function,
@@ -124,6 +127,7 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
         ImportError: a package is missing.
         UserError: the runtime runs no models.
         AttributeError: the module has no such function.
+        TypeError: what is named is no function.
     """
     if name not in RUNTIMES:
         module = importlib.import_module(module_of(name))

@@ -1,0 +1,274 @@
+"""One runtime in one element type, through all its deaths: for `campaign`.
+
+When the runtime dies, its process starts again and the next calls are made. The call of which it died is
+asked again in parts, until the classes are known whose triples do it: these are not asked again in that
+layout, everything else is. Where the runtime died at a guard around its operands, the place is found out, and
+the run goes on without that guard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.calls import Answer, Died, Failure, Request, entry_indices
+from sonnx_clip.conform.guarded import AFTER, BEFORE, BOUNDS, WRITE
+from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.vectors import Table
+from sonnx_clip.conform.worker import RuntimeDiedError, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeAlias
+
+    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.conform.limits import Limits
+
+    Piece: TypeAlias = tuple[Request, Table, Answer]
+
+_WITHOUT_ANSWER = 3  # deaths before any answer after which a runtime is given up
+_DEATHS, _HANGS = 80, 6  # and deaths, and hangs, in all
+_LAYOUTS = 3  # a class that is deadly in so many layouts is asked in no other
+_AT_A_GUARD = ("SIGSEGV", "SIGBUS")
+_REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
+_PLACES = {  # the guard that stood alone, and what it says
+    WRITE: "it writes into its input X what is there already",
+    AFTER: "it reads past the end of X",
+    BEFORE: "it reads before the start of X",
+    BOUNDS: "it writes into min or max what is there already, or touches what lies around them",
+}
+
+
+class GaveUpError(Exception):
+    """The runtime dies too often; what was not asked stays unanswered."""
+
+
+class EnvironmentFaultError(Exception):
+    """The machine lacks what the runtime needs: no verdict on the runtime follows."""
+
+
+class Session:
+    """A worker that is started again whenever it has died.
+
+    Args:
+        runtime: the name of a runtime.
+        etype: the id of an element type.
+        limits: how long it may take.
+
+    Raises:
+        UserError: as `Worker`, and likewise the others.
+        UnsupportedError: the runtime refuses the type.
+        RuntimeDiedError: it died while it was opened.
+    """
+
+    def __init__(self, runtime: str, etype: str, limits: Limits) -> None:
+        self.worker = Worker(runtime, etype, limits)
+        self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
+        self._deadly: dict[str, set[int]] = {}  # by layout, classes
+        self._empty: dict[str, int] = {}  # by layout, deaths of calls without entries
+        self._unguarded: frozenset[str] = frozenset()
+        self._deaths = self._hangs = 0
+        self._answered = False
+
+    def ask(self, request: Request, table: Table) -> Iterator[Piece]:
+        """The answers to the calls of a request, in pieces; a piece may say that the runtime died of a call.
+
+        Args:
+            request: the calls.
+            table: what is expected, a row for each call.
+
+        Raises:
+            GaveUpError: the runtime died too often.
+            EnvironmentFaultError: the machine is at fault.
+        """
+        pending = [(request, table)]
+        while pending:
+            asked = self._without_deadly(*pending.pop(0))
+            if asked is None:
+                continue
+            request, table = asked
+            answer = self.repeat(request)
+            if answer.died is None:
+                yield request, table, answer
+                continue
+            call = max(0, answer.died.call)
+            if call:
+                rows = np.arange(call)
+                failures = {row: found for row, found in answer.failures.items() if row < call}
+                yield *_cut(request, table, rows), Answer(answer.bits[:call], failures)
+            row = _cut(request, table, np.array([call]))
+            before = {key: set(found) for key, found in self._deadly.items()}
+            yield from self._blamed(*row, replace(answer.died, call=call))
+            self._require_life(answer.died)
+            if before != self._deadly:
+                pending.append(row)
+            if call + 1 < len(request.lower):
+                pending.append(_cut(request, table, np.arange(call + 1, len(request.lower))))
+
+    def repeat(self, request: Request) -> Answer:
+        """The answer to a request as far as it goes; where the runtime has died it is started again.
+
+        Raises:
+            GaveUpError: it does not start again.
+            EnvironmentFaultError: the machine is at fault.
+        """
+        request = replace(request, guards=request.guards - self._unguarded)
+        try:
+            answer = self.worker.ask(request)
+            self.remarks |= dict.fromkeys(answer.remarks)
+            if answer.died is None:
+                self._answered = True
+            else:
+                self._answered = self._answered or answer.died.call > 0
+                self._after(answer.died)
+        except RuntimeDiedError as error:
+            raise GaveUpError(str(error)) from None
+        for failure in answer.failures.values():
+            if failure.environment:
+                raise EnvironmentFaultError(failure.words)
+        return answer
+
+    def restart(self) -> None:
+        """Start the process again, that nothing is left of earlier calls."""
+        try:
+            self.worker.start()
+        except RuntimeDiedError as error:
+            raise GaveUpError(str(error)) from None
+
+    def _after(self, died: Died) -> None:
+        self.remarks |= dict.fromkeys(died.remarks)
+        self._deaths += 1
+        self._hangs += died.hung
+        if died.words.startswith("killed by SIGKILL"):
+            raise EnvironmentFaultError("killed by SIGKILL, as the system does where memory runs out")
+        self.restart()
+
+    def _dead(self) -> bool:
+        """Whether it died so often that it is given up."""
+        never = not self._answered and self._deaths >= _WITHOUT_ANSWER
+        return never or self._deaths >= _DEATHS or self._hangs >= _HANGS
+
+    def _require_life(self, died: Died) -> None:
+        if self._dead():
+            times = f"{self._deaths} times" + (f", {self._hangs} of them hanging" if self._hangs else "")
+            raise GaveUpError(f"{died.words}; given up after it had died {times}")
+
+    def _blamed(self, request: Request, table: Table, died: Died) -> Iterator[Piece]:
+        """What is said of one call of which the runtime died."""
+        if any(name in died.words for name in _AT_A_GUARD):
+            free = self.repeat(replace(request, guards=frozenset()))
+            if free.died is None:
+                yield from self._outside(request, table, died, free)
+                return
+        if not request.length:
+            self._empty[request.layout] = self._empty.get(request.layout, 0) + 1
+        found = [*self._by_class(request, table)]
+        yield from found
+        if found:
+            return
+        every = _classes(request, table)
+        if not self._dead():
+            alone = self.repeat(request)
+            if alone.died is None:
+                words = f"{died.words}, not when this call is made alone"
+                yield request, table, alone
+                yield _death(request, table, replace(died, words=words), every)
+                return
+        for index in every:
+            self._avoid(request.layout, index)
+        yield _death(request, table, died, every)
+
+    def _by_class(self, request: Request, table: Table) -> Iterator[Piece]:
+        """The classes of a call of which it dies where one entry of theirs stands everywhere."""
+        classes = table.classes[0, entry_indices(request)[0]]
+        for index in _classes(request, table):
+            if self._dead():
+                return
+            probe = _all_like(request, int(np.flatnonzero(classes == index)[0]))
+            again = self.repeat(probe).died
+            if again is not None:
+                self._avoid(request.layout, index)
+                yield _death(probe, table, again, (index,))
+
+    def _outside(self, request: Request, table: Table, died: Died, free: Answer) -> Iterator[Piece]:
+        """What is said of a call that is answered where no guard stands: which guard it touches."""
+        for guard, words in _PLACES.items():
+            alone = replace(request, guards=frozenset({guard}))
+            if guard not in self._unguarded and self.repeat(alone).died is not None:
+                self._unguarded |= {guard}
+                if not free.failures:
+                    free.failures[0] = Failure((), words, memory=True)
+                # What writes past an end may touch both pages that follow, and what writes all of X both.
+                yield request, table, free
+                return
+        words = f"{died.words}, not when this call is made alone"
+        yield request, table, free
+        yield _death(request, table, replace(died, words=words), _classes(request, table))
+
+    def _avoid(self, layout: str, index: int) -> None:
+        self._deadly.setdefault(layout, set()).add(index)
+
+    def _without_deadly(self, request: Request, table: Table) -> tuple[Request, Table] | None:
+        """The calls with other entries where theirs are deadly; without those that have no other."""
+        known = [found for found in self._deadly.values() if found]
+        if not request.length:  # a call without entries: it dies, if at all, of its bounds
+            if self._empty.get(request.layout, 0) >= _LAYOUTS:
+                return None
+            somewhere = list(set().union(*known))
+            kept = ~np.isin(table.classes, somewhere).all(axis=1)
+            return _cut(request, table, np.flatnonzero(kept)) if kept.any() else None
+        deadly = {index for found in known for index in found if sum(index in f for f in known) >= _LAYOUTS}
+        deadly |= self._deadly.get(request.layout, set())
+        if not deadly:
+            return request, table
+        indices = entry_indices(request).copy()
+        every = np.isin(table.classes, list(deadly))
+        bad = every[np.arange(len(indices))[:, None], indices]
+        kept = np.ones(len(indices), bool)
+        for row in np.flatnonzero(bad.any(axis=1)).tolist():
+            safe = np.flatnonzero(~every[row])
+            kept[row] = len(safe) > 0
+            if kept[row]:
+                indices[row, bad[row]] = safe[0]
+        if not kept.any():
+            return None
+        return _cut(replace(request, indices=indices), table, np.flatnonzero(kept))
+
+
+def _classes(request: Request, table: Table) -> tuple[int, ...]:
+    """The classes that a single call touches."""
+    return tuple(np.unique(table.classes[0, entry_indices(request)[0]]).tolist())
+
+
+def _death(request: Request, table: Table, died: Died, blamed: tuple[int, ...]) -> Piece:
+    words = f"{died.words} in a call of layout {request.layout}"
+    failure = Failure((), words, raised=True, blamed=blamed)
+    bits = np.zeros(request.answer_shape, request.answer_type)
+    return request, table, Answer(bits, {0: failure})
+
+
+def _all_like(request: Request, column: int) -> Request:
+    """One call with the entry of a column everywhere."""
+    index = entry_indices(request)[0, column]
+    return replace(request, indices=np.full((1, request.length), index))
+
+
+def _cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
+    """Some calls of a request, in the same memory."""
+    cut = replace(
+        request,
+        starts=request.starts[rows],
+        lower=request.lower[rows],
+        upper=request.upper[rows],
+        indices=None if request.indices is None else request.indices[rows],
+        at_start=request.sides[rows],
+    )
+    parts = (table.lower, table.upper, table.due, table.classes)
+    return cut, Table(table.pool, *(part[rows] for part in parts))
+
+
+def sample(request: Request, table: Table, count: int) -> tuple[Request, Table]:
+    """So many of the calls of a request, spread over it."""
+    return _cut(request, table, np.unique(np.linspace(0, len(request.lower) - 1, count).astype(int)))

@@ -1,0 +1,26 @@
+"""Text that a runtime gave, made fit for a report: of any size, in any encoding, with any character."""
+
+from __future__ import annotations
+
+_LONGEST = 600
+
+
+def printable(text: str, longest: int = _LONGEST) -> str:
+    r"""A text that can be printed and stored: what is no text is escaped, and what is very long is cut.
+
+    >>> printable("a\x1b[31m\ud800")
+    'a\\x1b[31m\\ud800'
+    """
+    cut = text[:longest]
+    shown = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in cut)
+    return shown if len(text) <= longest else f"{shown}… ({len(text):,} characters)"
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception says, behind the name of its class."""
+    name = printable(type(error).__name__, 100)
+    try:
+        text = str(error)
+    except BaseException as other:  # noqa: BLE001 - the code of a runtime
+        return f"{name} (its text cannot be had: {type(other).__name__})"
+    return f"{name}: {printable(text)}" if text else name

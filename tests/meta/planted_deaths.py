@@ -1,0 +1,95 @@
+"""Implementations of Clip that are right, and die, hang, or leave something behind."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from tests.meta.planted import ignores_upper, right
+
+__version__ = "planted"
+
+_CALLS = []
+
+
+def aborts(x, l, m):
+    os.abort()
+
+
+def aborts_on_int16(x, l, m):
+    return right(x, l, m) if x.dtype == "uint16" else os.abort()
+
+
+def exits(x, l, m):
+    os._exit(0)
+
+
+def segfaults(x, l, m):
+    return ctypes.string_at(0)
+
+
+def overflows_the_stack(x, l, m):
+    import faulthandler
+
+    faulthandler._stack_overflow()
+
+
+def segfaults_inverted(x, l, m):
+    return ctypes.string_at(0) if m < l else right(x, l, m)
+
+
+def segfaults_on_a_nan_bound(x, l, m):
+    return ctypes.string_at(0) if l != l else right(x, l, m)
+
+
+def segfaults_inverted_and_is_wrong(x, l, m):
+    return ctypes.string_at(0) if m < l else ignores_upper(x, l, m)
+
+
+def segfaults_when_very_long(x, l, m):
+    return ctypes.string_at(0) if x.size > 50_000 else right(x, l, m)
+
+
+def dies_once_in_a_while(x, l, m):
+    _CALLS.append(1)
+    if len(_CALLS) == 700:
+        os.abort()
+    return right(x, l, m)
+
+
+def hangs(x, l, m):
+    while x.size == 7:
+        time.sleep(0.01)
+    return right(x, l, m)
+
+
+def hangs_and_computes(x, l, m):
+    while x.size == 7:
+        pass
+    return right(x, l, m)
+
+
+def hangs_and_holds_the_interpreter(x, l, m):
+    return ctypes.PyDLL(None).pause() if x.size == 7 else right(x, l, m)
+
+
+def ignores_sigterm_and_leaves_children(x, l, m):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    subprocess.Popen(["sleep", "7531"])
+    time.sleep(9999)
+
+
+def leaves_a_daemon(x, l, m):
+    """A process in a session of its own, whose parent ends."""
+    if not _CALLS:
+        _CALLS.append(1)
+        command = "import subprocess; subprocess.Popen(['sleep', '7531'], start_new_session=True)"
+        subprocess.run([sys.executable, "-c", command], check=True)
+    return right(x, l, m)
+
+
+def takes_40_ms(x, l, m):
+    time.sleep(0.04)
+    return right(x, l, m)

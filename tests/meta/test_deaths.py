@@ -1,0 +1,178 @@
+"""Runtimes that die, hang or leave children: deaths are narrowed, the rest is judged, nothing outlives."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform import campaign, vectors
+from sonnx_clip.conform.calls import Request
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.limits import LIMITS, Limits, Patience
+from sonnx_clip.conform.worker import Worker
+
+SHORT = Limits(call=0.3)
+INVERTED = {"inverted_ordinary"}
+
+
+def judged(name, dtype="int16", **options):
+    (report,) = run_campaign(f"tests.meta.planted_deaths:{name}", [dtype], **options).types
+    return report, {c.id: c for c in report.classes}
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """A plan of few calls, for what is slow or hangs."""
+    plan = vectors.plan
+
+    def first(etype):
+        wanted = {"contiguous", "length-7", "rank-2"}
+        for request, table in plan(etype):
+            if request.layout in wanted:
+                wanted -= {request.layout}
+                yield request, table
+
+    monkeypatch.setattr(campaign, "plan", first)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("aborts", "killed by SIGABRT"),
+        ("exits", "exited with status 0"),
+        ("segfaults", "killed by SIGSEGV"),
+        ("overflows_the_stack", "killed by SIGSEGV"),
+    ],
+)
+def test_what_dies_of_every_call_is_given_up(name, words):
+    report, classes = judged(name)
+    assert report.verdict == "crashed"
+    assert {c.verdict for c in classes.values()} == {"crashed"}
+    assert report.words == f"{words}; given up after it had died 3 times"
+    assert f"from tests.meta.planted_deaths import {name}" in report.reproduce
+
+
+def test_a_death_is_narrowed_to_its_class_and_triple_and_the_rest_is_judged():
+    report, classes = judged("segfaults_inverted")
+    assert report.verdict == "crashed"
+    crashed = {id_ for id_, found in classes.items() if found.verdict == "crashed"}
+    assert crashed == INVERTED
+    (first,) = [d for d in classes["inverted_ordinary"].deviations if d.kind == "crashed"]
+    assert int(first.max, 16) ^ 0x8000 < int(first.min, 16) ^ 0x8000
+    assert first.words == "killed by SIGSEGV in a call of layout contiguous"
+    assert first.reproduce == report.reproduce
+    assert classes["inside_ordinary"].compared > 100_000
+
+
+def test_a_nan_bound_that_kills_costs_the_classes_of_nan_bounds_alone():
+    _, classes = judged("segfaults_on_a_nan_bound", "float32")
+    crashed = {id_ for id_, found in classes.items() if found.verdict == "crashed"}
+    assert crashed == {"high_min_nan", "inside_nan_and_nan_bound", "inside_min_nan", "inside_both_nan"}
+    assert {found.verdict for id_, found in classes.items() if id_ not in crashed} == {"conforms"}
+
+
+def test_a_death_hides_no_wrong_value():
+    _, classes = judged("segfaults_inverted_and_is_wrong")
+    assert classes["inverted_ordinary"].verdict == "crashed"
+    assert classes["high_ordinary"].verdict == "violates"
+
+
+def test_a_death_after_some_calls_is_told_as_one():
+    report, classes = judged("dies_once_in_a_while")
+    assert report.verdict == "crashed"
+    words = next(c.words for c in classes.values() if c.verdict == "crashed")
+    assert words.startswith("killed by SIGABRT, not when this call is made alone")
+
+
+def test_a_crash_in_a_very_long_call_has_a_short_line():
+    report, _ = judged("segfaults_when_very_long")
+    assert "SIGSEGV" in report.words
+    assert len(report.reproduce) < 3000
+    assert ", 65537)" in report.reproduce
+
+
+def test_one_type_that_dies_leaves_the_others_judged():
+    found = run_campaign("tests.meta.planted_deaths:aborts_on_int16", ["int16", "uint16"]).types
+    assert [one.verdict for one in found] == ["crashed", "conforms"]
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("name", ["hangs", "hangs_and_computes", "hangs_and_holds_the_interpreter"])
+def test_what_hangs_is_ended_and_told(name):
+    report, classes = judged(name, limits=SHORT)
+    assert report.verdict == "crashed"
+    assert "no answer within 0.3 s of its own time" in report.words
+    assert classes["inside_ordinary"].compared > 1000  # in the other layouts
+
+
+def alive():
+    """The processes that carry the mark of this test."""
+    mark = os.environ["SONNX_CLIP_TEST_MARK"].encode()
+    found = []
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark in file.read_bytes() and int(file.parent.name) != os.getpid():
+                found.append((file.parent / "cmdline").read_bytes())
+        except OSError:
+            continue
+    return [line for line in found if b"7531" in line]
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("name", ["ignores_sigterm_and_leaves_children", "leaves_a_daemon"])
+def test_nothing_outlives_a_check(name, monkeypatch):
+    monkeypatch.setenv("SONNX_CLIP_TEST_MARK", "mark-of-this-test")
+    report, _ = judged(name, limits=SHORT)
+    assert not alive()
+    if name == "leaves_a_daemon":
+        assert report.verdict == "conforms"
+        assert "it leaves processes behind: 1, ended now" in report.remarks
+    else:
+        assert "1 process that it had started ended with it" in report.words
+
+
+def a_request(calls, length=2):
+    bounds = np.zeros(calls, np.uint16), np.full(calls, 9, np.uint16)
+    return Request("contiguous", length, np.array([1, 2], np.uint16), np.zeros(calls, int), *bounds)
+
+
+def test_slow_calls_do_not_hang_however_many_they_are():
+    worker = Worker("tests.meta.planted_deaths:takes_40_ms", "int16", SHORT)
+    began = time.monotonic()
+    answer = worker.ask(a_request(20))
+    worker.close()
+    assert time.monotonic() - began > 2 * SHORT.call
+    assert answer.died is None
+    assert answer.bits.tolist() == [[1, 2]] * 20
+
+
+def test_a_process_that_waits_for_a_processor_spends_nothing(monkeypatch):
+    """A machine under load: the process wants to compute, and gets a tenth of the time."""
+    now, seen = [0.0], []
+    from sonnx_clip.conform import limits
+
+    monkeypatch.setattr(limits, "_look", lambda _: limits._Seen(now[0] / 10, wants=True))
+    patience = Patience(1, lambda: now[0])
+    for _ in range(100):
+        now[0] += 0.2
+        seen.append(patience.spent())
+    assert 1.8 < seen[-1] < 2.1  # of 20 seconds
+    monkeypatch.setattr(limits, "_look", lambda _: limits._Seen(2.0, wants=False))
+    now[0] += 0.4
+    assert patience.spent() == pytest.approx(seen[-1] + 0.4)  # it waits of its own accord
+    now[0] += 60
+    assert patience.spent() == pytest.approx(seen[-1] + 0.9)  # the checker itself was not running
+    patience.reset()
+    assert patience.spent() == 0
+
+
+def test_the_limits_of_the_command_are_those_of_the_function():
+    import inspect
+
+    from sonnx_clip.commands.runtimes import check
+
+    given = inspect.signature(check).parameters
+    assert Limits(given["limit"].default, given["start_limit"].default) == LIMITS
+    assert inspect.signature(run_campaign).parameters["limits"].default == LIMITS

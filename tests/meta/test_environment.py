@@ -1,0 +1,102 @@
+"""What the machine lacks is told as such, with status 2, and is never a verdict on the runtime."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.paths import repo_root
+
+PLANTED = "tests.meta.planted_environment"
+
+
+def check(runtime, *arguments, **environment):
+    import os
+
+    command = [sys.executable, "-m", "sonnx_clip", "check", "--runtime", runtime, *arguments]
+    return subprocess.run(
+        [*command, "--start-limit", "1.5"], check=False, capture_output=True, text=True,
+        cwd=repo_root(), env={**os.environ, **environment}, timeout=100,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("raises", "ValueError: no licence"),
+        ("exits", "SystemExit: needs a GPU"),
+        ("ends", "while it was imported: exited with status 0"),
+        ("segfaults", "while it was imported: killed by SIGSEGV"),
+        ("hangs", "while it was imported: no answer within 1.5 s of its own time (--start-limit"),
+        ("lacks a package", "No module named 'no_such_package'"),
+    ],
+)
+def test_an_import_that_fails(how, words):
+    done = check(f"{PLANTED}:refuses_uint16", "--dtype", "int8", SONNX_CLIP_TEST_IMPORT=how)
+    assert done.returncode == 2
+    assert f"error: environment: the runtime {PLANTED}:refuses_uint16 cannot be loaded: {words}" in (
+        done.stderr.replace("\n", " ")
+    )
+    assert f"make `python -c 'import {PLANTED}'` work" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("runtime", "words"),
+    [
+        ("nothing:here", "No module named 'nothing'"),
+        (f"{PLANTED}:nothing", "has no attribute 'nothing'"),
+        (f"{PLANTED}:no_function", "no_function is no function"),
+    ],
+)
+def test_a_runtime_that_is_not_there(runtime, words):
+    done = check(runtime, "--dtype", "int8")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_memory_that_runs_out_is_told_for_its_type_and_the_others_are_judged(tmp_path):
+    arguments = ("--dtype", "int16", "--dtype", "uint16", "--json", "--build", str(tmp_path))
+    done = check(f"{PLANTED}:runs_out_of_memory", *arguments)
+    assert done.returncode == 2
+    verdicts = {found["type"]: found["verdict"] for found in json.loads(done.stdout)["types"]}
+    assert verdicts == {"int16": "environment", "uint16": "conforms"}
+    assert "error: " in done.stderr
+    assert "environment: int16 could not be judged: " in done.stderr
+    assert "MemoryError: Unable to allocate" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("imports_late", "ModuleNotFoundError: No module named 'no_such_package'"),
+        ("lacks_a_file", "FileNotFoundError: "),
+        ("is_killed", "killed by SIGKILL, as the system does where memory runs out"),
+    ],
+)
+def test_what_the_machine_lacks_in_a_call(name, words):
+    report = run_campaign(f"{PLANTED}:{name}", ["int16"])
+    (found,) = report.types
+    assert found.verdict == "environment"
+    assert words in found.words
+    assert report.failed
+    assert list(report.environment) == ["int16"]
+
+
+def test_a_type_that_is_required_must_be_supported():
+    free = run_campaign(f"{PLANTED}:refuses_uint16", ["int16"])
+    asked = run_campaign(f"{PLANTED}:refuses_uint16", ["int16"], require=["uint16", "int16"])
+    assert not free.failed
+    assert [found.verdict for found in asked.types] == ["conforms", "unsupported"]
+    assert asked.failed
+    assert asked.required == ("uint16", "int16")
+
+
+def test_a_required_type_is_named_by_the_command():
+    done = check(f"{PLANTED}:refuses_uint16", "--require", "uint16", "--dtype", "uint16")
+    assert done.returncode == 1
+    assert "required uint16: it is not supported" in done.stdout
