@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import campaign, vectors
 from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.limits import LIMITS, Limits, Patience
@@ -20,21 +19,6 @@ INVERTED = {"inverted_ordinary"}
 def judged(name, dtype="int16", **options):
     (report,) = run_campaign(f"tests.meta.planted_deaths:{name}", [dtype], **options).types
     return report, {c.id: c for c in report.classes}
-
-
-@pytest.fixture
-def brief(monkeypatch):
-    """A plan of few calls, for what is slow or hangs."""
-    plan = vectors.plan
-
-    def first(etype):
-        wanted = {"contiguous", "length-7", "rank-2"}
-        for request, table in plan(etype):
-            if request.layout in wanted:
-                wanted -= {request.layout}
-                yield request, table
-
-    monkeypatch.setattr(campaign, "plan", first)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+"""What a runtime touches that is not its own is told with its place; what it says and changes is told too."""
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform.board import Board
+from sonnx_clip.conform.calls import Caller, Request
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.guardian import read_answer
+from sonnx_clip.conform.words import printable, words_of
+from tests.meta import planted_memory
+
+pytestmark = pytest.mark.usefixtures("brief")
+
+
+def judged(name, dtype="int16"):
+    (report,) = run_campaign(f"tests.meta.planted_memory:{name}", [dtype]).types
+    return report, {c.id: c for c in report.classes if c.case}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("writes_into_x", "it wrote into its input X"),
+        ("writes_and_restores", "it writes into its input X what is there already"),
+        ("writes_past_x", "it wrote past the end of X"),
+        ("writes_before_x", "it wrote before the start of X"),
+        ("reads_past_x", "it reads past the end of X"),
+        ("reads_before_x", "it reads before the start of X"),
+        ("writes_into_min", "it wrote into its input min"),
+        ("writes_past_max", "it wrote past the end of max"),
+    ],
+)
+def test_memory_that_is_touched_is_told_with_its_place(name, words):
+    report, classes = judged(name)
+    assert report.verdict == "violates"
+    assert {c.verdict for c in classes.values()} <= {"violates", "conforms"}
+    assert words in {c.words for c in classes.values()}
+    assert classes["inside_ordinary"].compared > 1000  # the run goes on
+
+
+def test_memory_that_is_touched_hides_no_wrong_value():
+    _, classes = judged("writes_into_x_and_is_wrong")
+    assert classes["high_ordinary"].violating > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "remark"),
+    [
+        ("returns_x", "its result is the memory of X itself"),
+        ("forks", "it forks: its process goes on twice"),
+        ("prints", "it writes on standard output: spam \\x1b[31m"),
+        ("prints", "it writes on standard error: careful"),
+        ("rounds_upward", "it leaves the rounding mode changed: upward"),
+        ("changes_the_folder", "it changes the current folder"),
+    ],
+)
+def test_what_is_no_result_is_noticed(name, remark):
+    report, _ = judged(name)
+    assert report.verdict == "conforms"
+    assert any(found.startswith(remark) for found in report.remarks)
+
+
+@pytest.mark.parametrize("name", ["writes_on_every_descriptor", "closes_every_descriptor"])
+def test_descriptors_do_not_matter(name):
+    report, _ = judged(name)
+    assert report.verdict == "conforms"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("interrupts", "KeyboardInterrupt"),
+        ("leaves", "SystemExit: bye"),
+        ("raises_a_giant", "(50,000,000 characters)"),
+        ("raises_no_text", "_NoText (its text cannot be had: ValueError)"),
+        ("raises_what_is_no_text", "ValueError: bad \\ud800 text \\x1b[31m red \\x00"),
+        ("recurses", "RecursionError: maximum recursion depth exceeded"),
+    ],
+)
+def test_what_is_raised_is_told(name, words):
+    report, classes = judged(name)
+    assert report.verdict == "violates"
+    assert words in classes["inside_ordinary"].words
+    assert len(classes["inside_ordinary"].words) < 1000
+    report.model_dump_json().encode("utf-8")
+
+
+def test_text_is_made_fit_to_print():
+    assert printable("a\x1b\ud800é\n") == "a\\x1b\\ud800é\n"
+    assert printable("abc", 2) == "ab… (3 characters)"
+    assert words_of(ValueError()) == "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("writes_into_x", "it wrote into its input X"),
+        ("writes_past_x", "it wrote past the end of X"),
+        ("writes_into_min", "it wrote into its input min"),
+        ("right", None),
+    ],
+)
+def test_without_guards_it_is_seen_after_the_call(name, words):
+    calls = 3
+    bounds = np.zeros(calls, np.uint16), np.full(calls, 9, np.uint16)
+    request = Request(
+        "rank-3", 63, np.arange(20, dtype=np.uint16), np.arange(calls), *bounds, guards=frozenset()
+    )
+    board = Board()
+    Caller(getattr(planted_memory, name), "int16")(request, board)
+    found = read_answer(board, request)
+    assert {failure.words for failure in found.failures.values()} == ({words} if words else set())
+    assert found.bits[0].tolist() == [min(9, k % 20) for k in range(63)]
