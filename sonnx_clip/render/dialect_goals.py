@@ -189,14 +189,12 @@ class DialectGoals:
         if before is None:
             return
         ours, theirs = (returns(self.spec.reading(p.reading)) for p in (d, before))
-        every, given = "forall x l m y: t.", ""
-        if before.converts_to(self.etype.id):
-            every = "forall min max: FLOAT.t, x l m y: t. converts min l -> converts max m ->"
-            given = "converted "
+        every = "forall x l m y: t."
+        given = ", whatever they become" if before.converts_to(self.etype.id) else ""
         region = self._region(d.widens)
         yield Goal(
             f"{d.word}_after_{before.word}", "theorem", (d.id, before.id),
-            f"with {given}bounds, {d.id} allows no result that {before.id} did not"
+            f"with bounds{given}, {d.id} allows no result that {before.id} did not"
             + (" outside of what it widens" if region else ""),
             f"{every} {f'not {region} -> ' if region else ''}{ours} x l m y -> {theirs} x l m y",
         )  # fmt: skip
@@ -204,7 +202,7 @@ class DialectGoals:
             more = " \\/ ".join(f"{ours} x l m {y} /\\ not {theirs} x l m {y}" for y in "xlm")
             yield Goal(
                 f"{d.word}_after_{before.word}_widened", "theorem", (d.id, before.id),
-                f"with {given}bounds, {d.id} allows in all that it widens a result that {before.id} did not",
+                f"with bounds{given}, {d.id} allows in all that it widens a result that {before.id} did not",
                 f"{every.replace('x l m y', 'x l m')} {region} -> {more}",
             )  # fmt: skip
         new, old = defaults(self.spec, d, self.etype), defaults(self.spec, before, self.etype)

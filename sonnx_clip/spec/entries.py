@@ -17,7 +17,7 @@ from pydantic import (
 
 from sonnx_clip.spec import tree
 from sonnx_clip.spec.tree import Expr
-from sonnx_clip.spec.types import FamilyId, Flag, Id, NumberText, Part, Scalar, Source, Text, Word
+from sonnx_clip.spec.types import FamilyId, Flag, Form, Id, NumberText, Part, Scalar, Source, Text, Word
 from sonnx_clip.spec.unparse import unparse
 
 
@@ -144,6 +144,15 @@ class Interpretation(Part):
 
     ours: Text
     alternative: Annotated[Text, Field(description="What else the words could mean.")]
+
+
+class InterpretedReading(Interpretation):
+    """What a reading takes the silence of its words on NaN to mean, and what shows that it may."""
+
+    ran: Annotated[
+        Form | None,
+        Field(description="The form of the runs of the findings whose answers it allows; none has been run."),
+    ] = None
 
 
 class Restriction(Part):
@@ -293,6 +302,7 @@ class Reading(Part):
         Conditions, Field(default_factory=dict, description="Exactly where it agrees bit for bit.")
     ]
     differs_bitwise_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+    interpretation: InterpretedReading | None = None
     source: Source | None = None
     reference: Annotated[Text | None, Field(description="Where it is defined, if it cannot be quoted.")] = (
         None

@@ -10,9 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from sonnx_clip.spec.entries import Condition, Families
-from sonnx_clip.spec.types import Flag, Id, Lines, NumberText, Part, Source, Text, Word
+from sonnx_clip.spec.types import Flag, Form, Id, Lines, NumberText, Part, Source, Text, Word
 
-Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body|equation)-[1-9][0-9]*$")]
 ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
 _NEWEST: tuple[Form, ...] = ("clip-13",)
 
