@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
+from sonnx_clip.readings.interpretation import interpreted
 from sonnx_clip.spec import (
     case_of,
     class_of,
@@ -78,13 +79,15 @@ class AlsoAcceptable(_Told):
 class ReadingTold(_Told):
     """What another reading of Clip answers: a number, or any NaN where None stands.
 
-    `agreement` says whether all that it allows are the bits of the cases, their value, or not even that.
+    `agreement` says whether all that it allows are the bits of the cases, their value, or not even that;
+    `interpretation` what it takes the silence of its words to mean, where an operand is NaN.
     """
 
     id: str
     title: str
     answers: tuple[Number | None, ...]
     agreement: Literal["bit for bit", "by value", "differs"]
+    interpretation: str | None = None
 
 
 class Obligation(_Told):
@@ -203,6 +206,9 @@ def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, d
         title=reading.title,
         answers=(*told, None) if any_nan else told,
         agreement=agreement,
+        interpretation=interpreted(reading.interpretation)
+        if reading.interpretation is not None and any(is_nan(value, etype) for value in triple)
+        else None,
     )
 
 
@@ -293,6 +299,10 @@ def _reading_lines(told: Explanation) -> Iterator[str]:
     for one in told.readings:
         answer = " or ".join("any NaN" if n is None else _forms(n) for n in one.answers)
         yield f"    {one.id:<13} {one.agreement:<12} {answer}"
+    given = [one for one in told.readings if one.interpretation is not None]
+    if given:
+        yield "  what readings make of a NaN, of which their words do not speak"
+        yield from (f"    {one.id}: {one.interpretation}" for one in given)
 
 
 def _operands(told: Explanation) -> tuple[tuple[str, Number], ...]:

@@ -17,7 +17,9 @@ from sonnx_clip.wrapping import hanging
 
 if TYPE_CHECKING:
     from sonnx_clip.oracle.dialect import Dialect as Oracle
-    from sonnx_clip.spec import ElementType, Value
+    from sonnx_clip.spec import ElementType, Spec, Value
+    from sonnx_clip.spec.dialects import Dialect
+    from sonnx_clip.spec.readings import Triple
 
 _NAMES = ("min", "max", "scale", "bias")
 
@@ -88,10 +90,10 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
     }
     operands = {name: _operand(value, of.get(name, etype)) for name, value in values.items()}
     try:
-        result, triple = _called(oracle, operands, etype, dialect.ranks.least)
+        result, triple, others = _called(oracle, operands, etype, dialect.ranks.least)
     except DialectError as error:
         raise UserError(str(error), f"sonnx-clip dialect {id_} {type_id}") from error
-    allowed, any_nan = answers_told(spec, etype, spec.reading(dialect.reading), triple)
+    allowed, any_nan = _allowed(spec, dialect, etype, triple, others)
     return Applied(
         dialect=id_,
         title=dialect.title,
@@ -105,6 +107,16 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
         sonnx=_told(clip_value(spec, etype, *triple), etype),
         unsaid=dict(dialect.unsaid),
     )
+
+
+def _allowed(
+    spec: Spec, dialect: Dialect, etype: ElementType, triple: Triple, others: tuple[Value, ...]
+) -> tuple[tuple[Value, ...], bool]:
+    """What the words allow for X as the oracle scales it, and as they let it be scaled otherwise."""
+    reading = spec.reading(dialect.reading)
+    told = [answers_told(spec, etype, reading, (x, *triple[1:])) for x in (triple[0], *others)]
+    any_nan = any(one for _, one in told)
+    return tuple(dict.fromkeys(y for numbers, _ in told for y in numbers)), any_nan
 
 
 def _encoded(option: str, text: str, etype: ElementType) -> Value:
@@ -123,19 +135,19 @@ def _operand(value: Value, etype: ElementType) -> Any:
 
 def _called(
     oracle: Oracle, operands: dict[str, Any], etype: ElementType, rank: int
-) -> tuple[Value, tuple[Value, Value, Value]]:
-    """The result of a call with one entry, and X (scaled), L and M as it saw them."""
+) -> tuple[Value, Triple, tuple[Value, ...]]:
+    """The result of a call with one entry; X (scaled), L and M as it saw them; X if scaled otherwise."""
     x, bounds = operands["x"], (operands.get("min"), operands.get("max"))
     if etype.family == "real":
         entry = np.full((1,) * rank, x, object)
         (result,) = oracle(entry, *bounds).flat
-        return result, (x, operands["min"], operands["max"])  # a missing one was refused
+        return result, (x, operands["min"], operands["max"]), ()  # a missing bound was refused
     entry = np.full((1,) * rank, x)
     scaling = operands.get("scale"), operands.get("bias")
     result = oracle(entry, *bounds, scale=scaling[0], bias=scaling[1])
-    scaled = oracle.scaled(entry, *scaling)
+    scaled, *others = (_bits(way) for way in oracle.scaled_ways(entry, *scaling))
     lower, upper = oracle.bounds(entry.dtype, *bounds)
-    return _bits(result), (_bits(scaled), _bits(lower), _bits(upper))
+    return _bits(result), (scaled, _bits(lower), _bits(upper)), tuple(others)
 
 
 def _bits(array: Any) -> int:

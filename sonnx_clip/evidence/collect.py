@@ -124,6 +124,7 @@ def gather(found: Inputs) -> Evidence:
     findings = tuple(with_source_findings(spec, tell(spec, found.measured), derived))
     c_kernels = c_kernels_of(spec, found.frama_c)
     dialect_runs = dialect_runs_of(spec, found.dialect_runs)
+    statements = statements_of(entries)
     strays = (
         *proofs.strays,
         *(f"trusted base: {line}" for line in _surprises(proofs)),
@@ -134,7 +135,14 @@ def gather(found: Inputs) -> Evidence:
         operator=spec.operator,
         spec_sha256=spec.digest,
         totals=_totals(
-            found, obligations, entries, runtimes, c_kernels, strays=len(strays), findings=len(findings)
+            found,
+            obligations,
+            entries,
+            runtimes,
+            c_kernels,
+            strays=len(strays),
+            findings=len(spec.findings),
+            refuted=statements.ours_refuted,
         ),
         element_types={etype.id: etype.family for etype in spec.element_types},
         entries=entries,
@@ -157,7 +165,7 @@ def gather(found: Inputs) -> Evidence:
         limits={
             name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
         },
-        statements=statements_of(entries),
+        statements=statements,
         sources=tuple(source_items(require_coverage(spec, (o.id for o in every_obligation(spec))))),
         obligations_of=obligations_of(spec, obligations),
         roads=roads_of(
@@ -203,7 +211,8 @@ def _surprises(proofs: Proofs) -> list[str]:
 
 def _totals(
     found: Inputs, obligations: Sequence[ObligationEvidence], entries: Sequence[Entry],
-    runtimes: Sequence[RuntimeEvidence], c_kernels: Sequence[CKernelEvidence], *, strays: int, findings: int,
+    runtimes: Sequence[RuntimeEvidence], c_kernels: Sequence[CKernelEvidence], *,
+    strays: int, findings: int, refuted: int,
 ) -> Totals:  # fmt: skip
     status = [o.status for o in obligations if o.kind != "smoke"]
     smoke = [o.status for o in obligations if o.kind == "smoke"]
@@ -232,6 +241,7 @@ def _totals(
         requirements=sum(e.requirement for e in entries),
         requirements_with_gap=gaps,
         findings=findings,
+        refuted=refuted,
         vectors=sum(map(len, found.vectors.values())),
         unjustified=unjustified,
         strays=strays,

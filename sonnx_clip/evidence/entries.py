@@ -12,6 +12,7 @@ from sonnx_clip.evidence.model import Entry, Section, SourceWords
 from sonnx_clip.evidence.on_answers import verdicts_on_property
 from sonnx_clip.evidence.runtimes import FORMS, verdicts_for
 from sonnx_clip.evidence.vectors import Vector, count, speaks_of_example, speaks_of_property
+from sonnx_clip.readings.interpretation import shown_by
 from sonnx_clip.spec import class_of, encode, unparse
 from sonnx_clip.spec.dialect_examples import ComputedBy, bounds_of
 
@@ -180,6 +181,10 @@ def _readings(found: Materials) -> Iterator[Entry]:
                 where = f"exactly where {unparse(regions[family])}" if family in regions else "everywhere"
                 differs = f"; not at {_witness(witnesses[family])}" if family in regions else ""
                 facts.append((f"{how} in {family}", where + differs))
+        if entry.interpretation is not None:
+            facts.append(("our interpretation", entry.interpretation.ours))
+            facts.append(("it could also mean", entry.interpretation.alternative))
+            facts.append(("shown by", shown_by(entry.interpretation)))
         if entry.reference:
             facts.append(("defined in", entry.reference))
         yield _entry(

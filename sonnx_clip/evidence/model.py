@@ -370,8 +370,9 @@ class Totals(Stored):
     """The counts on top. `obligations` = `by_two` + `by_one` + `smoke_held` + `not_proved`.
 
     `smoke` counts the obligations from whose context false must not follow, `smoke_held` those from which it
-    does not. `by_definition` and `repeats` count obligations that are proved and add nothing: they hold
-    once the definitions are put in, or state what another of the same element type states. `sonnx_open`
+    does not. `findings` are those about the sources, `refuted` the conclusions of ours that are false as they
+    stand in a family. `by_definition` and `repeats` count obligations that are proved and add nothing: they
+    hold once the definitions are put in, or state what another of the same type states. `sonnx_open`
     says in words what is missing for a judgement of our own Clip in every machine type. `c_not_proved`
     counts the C kernels that Frama-C was asked about and did not prove. `fine` is the answer in one word:
     all is shown, and our own Clip was judged and violates nothing.
@@ -388,6 +389,7 @@ class Totals(Stored):
     requirements: int
     requirements_with_gap: int
     findings: int
+    refuted: int
     vectors: int
     unjustified: int
     strays: int

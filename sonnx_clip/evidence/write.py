@@ -55,7 +55,7 @@ class EvidenceSummary:
             f"{t.by_definition} of them by definition, {t.repeats} repeated; "
             f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held"
         )
-        parts = [counts, counted(t.findings, "finding")]
+        parts = [counts, counted(t.findings, "finding"), counted(t.refuted, "refuted conclusion")]
         if t.requirements_with_gap:
             parts.append(f"{t.requirements_with_gap} without obligation")
         if t.violated_by_sonnx:

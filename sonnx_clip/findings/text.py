@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from sonnx_clip.findings.told import ClaimTold, FindingTold, Party, Reply, WitnessTold
     from sonnx_clip.spec import Spec
 
-NOBODY = "No runtime answered this."
 CHECKED = "checked in the texts, not proved"
 _WIDTH = 100  # of quotations in the page
 _TERMINAL = 80
@@ -64,8 +63,8 @@ def _text_lines(finding: FindingTold) -> Iterator[str]:
         yield from _wrapped(f"{_where(witness)}: {witness.shows}")
         yield from (f"    {_party_in_words(party)}" for party in witness.parties)
         yield from (f"    {_reply_in_words(reply)}" for reply in witness.replies)
-    if not finding.answered:
-        yield f"  {NOBODY}"
+    if finding.silence:
+        yield f"  {finding.silence}"
     if finding.obligations:
         yield from _wrapped(f"on what it names: {', '.join(finding.obligations)}")
     yield from _wrapped(f"proposed: {finding.proposed}")
@@ -121,8 +120,8 @@ def _section(finding: FindingTold) -> Iterator[str]:
         if rows:
             lines = [("", "who", "how", "answer"), ("---",) * 4, *rows]
             yield "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    if not finding.answered:
-        yield f"{NOBODY}\n"
+    if finding.silence:
+        yield f"{finding.silence}\n"
     if finding.obligations:
         yield f"On the readings, dialects and entries that it names: {_codes(finding.obligations)}.\n"
     yield f"Proposed: {finding.proposed}\n"

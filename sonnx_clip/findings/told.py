@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 ANY_NAN = "any NaN"
 
+NOT_ASKED = "No runtime was asked: this is found in texts, or in a dialect that no runtime here has."
+REFUSED = "No runtime answered: each refused, as it says above."
+
 
 class Told(BaseModel):
     """A part of what is reported: immutable, and closed to unknown keys."""
@@ -99,7 +102,7 @@ class ClaimTold(Told):
 
 
 class FindingTold(Told):
-    """A finding; `answered` says whether any runtime answered a question of it.
+    """A finding; `answered` says whether any runtime answered a question of it, `silence` why none did.
 
     `obligations` are those on the readings, dialects and entries that its witnesses name. What shows its
     claim is in `claim`.
@@ -115,6 +118,7 @@ class FindingTold(Told):
     obligations: tuple[str, ...]
     proposed: str
     answered: bool
+    silence: str
 
 
 def tell(spec: Spec, record: Measured) -> tuple[FindingTold, ...]:
@@ -124,6 +128,7 @@ def tell(spec: Spec, record: Measured) -> tuple[FindingTold, ...]:
 
 def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
     witnesses = tuple(_witness(spec, entry.id, witness, record) for witness in entry.witnesses)
+    replies = [reply for witness in witnesses for reply in witness.replies]
     return FindingTold(
         id=entry.id,
         title=entry.title,
@@ -142,7 +147,8 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
         witnesses=witnesses,
         obligations=entry.obligations or (),
         proposed=entry.proposed,
-        answered=any(reply.bits for witness in witnesses for reply in witness.replies),
+        answered=any(reply.bits for reply in replies),
+        silence="" if any(reply.bits for reply in replies) else REFUSED if replies else NOT_ASKED,
     )
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from sonnx_clip.errors import DialectError, UndefinedByDialectError, UserError
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.scale_bias import ways
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,15 +127,30 @@ class Dialect:
                 found.append(self._converted(name, number, dtype))
         return found[0], found[1]
 
-    def allows(self, x: Array, y: Array, min: object = None, max: object = None) -> Array:
+    def allows(
+        self,
+        x: Array,
+        y: Array,
+        min: object = None,
+        max: object = None,
+        *,
+        scale: object = None,
+        bias: object = None,
+    ) -> Array:
         """Whether the words of the dialect allow each entry of `y`: array of bool of the shape of `x`.
 
-        They may allow more than what the oracle answers, where they leave something open.
+        They may allow more than what the oracle answers, where they leave something open: with scale and
+        bias, each of the ways of :mod:`sonnx_clip.oracle.scale_bias`.
+
+        Raises:
+            DialectError, UndefinedByDialectError: as for a call.
         """
         tensor = self._tensor(x)
         lower, upper = self.bounds(tensor.dtype, min, max)
         family = load_oracle().FAMILY_OF[tensor.dtype.name]
-        return np.asarray(load_oracle().READINGS[family][self.row["reading"]](tensor, lower, upper, y))
+        reading = load_oracle().READINGS[family][self.row["reading"]]
+        found = [np.asarray(reading(one, lower, upper, y)) for one in self.scaled_ways(tensor, scale, bias)]
+        return np.asarray(np.logical_or.reduce(found))
 
     def scaled(self, x: Array, scale: object = None, bias: object = None) -> Array:
         """What is clipped: x * scale + bias, the product and then the sum rounded to the type of `x`, or `x`.
@@ -142,8 +158,16 @@ class Dialect:
         Raises:
             DialectError, UndefinedByDialectError: as for a call.
         """
+        return self.scaled_ways(x, scale, bias)[0]
+
+    def scaled_ways(self, x: Array, scale: object = None, bias: object = None) -> tuple[Array, ...]:
+        """What may be clipped, in each way that the words allow: first what the oracle takes.
+
+        Raises:
+            DialectError, UndefinedByDialectError: as for a call.
+        """
         if scale is None and bias is None:
-            return x
+            return (x,)
         if not self.row["scale_bias"]:
             raise self._refused("scale_bias", "it has no ScaleBias")
         if scale is None or bias is None:
@@ -151,9 +175,7 @@ class Dialect:
         factors = self._float("scale", scale), self._float("bias", bias)
         if load_oracle().FAMILY_OF[x.dtype.name] != "float":
             raise self._undefined("scale_bias_precision", f"ScaleBias of {x.dtype.name}")
-        by, plus = (self._converted("scale or bias", factor, x.dtype) for factor in factors)
-        with np.errstate(all="ignore"):
-            return np.asarray(np.add(np.multiply(x, by), plus))
+        return tuple(ways(x, *factors).values())
 
     def answer(self, x: Array, lower: Array, upper: Array) -> Array:
         """The result for bounds of the element type of `x` that broadcast against it.

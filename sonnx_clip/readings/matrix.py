@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from sonnx_clip.readings.interpretation import interpreted
 from sonnx_clip.render.reading_classes import class_goal
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
@@ -71,10 +72,14 @@ class Row(_Told):
 
 
 class Matrix(_Told):
-    """All readings in all classes of an element type; `titles` are those of the readings."""
+    """All readings in all classes of an element type; `titles` are those of the readings.
+
+    `interpretations` say, in a float type, what readings take the silence of their words on NaN to mean.
+    """
 
     type: str
     titles: dict[str, str]
+    interpretations: dict[str, str]
     rows: tuple[Row, ...]
 
 
@@ -89,7 +94,13 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
         shown = show(due, etype)
         rows.append(Row(id=klass.id, case=klass.case, x=x, min=l, max=m, due=shown, cells=cells))
     titles = {reading.id: reading.title for reading in spec.readings}
-    return Matrix(type=etype.id, titles=titles, rows=tuple(rows))
+    given = {r.id: interpreted(r.interpretation) for r in spec.readings if r.interpretation is not None}
+    return Matrix(
+        type=etype.id,
+        titles=titles,
+        interpretations=given if etype.family == "float" else {},
+        rows=tuple(rows),
+    )
 
 
 def _cell(spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, found: ReadingInClass) -> Cell:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sonnx_clip.readings.interpretation import interpreted
 from sonnx_clip.readings.matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.render.header import header_lines
 from sonnx_clip.spec.reading_classes import reading_classes
@@ -40,8 +41,15 @@ def print_matrix(found: Matrix, console: Console) -> None:
         others = [*_answer_lines(found), "", "elsewhere in the class", *_elsewhere(found)]
     for agreement, sign in SIGNS.items():
         console.print(f"[{_STYLES[agreement]}]{sign}[/] {MEANINGS[agreement]}", highlight=False)
-    for line in others:
+    for line in (*others, *_interpretation_lines(found)):
         console.print(hanging(line, console.width, indent=2), markup=False, highlight=False, soft_wrap=True)
+
+
+def _interpretation_lines(found: Matrix) -> Iterator[str]:
+    """What readings make of the silence of their words on NaN."""
+    if found.interpretations:
+        yield "what readings make of a NaN, of which their words do not speak"
+        yield from (f"  {reading}: {what}" for reading, what in found.interpretations.items())
 
 
 def _answers_table(found: Matrix) -> Table:
@@ -159,6 +167,8 @@ def _reading_lines(spec: Spec) -> Iterator[str]:
     for reading in spec.readings:
         where = f" ({reading.reference})" if reading.reference else ""
         yield f"- **{reading.id}**: {reading.title}{where}\n"
+        if reading.interpretation is not None:
+            yield f"  - Its words do not speak of NaN; {interpreted(reading.interpretation)}.\n"
 
 
 def markdown(found: Matrix) -> str:

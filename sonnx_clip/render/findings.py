@@ -8,6 +8,7 @@ from sonnx_clip.findings.record import read_record
 from sonnx_clip.findings.shown_by import check_shown
 from sonnx_clip.findings.text import markdown
 from sonnx_clip.findings.told import tell
+from sonnx_clip.readings.interpretation import require_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,4 +28,5 @@ def render_findings(spec: Spec, obligations: Iterable[Obligation]) -> dict[str, 
     """
     check_shown(spec, obligations)
     record = read_record(spec)
+    require_shown(spec, record)
     return {PATH: markdown(spec, tell(spec, record), record)}

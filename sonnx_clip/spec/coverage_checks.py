@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
+from sonnx_clip.spec.coverage_alike import check_alike
 from sonnx_clip.spec.coverage_file import PATH, Answer, Coverage, CoverageFile, Covered
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding import Finding, raise_first
@@ -49,6 +50,7 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
     raise_first(document, _reasons(spec, file))
     raise_first(document, _names(spec, file, set(obligations)))
     raise_first(document, _quotations(spec, file))
+    raise_first(document, check_alike(spec, file))
     return Coverage(tuple(_covered(spec, file)))
 
 

@@ -35,7 +35,7 @@ Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 Id: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$"), _PLAIN]
 Word: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), _PLAIN]
 Form: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(clip|body|equation)-[1-9][0-9]*$")]
-"""What runtimes are asked: a node Clip of an operator set, or its function body or equation as nodes of it."""
+"""What runtimes are asked: a node Clip of an operator set, or its body or equation as nodes of it."""
 FamilyId: TypeAlias = Literal["real", "int", "float"]
 NumberText: TypeAlias = Annotated[
     str,

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
 from sonnx_clip.findings.record import read_record
-from sonnx_clip.findings.text import CHECKED, NOBODY, markdown
-from sonnx_clip.findings.told import FindingTold, tell
+from sonnx_clip.findings.text import CHECKED, markdown
+from sonnx_clip.findings.told import NOT_ASKED, REFUSED, FindingTold, tell
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec import load_spec
 
@@ -43,14 +43,26 @@ def test_text_has_every_finding_with_its_words() -> None:
         said = [part.formula or f"{CHECKED}: {part.says}" for part in finding.claim]
         for words in (*(w.quote for w in finding.words), finding.found, *said, finding.proposed):
             assert words in text
-    assert text.count(NOBODY) == sum(not finding.answered for finding in TOLD.values()) == 10
+    silent = [finding for finding in TOLD.values() if not finding.answered]
+    assert len(silent) == 12
+    assert all(finding.silence in text for finding in silent)
+    assert not any(finding.silence for finding in TOLD.values() if finding.answered)
+
+
+def test_why_no_runtime_answered_is_said() -> None:
+    """One that none was asked, and one that each refused: the record with words in the place of answers."""
+    assert TOLD["examples-name-a"].silence == NOT_ASKED
+    refused = tuple(a.model_copy(update={"bits": (), "words": "no"}) for a in RECORD.answers)
+    told = {f.id: f for f in tell(SPEC, RECORD.model_copy(update={"answers": refused}))}
+    assert told["sign-of-zero"].silence == REFUSED
+    assert told["examples-name-a"].silence == NOT_ASKED
 
 
 @pytest.mark.parametrize("id_", TOLD)
 def test_the_page_has_everything_of_a_finding(id_: str) -> None:
     page = repo_file("docs/findings.md").read_text(encoding="utf-8")
     finding = TOLD[id_]
-    section = page.partition(f'<a id="{id_}"></a>')[2].partition("\n<a id=")[0]
+    section = page.partition(f'<a id="{id_}"></a>')[2].partition("\n\n<a id=")[0]
     folded = " ".join(section.split())
     for words in (*(w.quote for w in finding.words), finding.found, finding.proposed):
         assert words in folded
@@ -62,7 +74,7 @@ def test_the_page_has_everything_of_a_finding(id_: str) -> None:
     assert ("Shown by" in section) == bool(shown)
     rows = sum(len(w.parties) + len(w.replies) for w in finding.witnesses)
     assert section.count("| specification |") + section.count("| runtime |") == rows
-    assert (NOBODY in section) == (not finding.answered)
+    assert finding.silence in section if finding.silence else NOT_ASKED not in section
 
 
 def answers(id_: str, witness: int) -> list[tuple[str, ...]]:

@@ -78,6 +78,13 @@ PLANTED = {
         PATH, r"      disputed_by: \[cast-of-no-number[^\]]*\]\n", "", f"{PATH}:", ("`cast-of-no-number` of spec/clip.yaml quotes", "to disputed_by")),
     "an aspect's quotation that is answered with another aspect": Planted(
         PATH, r"encoded_by: \[onnx-12/scalar_bounds\]", "encoded_by: [onnx-12/bounds]", f"{PATH}:", ("`onnx-12/scalar_bounds` of spec/clip.yaml",)),
+    "words that a finding disputes in another version that it asks": Planted(
+        PATH, r"disputed_by: \[limits-of-which-type, defaults-and-infinities\]", "disputed_by: [limits-of-which-type]", f"{PATH}:",
+        ("`defaults-and-infinities` disputes these words elsewhere and asks onnx-12 too", "to disputed_by")),
+    "the type of the output is encoded by a quotation alone": Planted(
+        PATH, r"\[onnx-13/element_types, onnx-13/result\]", "[onnx-13/result]", f"{PATH}:", ("these words say that the type is T", "add the element_types")),
+    "the pages of Max and Min are left out": Planted(
+        PATH, r"(?s)\n  onnx-max-min:.*?(?=\n  numpy-clip:)", "", f"{PATH}:", ("the source `onnx-max-min` of spec/clip.yaml has no answers",)),
     "no reason": Planted(
         PATH, "descriptive: leads-in", "descriptive: lead-in", f"{PATH}:", ("there is no reason `lead-in`", "did you mean `leads-in`")),
     "a reason for other words": Planted(

@@ -1,0 +1,122 @@
+"""What DirectML's words allow for ScaleBias: each way to compute g, judged by exact numbers."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sonnx_clip.dialects.apply import apply
+from sonnx_clip.errors import DialectError, UndefinedByDialectError
+from sonnx_clip.oracle.dialect import named
+from sonnx_clip.oracle.scale_bias import fused, ways
+
+FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
+HALVES = st.floats(width=16, allow_nan=False, allow_infinity=False)
+
+
+def bits(array):
+    return np.ascontiguousarray(array).view(f"u{np.asarray(array).dtype.itemsize}").reshape(-1).tolist()
+
+
+def exact(x, scale, bias):
+    return Fraction(float(x)) * Fraction(float(scale)) + Fraction(float(bias))
+
+
+def nearest(number, dtype):
+    """The nearest number of a type by its neighbours: exact rational arithmetic alone."""
+    with np.errstate(all="ignore"):
+        guess = dtype(float(number))
+        near = [guess, np.nextafter(guess, dtype(np.inf)), np.nextafter(guess, dtype(-np.inf))]
+    finite = [one for one in near if np.isfinite(one)]
+    off = [abs(Fraction(float(one)) - number) for one in finite]
+    best = [one for one, by in zip(finite, off, strict=True) if by == min(off)]
+    return [one for one in best if bits(one)[0] % 2 == 0] or best
+
+
+@given(FLOATS, FLOATS, FLOATS)
+def test_fused_rounds_once_to_float32(x, scale, bias):
+    found = fused(np.array([x], np.float32), np.float32(scale), np.float32(bias), np.dtype(np.float32))[0]
+    if np.isfinite(found):
+        assert found in nearest(exact(np.float32(x), np.float32(scale), np.float32(bias)), np.float32)
+
+
+@given(HALVES, FLOATS, FLOATS)
+def test_fused_rounds_once_to_float16(x, scale, bias):
+    found = fused(np.array([x], np.float16), np.float32(scale), np.float32(bias), np.dtype(np.float16))[0]
+    if np.isfinite(found):
+        assert found in nearest(exact(np.float16(x), np.float32(scale), np.float32(bias)), np.float16)
+
+
+def test_a_sum_that_float64_cannot_hold_is_rounded_once():
+    """The sum is 2^-70 below a tie of float32, which float64 rounds to the tie: rounded twice it would go up."""
+    x, scale, bias = (
+        np.float32(n) for n in ((1 + 2.0**-23) * 2.0**-12, (1 - 2.0**-23) * 2.0**-12, 1 + 2.0**-23)
+    )
+    twice = np.float32(np.float64(x) * np.float64(scale) + np.float64(bias))
+    assert twice == 1 + 2.0**-22
+    assert fused(np.array([x]), scale, bias, np.dtype(np.float32))[0] == 1 + 2.0**-23
+
+
+def test_the_first_way_is_the_oracle():
+    x = np.linspace(-3, 3, 101, dtype=np.float16)
+    first = next(iter(ways(x, np.float32(0.3), np.float32(-0.03)).values()))
+    assert bits(first) == bits(named("directml-5.0").scaled(x, 0.3, -0.03))
+
+
+@pytest.mark.parametrize("id_", ["directml-1.0", "directml-5.0"])
+def test_what_the_cast_costs_is_allowed_and_so_is_what_it_does_not_cost(id_):
+    """The oracle gives 60000, the nearest to g is 60032: both are allowed, and 60064 is not."""
+    oracle = named(id_)
+    x = np.full((1, 1, 1, 1), 60000, np.float16)
+    given = {"min": -65504.0, "max": 65504.0}
+    scaling = {"scale": 1.0004, "bias": 0.0}
+    assert oracle(x, **given, **scaling).item() == 60000
+    for y, allowed in ((60000, True), (60032, True), (60064, False), (59968, False)):
+        assert oracle.allows(x, np.full_like(x, y), **given, **scaling).item() is allowed
+
+
+def test_each_way_is_allowed_and_a_neighbour_of_none_is_not():
+    oracle, shape = named("directml-5.0"), (101,)
+    x = np.linspace(-1, 1, 101, dtype=np.float16).reshape(shape)
+    found = ways(x, np.float32(0.3), np.float32(-0.03))
+    given = {"min": -100.0, "max": 100.0, "scale": 0.3, "bias": -0.03}
+    assert len({tuple(bits(way)) for way in found.values()}) > 1
+    for way in found.values():
+        assert oracle.allows(x, way, **given).all()
+    beyond = np.nextafter(np.maximum.reduce(list(found.values())), np.float16(np.inf))
+    assert not oracle.allows(x, beyond, **given).any()
+
+
+def test_the_oracle_is_allowed_with_every_bound():
+    oracle = named("directml-3.0")
+    x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, 65504], np.float16)
+    for low, high in ((0.0, 1.0), (1.0, 0.0), (-0.0, 0.0), (float("nan"), 1.0), (0.0, float("inf"))):
+        for scale, bias in ((1.0, 0.0), (0.0, -0.0), (float("inf"), 1.0), (-2.5, 0.1)):
+            scaling = {"scale": scale, "bias": bias}
+            assert oracle.allows(x, oracle(x, low, high, **scaling), low, high, **scaling).all()
+
+
+def test_without_scale_and_bias_nothing_has_changed():
+    oracle, x = named("directml-5.0"), np.array([0.5, 2], np.float16)
+    assert oracle.allows(x, np.array([0.5, 1], np.float16), 0.0, 1.0).tolist() == [True, True]
+    assert oracle.allows(x, x, 0.0, 1.0).tolist() == [True, False]
+
+
+def test_what_is_refused_in_a_call_is_refused_here():
+    x, y = np.zeros(1, np.float32), np.zeros(1, np.float32)
+    with pytest.raises(DialectError, match="together"):
+        named("directml-5.0").allows(x, y, 0.0, 1.0, scale=1.0)
+    with pytest.raises(DialectError, match="no ScaleBias"):
+        named("onnx-6").allows(x, y, 0.0, 1.0, scale=1.0, bias=0.0)
+    with pytest.raises(UndefinedByDialectError):
+        named("directml-5.0").allows(
+            np.zeros(1, np.int8), np.zeros(1, np.int8), 0.0, 1.0, scale=1.0, bias=0.0
+        )
+
+
+def test_the_command_tells_what_else_is_allowed():
+    told = apply("directml-5.0", "float16", "60000", min="-65504", max="65504", scale="1.0004", bias="0")
+    assert told.result.number == "60000"
+    assert {one.bits for one in told.allowed} == {"0x7b53", "0x7b54"}
