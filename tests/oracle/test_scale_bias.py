@@ -50,7 +50,7 @@ def test_fused_rounds_once_to_float16(x, scale, bias):
 
 
 def test_a_sum_that_float64_cannot_hold_is_rounded_once():
-    """The sum is 2^-70 below a tie of float32, which float64 rounds to the tie: rounded twice it would go up."""
+    """The sum is 2^-70 below a tie, which float64 rounds to the tie: rounded twice it would go up."""
     x, scale, bias = (
         np.float32(n) for n in ((1 + 2.0**-23) * 2.0**-12, (1 - 2.0**-23) * 2.0**-12, 1 + 2.0**-23)
     )
