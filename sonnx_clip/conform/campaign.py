@@ -32,6 +32,7 @@ from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.reproduce import reproducing_line
 from sonnx_clip.conform.runtimes import code_digest, module_of
+from sonnx_clip.conform.scope import scope
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Spot, Tally
 from sonnx_clip.conform.vectors import class_ids, plan
@@ -129,6 +130,7 @@ def run_campaign(
         types=tuple(report for _, report in found),
         kept={id_: taken[1] for id_, taken in old.items() if taken is not None},
         required=tuple(required),
+        scope=scope([report for _, report in found]),
     )
 
 

@@ -94,8 +94,9 @@ class ReadingMatch(_Stored):
 class TypeReport(_Stored):
     """One element type. `words` are the runtime's own when it is unsupported or crashed.
 
-    `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed
-    beside the results. `readings` is None where no answers were compared, and in reports of older versions.
+    `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed beside
+    the results, `calls` how many were made. `readings` is None where no answers were compared, and in
+    reports of older versions.
     """
 
     type: str
@@ -105,6 +106,7 @@ class TypeReport(_Stored):
     reproduce: str | None = None
     refused_layouts: dict[str, str] = {}
     remarks: tuple[str, ...] = ()
+    calls: int = 0
     classes: tuple[ClassReport, ...]
     readings: ReadingMatch | None = None
 
@@ -114,7 +116,8 @@ class Report(_Stored):
 
     `code_sha256` is of the code that was judged, where it is our own. `kept` says of which element types the
     verdicts were taken over from an earlier run under the same conditions, and when that was; `required`
-    are the element types in which ``unsupported`` is a failure.
+    are the element types in which ``unsupported`` is a failure. `scope` says what was compared, and what
+    is not seen by it.
     """
 
     format: Literal[1] = 1
@@ -131,6 +134,7 @@ class Report(_Stored):
     types: tuple[TypeReport, ...]
     kept: dict[str, str] = {}
     required: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
 
     @property
     def compared(self) -> int:

@@ -233,6 +233,7 @@ class Tally:
             reproduce=line,
             refused_layouts={form: found.words for form, found in refused.items()} if served else {},
             remarks=tuple(remarks),
+            calls=sum(found.calls for found in self._raised.values()),
             classes=classes,
             readings=self._observed.match(ids),
         )

@@ -53,6 +53,8 @@ def print_report(report: Report, console: Console, repro: str | None = None) -> 
     whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
     for line in behaviour(report):
         console.print(line, soft_wrap=whole, highlight=False, markup=False)
+    if any(found.verdict in ("conforms", "acceptable") for found in report.types):
+        console.print(" ".join(report.scope), soft_wrap=whole, highlight=False, markup=False)
     console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
     console.print(_table(report))
     legend = "  ".join(f"{sign} {verdict}" for verdict, (sign, _) in _SIGNS.items())

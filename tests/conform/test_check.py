@@ -238,3 +238,17 @@ def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path, monkeypatch)
     (tmp_path / "sonnx_clip/oracle/strict.py").write_text("def clip(): ...")
     monkeypatch.setattr(runtimes, "_PACKAGE", tmp_path)
     assert runtimes.code_digest("sonnx") != before["sonnx"]
+
+
+def test_what_was_compared_and_what_is_not_seen_is_told():
+    done = run("--runtime", "numpy", "--dtype", "int16")
+    assert done.exit_code == 0
+    (line,) = [line for line in done.output.splitlines() if line.startswith("compared: ")]
+    assert "every X of 16 bits under 20 pairs of bounds" in line
+    assert re.search(
+        r"Not seen: one unusual pair of bounds; .*any above 65,537; .* made here \(12,\d{3}\); ", line
+    )
+    told = json.loads(run("--runtime", "numpy", "--dtype", "uint16", "--json").stdout)
+    assert told["scope"][0].startswith("compared: ")
+    assert told["scope"][1].startswith("Not seen: ")
+    assert "one unusual X" not in told["scope"][1]

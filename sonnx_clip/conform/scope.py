@@ -1,0 +1,34 @@
+"""Says beside the verdicts what was compared, and what no verdict of a run can speak of."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.vectors import LENGTHS, LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.conform.report import TypeReport
+
+_SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
+
+
+def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
+    """What was compared in some element types, and what is not seen by it, each as a sentence."""
+    bits = {re.sub("[a-z]", "", one.type) for one in types}
+    parts = ["every triple of special values in every layout", "random triples"]
+    parts += ["every triple of 8 bits"] if "8" in bits else []
+    parts += ["every X of 16 bits under 20 pairs of bounds"] if "16" in bits else []
+    parts += [f"calls of every length below {_SHORT}, of some up to 2,049, and of {LONG:,}"]
+    unseen = ["one unusual X"] if bits & {"32", "64"} else []
+    unseen += ["one unusual pair of bounds"] if bits - {"8"} else []
+    calls = max((one.calls for one in types), default=0)
+    unseen += [
+        f"one unusual length above {_SHORT - 1} or any above {LONG:,}",
+        f"what begins after more calls of a type than were made here ({calls:,})",
+        "writes outside of the memory of the result",
+        "other forms of a model, other threads, other processors",
+    ]
+    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
