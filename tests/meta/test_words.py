@@ -142,7 +142,7 @@ MISTAKES = {
         "(dialects[6].element_types)", "`onnx-12` does not take int16"),
     "uint64 dropped from directml-5.0": (
         [(f"element_types: {DIRECTML_5}", f"element_types: {DIRECTML_5.replace(', uint64', '')}")],
-        "(findings[26].witnesses[3].dialect)", "`directml-5.0` converts no bound to"),
+        "(findings[27].witnesses[3].dialect)", "`directml-5.0` converts no bound to"),
     "a type that DirectML 1.0 lacks": (
         [("    element_types: [float16, float32]\n", "    element_types: [float16, float32, int8]\n")],
         "(dialects[8].element_types)", "takes int8"),
