@@ -33,7 +33,7 @@ from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.reproduce import reproducing_line
 from sonnx_clip.conform.runtimes import code_digest, module_of
 from sonnx_clip.conform.scope import scope
-from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, same_calls, sample
 from sonnx_clip.conform.tally import Spot, Tally
 from sonnx_clip.conform.vectors import class_ids, plan
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from sonnx_clip.conform.calls import Answer
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.conform.report import Verdict
@@ -58,6 +59,7 @@ _LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32
 _WRITTEN = 2000  # different entries at most that a reproducing line writes out
 _WINDOW = 64
 
+_AGAIN, _IN_A_ROW = 3, 64  # how often a call is made again that no simpler one repeats; and in a new process
 _SAMPLE = 16  # calls of a request whose form was always refused
 
 
@@ -277,6 +279,7 @@ class _Describer:
     def __init__(self, etype: ElementType, session: Session) -> None:
         self._etype = etype
         self._session = session
+        self._afresh = 0
 
     def __call__(self, spot: Spot) -> Deviation:
         etype, bounds = self._etype, self._bounds(spot.request, spot.row)
@@ -288,7 +291,7 @@ class _Describer:
         if got is not None:
             shown = f"{shown}: got {show(got, etype)}, expected {due}"
             explanation = explain_deviation(etype, (spot.x, *bounds), spot.due, got)
-        layout, line = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
+        layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
         return Deviation(
             kind=spot.kind,
             x=hex_bits(spot.x, etype.id),
@@ -297,32 +300,69 @@ class _Describer:
             expected=hex_bits(spot.due, etype.id),
             got=None if got is None else hex_bits(got, etype.id),
             shown=shown,
-            words=spot.words,
+            words=words,
             latitude=spot.latitude,
             layout=layout,
             explanation=explanation,
             reproduce=line,
         )
 
-    def _shortest(self, spot: Spot, due: str) -> tuple[str, str]:
-        """The layout and the line that repeat a deviation, with as few and as equal entries as will do."""
+    def _shortest(self, spot: Spot, due: str) -> tuple[str, str, str | None]:
+        """The layout and the line that repeat a deviation, with as few and as equal entries as will do.
+
+        Last, what is said of it in words: by the runtime, or of what is not repeated.
+        """
         request = spot.request
         if spot.kind == "crashed":  # it is known already which calls do it
-            return request.layout, self.line(request, spot.row, due, spot.column)
+            return request.layout, self.line(request, spot.row, due, spot.column), spot.words
         for simpler in self._simpler(spot):
             place = self._place(spot, simpler)
             if place is not None:
-                return simpler.layout, self.line(simpler, 0, due + place)
+                return simpler.layout, self.line(simpler, 0, due + place), spot.words
         if request.length == 0:
             due = "no entries, shape and type of x"
         elif request.length > 1:
             due = f"{due} at entry {spot.column}"
         if spot.words == OVERWRITTEN:
             following = self._bounds(request, (spot.row + 1) % len(request.lower))
-            return request.layout, self.line(
+            line = self.line(
                 request, spot.row, f"{due}; the next call changes the result", following=following
             )
-        return request.layout, self.line(request, spot.row, due, spot.column)
+            return request.layout, line, spot.words
+        times, words = self._again(spot)
+        line = self.line(request, spot.row, due, spot.column, times=times)
+        return request.layout, line, spot.words or words
+
+    def _again(self, spot: Spot) -> tuple[int, str | None]:
+        """The same call again: how often it is made until it deviates, and what is said if it is not once.
+
+        Three times where it stands; then in a new process, where the calls before are the same call.
+        """
+        if spot.got is None:
+            return 1, None
+        try:
+            for _ in range(_AGAIN):
+                if len(self._showing(spot, self._session.repeat(same_calls(spot.request, spot.row, 1)))):
+                    return 1, None
+            words = f"not repeated: asked again {_AGAIN} times, the answer was another one"
+            self._afresh += 1
+            if self._afresh > _AGAIN:
+                return 1, words
+            self._session.restart()
+            answer = self._session.repeat(same_calls(spot.request, spot.row, _IN_A_ROW))
+        except (GaveUpError, EnvironmentFaultError):
+            return 1, None
+        rows = self._showing(spot, answer)
+        if not len(rows):
+            return 1, f"{words}, nor is it among {_IN_A_ROW} calls in a new process"
+        call = int(rows[0]) + 1
+        return call, f"it depends on earlier calls: in a new process call {call} of this kind gives it"
+
+    def _showing(self, spot: Spot, answer: Answer) -> Array:
+        """The calls of an answer that deviate as a spot does."""
+        if answer.died is not None or answer.failures:
+            return np.zeros(0, int)
+        return np.flatnonzero(answer.bits[:, spot.column] == spot.got)
 
     def _simpler(self, spot: Spot) -> Iterator[Request]:
         """Calls with the value of X alone, ever longer, then in the layout in which it deviated, then cut."""
@@ -360,15 +400,17 @@ class _Describer:
 
     def line(
         self, request: Request, row: int, due: str, column: int = 0, *,
-        following: tuple[int, int] | None = None,
+        following: tuple[int, int] | None = None, times: int = 1,
     ) -> str:  # fmt: skip
-        """The line of Python that makes one call of a request, and perhaps one more with other bounds."""
+        """The line of Python that makes a call of a request, so many times, and perhaps another call."""
         bounds = self._bounds(request, row)
         if len(request.pool) > _WRITTEN:
             request, row = _cut(request, row, column), 0
             due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
         entries = request.pool[entry_indices(request)[row]].tolist()
-        return reproducing_line(self._session.worker, request.layout, entries, (bounds, following), due)
+        return reproducing_line(
+            self._session.worker, request.layout, entries, (bounds, following), due, times
+        )
 
 
 def _cut(request: Request, row: int, column: int) -> Request:

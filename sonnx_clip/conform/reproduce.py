@@ -19,7 +19,12 @@ _LAYOUTS = {layout.id: layout for layout in LAYOUTS}
 
 
 def reproducing_line(
-    worker: Worker, layout: str, entries: Sequence[int], bounds: tuple[Bounds, Bounds | None], due: str
+    worker: Worker,
+    layout: str,
+    entries: Sequence[int],
+    bounds: tuple[Bounds, Bounds | None],
+    due: str,
+    times: int = 1,
 ) -> str:
     """Python that makes the call, prints type, shape and the bits of the result, and what is expected.
 
@@ -31,6 +36,7 @@ def reproducing_line(
         entries: bits of X in order; a cycle of them is written as one.
         bounds: bits of min and of max; and of those of a second call, made before the result is read.
         due: what is printed last.
+        times: how often the call is made, the last time being that which counts.
     """
     etype, bits = worker.etype, bits_type(worker.etype)
     dtype = "ml_dtypes.bfloat16" if etype == "bfloat16" else f"np.{etype}"
@@ -47,7 +53,9 @@ def reproducing_line(
         f"x = {_LAYOUTS[layout].text}",
         f"l = {lower}",
         f"m = {upper}",
-        f"y = np.asarray({worker.call})",
+        f"y = np.asarray({worker.call})"
+        if times == 1
+        else f"y = [np.asarray({worker.call}) for _ in range({times})][-1]",
         *([f"l, m = {', '.join(others)}", f"z = {worker.call}"] if others else []),
         'b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]',
         f'print(y.dtype, y.shape, b, "expected:", {json.dumps(due)})',

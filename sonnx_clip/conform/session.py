@@ -257,7 +257,18 @@ def _all_like(request: Request, column: int) -> Request:
 
 def _cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
     """Some calls of a request, in the same memory."""
-    cut = replace(
+    parts = (table.lower, table.upper, table.due, table.classes)
+    return _calls(request, rows), Table(table.pool, *(part[rows] for part in parts))
+
+
+def same_calls(request: Request, row: int, times: int) -> Request:
+    """One call of a request, so many times."""
+    return _calls(request, np.full(times, row))
+
+
+def _calls(request: Request, rows: Array) -> Request:
+    """Some calls of a request by number, each in the memory where it was."""
+    return replace(
         request,
         starts=request.starts[rows],
         lower=request.lower[rows],
@@ -265,8 +276,6 @@ def _cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
         indices=None if request.indices is None else request.indices[rows],
         at_start=request.sides[rows],
     )
-    parts = (table.lower, table.upper, table.due, table.classes)
-    return cut, Table(table.pool, *(part[rows] for part in parts))
 
 
 def sample(request: Request, table: Table, count: int) -> tuple[Request, Table]:

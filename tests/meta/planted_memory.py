@@ -134,3 +134,21 @@ raises_what_is_no_text = _raises(ValueError("bad \ud800 text \x1b[31m red \x00")
 
 def recurses(x, l, m):
     return right(x, l, m) if x.size != 7 else recurses(x, l, m)
+
+
+def is_wrong_in_call_3(x, l, m):
+    _CALLS.append(1)
+    y = right(x, l, m)
+    if len(_CALLS) == 3:
+        y = y.copy()
+        y.reshape(-1)[:1] = 42
+    return y
+
+
+def is_wrong_in_call_500(x, l, m):
+    _CALLS.append(1)
+    y = right(x, l, m)
+    if len(_CALLS) == 500:
+        y = y.copy()
+        y.reshape(-1)[:1] = 42
+    return y

@@ -1,5 +1,8 @@
 """What a runtime touches that is not its own is told with its place; what it says and changes is told too."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ from sonnx_clip.conform.calls import Caller, Request
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.conform.words import printable, words_of
+from sonnx_clip.paths import repo_root
 from tests.meta import planted_memory
 
 pytestmark = pytest.mark.usefixtures("brief")
@@ -112,3 +116,22 @@ def test_without_guards_it_is_seen_after_the_call(name, words):
     found = read_answer(board, request)
     assert {failure.words for failure in found.failures.values()} == ({words} if words else set())
     assert found.bits[0].tolist() == [min(9, k % 20) for k in range(63)]
+
+
+def test_a_deviation_that_comes_with_the_third_call_is_repeated_by_three():
+    report, _ = judged("is_wrong_in_call_3")
+    (first,) = [d for found in report.classes for d in found.deviations]
+    assert first.words == "it depends on earlier calls: in a new process call 3 of this kind gives it"
+    assert "for _ in range(3)][-1]" in first.reproduce
+    done = subprocess.run(
+        [sys.executable, "-c", first.reproduce],
+        cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "'0x2a'" in done.stdout
+
+
+def test_a_deviation_that_is_not_repeated_says_so():
+    report, _ = judged("is_wrong_in_call_500")
+    (first,) = [d for found in report.classes for d in found.deviations]
+    assert report.verdict == "violates"
+    assert first.words.startswith("not repeated: asked again 3 times, the answer was another one, nor is it")
