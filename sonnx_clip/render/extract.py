@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
+from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,10 @@ def extract(theories: Mapping[str, str], drivers: Mapping[str, str]) -> Mapping[
         for path in (*sorted(repo_file("why3").glob("*.mlw")), repo_file(COMMON))
     )
     by_name = {Path(path).name: text for path, text in theories.items()}
-    asked = [(name, by_name[f"c_{name}.mlw"], driver) for name, driver in drivers.items()]
+    asked = [
+        (name, without_header(by_name[f"c_{name}.mlw"]), without_header(driver))
+        for name, driver in drivers.items()
+    ]
     with ThreadPoolExecutor() as pool:
         texts = pool.map(lambda one: _extracted(*one, written), asked)
         return dict(zip(drivers, texts, strict=True))

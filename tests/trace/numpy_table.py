@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, Any]
 SPEC = load_spec()
+BLOCK = 1 << 14  # results that are judged at once: what is computed on the way stays in the caches
 TYPES = {e.id: e for e in SPEC.element_types if e.width is not None and e.id != "bfloat16"}
 
 
@@ -47,6 +49,7 @@ def kinds(meaning: Meaning) -> str:
     return {"Bits": "iu", "SignedBits": "i"}.get(meaning.module, "iuf")
 
 
+@cache
 def readings(name: str) -> Reading:
     """How NumPy orders the patterns of a type."""
     kind = np.dtype(name).kind
@@ -70,14 +73,31 @@ def wrong(meaning: Meaning, how: Reading, operands: tuple[Array, ...], got: Arra
         operands: patterns as unsigned integers, and masks, which together have the shape of the result.
         got: NumPy's results: patterns, or a mask.
     """
+    rows = len(got) if got.ndim else 0
+    step = max(1, BLOCK * rows // max(1, got.size))
+    if rows <= step:
+        return _wrong(meaning, how, operands, got)
+    spread = [a.ndim == got.ndim and len(a) == rows for a in operands]
+    return sum(
+        _wrong(
+            meaning,
+            how,
+            tuple(a[i : i + step] if s else a for a, s in zip(operands, spread, strict=True)),
+            got[i : i + step],
+        )
+        for i in range(0, rows, step)
+    )
+
+
+def _wrong(meaning: Meaning, how: Reading, operands: tuple[Array, ...], got: Array) -> int:
     given = tuple(a if a.dtype == np.bool_ else a.astype(np.uint64) for a in operands)
     found = got if got.dtype == np.bool_ else got.astype(np.uint64)
-    allowed = np.zeros(found.shape, np.bool_)
+    allowed, every = np.zeros(found.shape, np.bool_), table()
     free = [name for name in meaning.choices if name != "free"]
     for taken in product((True, False), repeat=len(free)):
         choices = dict(zip(free, map(np.bool_, taken), strict=True))
         more = tuple(choices.get(name, found) for name in meaning.choices)
-        allowed |= evaluate(meaning, (*given, *more), how) == found
+        allowed |= evaluate(meaning, (*given, *more), how, every) == found
     return int(np.count_nonzero(~allowed))
 
 
