@@ -188,7 +188,7 @@ def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
     assert "refused uint16, layout 0-d: ValueError: rank 0 is not supported" in done.output
     done = run("--runtime", "tests.meta.planted:refuses_inverted", "--dtype", "uint16")
     assert done.exit_code == 1
-    assert "violates inverted_ordinary: uint16 " in done.output
+    assert "raises inverted_ordinary: uint16 " in done.output
     assert "ValueError: min is greater than max" in done.output
 
 
