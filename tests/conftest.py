@@ -1,4 +1,4 @@
-"""What holds for every test: the collector, and coverage where ``SEEN`` names a folder for it.
+"""What holds for every test: the collector, Hypothesis, and coverage where ``SEEN`` names a folder for it.
 
 ``make test`` sets ``SEEN``. Each process that runs tests then writes what it ran to a file there, and
 ``slipcover --merge`` joins the files. SlipCover stops watching a line that ran: no test needs to be left out.
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import slipcover
+from hypothesis import settings
 from slipcover.importer import SlipcoverMetaPathFinder
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 # The collector would look through every module and every test that is there, time and again: a third of
 # what reading a specification takes.
 gc.set_threshold(200_000, 30, 30)
+
+# No test asks how long something takes: a busy machine would fail it.
+settings.register_profile("no deadline", settings(), deadline=None)
+settings.load_profile("no deadline")
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")

@@ -65,7 +65,7 @@ def test_every_value_of_8_and_16_bits(etype):
 def test_drawn_entries_in_few_ranges(etype):
     """What is not there is not counted: the short ways must say the same."""
 
-    @settings(max_examples=60, deadline=None, database=None)
+    @settings(max_examples=60, database=None)
     @given(arrays_and_bounds(etype.id, max_size=4))
     def run(drawn):
         x, lower, upper = drawn

@@ -225,7 +225,7 @@ def test_bits_as_text():
 def test_strategies_draw_arrays_of_the_type(etype):
     dtype = numpy_type(etype.id)
 
-    @settings(max_examples=20, deadline=None, database=None)
+    @settings(max_examples=20, database=None)
     @given(strategies.triples(etype.id), strategies.arrays_and_bounds(dtype, max_size=5))
     def drawn(triple, call):
         assert [(part.dtype, part.shape) for part in triple] == [(dtype, ())] * 3

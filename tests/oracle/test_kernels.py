@@ -173,7 +173,7 @@ def test_whatever_a_kernel_looks_for_may_be_there_or_not(name, kind, taken):
 
 @pytest.mark.parametrize("name", TYPES)
 def test_drawn_arrays(name):
-    @settings(max_examples=60, deadline=None, database=None)
+    @settings(max_examples=60, database=None)
     @given(arrays_and_bounds(name, max_size=40), st.sampled_from([1, 2, -1, -3]), st.booleans())
     def run(drawn, step, in_place):
         x, lower, upper = drawn

@@ -224,7 +224,7 @@ def trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(expr=st.one_of(*trees(3)))
 def test_every_tree_comes_back_from_its_text(expr: Expr) -> None:
     assert bare(parse(unparse(expr), ELEMENT, None)) == bare(expr)
