@@ -13,7 +13,15 @@ from sonnx_clip.conform.runtimes import find_runtime
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import write_whole
 from sonnx_clip.findings.questions import questions
-from sonnx_clip.findings.record import PATH, RUNTIMES, Answer, Measured, record_text, runtimes_for
+from sonnx_clip.findings.record import (
+    OTHER_TYPE,
+    PATH,
+    RUNTIMES,
+    Answer,
+    Measured,
+    record_text,
+    runtimes_for,
+)
 from sonnx_clip.paths import repo_file
 
 if TYPE_CHECKING:
@@ -90,7 +98,7 @@ def _read(question: Question, result: Any) -> tuple[tuple[str, ...], str | None]
     """The different entries of a result, in order; words instead where it has another type."""
     array = np.asarray(result)
     if array.dtype != numpy_type(question.type):
-        return (), f"answers in {array.dtype}"
+        return (), f"{OTHER_TYPE}{array.dtype}"
     patterns = np.atleast_1d(array).view(bits_type(question.type)).tolist()
     return tuple(hex_bits(pattern, question.type) for pattern in dict.fromkeys(patterns)), None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.spec.findings import Contrast, NotTaken, Refutation
+from sonnx_clip.spec.findings import Contrast, NotTaken, Overlap, Refutation
 from sonnx_clip.spec.show import show_bits
 from sonnx_clip.spec.values import encode
 
@@ -69,7 +69,7 @@ def questions(spec: Spec) -> Iterator[Question]:
     seen: set[Question] = set()
     for entry in spec.findings:
         for witness in entry.witnesses:
-            if not isinstance(witness, Contrast | Refutation | NotTaken):
+            if not isinstance(witness, Contrast | Refutation | NotTaken | Overlap):
                 continue
             for asked in asked_with(spec, entry.id, witness):
                 if asked not in seen:

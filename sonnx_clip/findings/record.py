@@ -20,6 +20,8 @@ MEASURE = "run: sonnx-clip findings --measure"
 MODEL_RUNTIMES = ("onnxruntime", "onnx-reference")
 CALLED_RUNTIMES = ("numpy", "sonnx")
 RUNTIMES = (*MODEL_RUNTIMES, *CALLED_RUNTIMES)
+OTHER_TYPE = "answers in "
+"""How `words` begin where a runtime answered, and not in the type of X."""
 
 
 class _Stored(BaseModel):

@@ -63,8 +63,8 @@ def _text_lines(finding: FindingTold) -> Iterator[str]:
         yield from _wrapped(f"{_where(witness)}: {witness.shows}")
         yield from (f"    {_party_in_words(party)}" for party in witness.parties)
         yield from (f"    {_reply_in_words(reply)}" for reply in witness.replies)
-    if finding.silence:
-        yield f"  {finding.silence}"
+        if witness.silence:
+            yield f"    {witness.silence}"
     if finding.obligations:
         yield from _wrapped(f"on what it names: {', '.join(finding.obligations)}")
     yield from _wrapped(f"proposed: {finding.proposed}")
@@ -114,14 +114,13 @@ def _section(finding: FindingTold) -> Iterator[str]:
     for part in finding.claim:
         yield from _claim(part)
     for witness in finding.witnesses:
-        yield f"**{_plain(_where(witness))}**: {_plain(witness.shows)}.\n"
+        silence = f" {witness.silence}" if witness.silence else ""
+        yield f"**{_plain(_where(witness))}**: {_plain(witness.shows)}.{silence}\n"
         rows = [("specification", *_party_cells(party)) for party in witness.parties]
         rows += [("runtime", *_reply_cells(reply)) for reply in witness.replies]
         if rows:
             lines = [("", "who", "how", "answer"), ("---",) * 4, *rows]
             yield "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    if finding.silence:
-        yield f"{finding.silence}\n"
     if finding.obligations:
         yield f"On the readings, dialects and entries that it names: {_codes(finding.obligations)}.\n"
     yield f"Proposed: {finding.proposed}\n"

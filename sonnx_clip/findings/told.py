@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.findings.questions import CALL, asked_with
+from sonnx_clip.findings.record import OTHER_TYPE
 from sonnx_clip.spec.claim_names import obligations_of_theorem, types_of_claim
 from sonnx_clip.spec.finding_answers import answers_of, refuted_result
 from sonnx_clip.spec.findings import (
@@ -37,8 +38,11 @@ if TYPE_CHECKING:
 
 ANY_NAN = "any NaN"
 
-NOT_ASKED = "No runtime was asked: this is found in texts, or in a dialect that no runtime here has."
-REFUSED = "No runtime answered: each refused, as it says above."
+IN_TEXT = "Nothing to run: the text shows it."
+ALIKE = "Nothing to run: two statements of the page are compared."
+NO_SUCH_NUMBER = "Nothing to run: no tensor of the type can hold that number."
+NOT_RUN = "Not asked: DirectML alone converts bounds so, and it was not run."
+REFUSED = "No runtime answered in the type of X: each row says why."
 
 
 class Told(BaseModel):
@@ -79,13 +83,17 @@ class Reply(Told):
 
 
 class WitnessTold(Told):
-    """The numbers of a witness, what they show in a sentence, who answers what, what runtimes do."""
+    """The numbers of a witness, what they show in a sentence, who answers what, what runtimes do.
+
+    `silence` says why no runtime answered; it is empty where one did.
+    """
 
     type: str | None
     numbers: str
     shows: str
     parties: tuple[Party, ...] = ()
     replies: tuple[Reply, ...] = ()
+    silence: str = ""
 
 
 class ClaimTold(Told):
@@ -102,7 +110,7 @@ class ClaimTold(Told):
 
 
 class FindingTold(Told):
-    """A finding; `answered` says whether any runtime answered a question of it, `silence` why none did.
+    """A finding; `answered` says whether any runtime answered a question of it.
 
     `obligations` are those on the readings, dialects and entries that its witnesses name. What shows its
     claim is in `claim`.
@@ -118,7 +126,6 @@ class FindingTold(Told):
     obligations: tuple[str, ...]
     proposed: str
     answered: bool
-    silence: str
 
 
 def tell(spec: Spec, record: Measured) -> tuple[FindingTold, ...]:
@@ -128,7 +135,6 @@ def tell(spec: Spec, record: Measured) -> tuple[FindingTold, ...]:
 
 def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
     witnesses = tuple(_witness(spec, entry.id, witness, record) for witness in entry.witnesses)
-    replies = [reply for witness in witnesses for reply in witness.replies]
     return FindingTold(
         id=entry.id,
         title=entry.title,
@@ -147,8 +153,7 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
         witnesses=witnesses,
         obligations=entry.obligations or (),
         proposed=entry.proposed,
-        answered=any(reply.bits for reply in replies),
-        silence="" if any(reply.bits for reply in replies) else REFUSED if replies else NOT_ASKED,
+        answered=any(reply.bits for witness in witnesses for reply in witness.replies),
     )
 
 
@@ -181,6 +186,12 @@ def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> Wi
             where = witness.not_named
             shows = f"{witness.taken_by} takes {witness.type}; {where.section} does not name {where.quote}"
             return _asked(spec, finding, witness, record, shows, ())
+        case Overlap():
+            rows = " and ".join(
+                f"{spec.case(id_).id} (the result is {spec.case(id_).result})" for id_ in witness.rows
+            )
+            shows = f"the conditions of two rows hold: {rows}"
+            return _asked(spec, finding, witness, record, shows, ())
         case _:
             return _computed(spec, witness)
 
@@ -190,13 +201,13 @@ def _computed(spec: Spec, witness: Computed) -> WitnessTold:
     match witness:
         case Lack():
             shows = f"{witness.type} has no {witness.lacks}, a number of the example {witness.example}"
-            return WitnessTold(type=witness.type, numbers=witness.lacks, shows=shows)
+            return WitnessTold(type=witness.type, numbers=witness.lacks, shows=shows, silence=NO_SUCH_NUMBER)
         case NoNumber():
             shows = f"{witness.dialect}: {witness.bound} becomes no number of {witness.type}"
-            return WitnessTold(type=witness.type, numbers=f"bound {witness.bound}", shows=shows)
+            return _of_directml(witness.type, f"bound {witness.bound}", shows)
         case SharedTag():
             titles = " and ".join(f"{spec.constraint(id_).title} ({id_})" for id_ in witness.stands_for)
-            return WitnessTold(type=None, numbers=witness.tag, shows=f"[{witness.tag}] is {titles}")
+            return _of_text(witness.tag, f"[{witness.tag}] is {titles}")
         case Stands():
             page = spec.page(witness.page).file
             *others, last = map(str, witness.stands_at or ("",))
@@ -205,28 +216,26 @@ def _computed(spec: Spec, witness: Computed) -> WitnessTold:
             if witness.stands_at:
                 ends = ", where the section ends" if witness.ends else ""
                 shows = f"stands in {lines} of {page}{ends}, and in no other"
-            return WitnessTold(type=None, numbers=f"“{witness.text}”", shows=shows)
-        case Overlap():
-            etype = spec.element_type(witness.type)
-            given = ((name, encode(getattr(witness, name), etype)) for name in "XLM")
-            numbers = ", ".join(f"{name} = {number(value, etype)}" for name, value in given)
-            rows = " and ".join(
-                f"{spec.case(id_).id} (the result is {spec.case(id_).result})" for id_ in witness.rows
-            )
-            shows = f"the conditions of two rows hold: {rows}"
-            return WitnessTold(type=etype.id, numbers=numbers, shows=shows)
+            return _of_text(f"“{witness.text}”", shows)
         case SameStatement():
             shows = f"{witness.restriction} and {witness.same_as} hold for the same types of X, L, M and Y"
-            return WitnessTold(type=None, numbers=f"{witness.restriction}, {witness.same_as}", shows=shows)
+            numbers = f"{witness.restriction}, {witness.same_as}"
+            return WitnessTold(type=None, numbers=numbers, shows=shows, silence=ALIKE)
         case Rounded():
             shows = f"{witness.dialect}: {witness.written} becomes {witness.becomes}"
-            return WitnessTold(type=witness.type, numbers=f"bound {witness.written}", shows=shows)
+            return _of_directml(witness.type, f"bound {witness.written}", shows)
         case ManyTags():
             listed = ", ".join(f"[{tag}]" for tag in witness.numbered)
             title = spec.constraint(witness.constraint).title
-            return WitnessTold(
-                type=None, numbers=witness.constraint, shows=f"{title} ({witness.constraint}) is {listed}"
-            )
+            return _of_text(witness.constraint, f"{title} ({witness.constraint}) is {listed}")
+
+
+def _of_text(numbers: str, shows: str) -> WitnessTold:
+    return WitnessTold(type=None, numbers=numbers, shows=shows, silence=IN_TEXT)
+
+
+def _of_directml(type_id: str, numbers: str, shows: str) -> WitnessTold:
+    return WitnessTold(type=type_id, numbers=numbers, shows=shows, silence=NOT_RUN)
 
 
 def _asked(
@@ -238,14 +247,20 @@ def _asked(
         f"{name} = {number(encode(text, etype), etype)}" if text is not None else f"no {name}"
         for name, text in given
     )
-    wanted = asked_with(spec, finding, witness)
+    replies = tuple(_replies(record, asked_with(spec, finding, witness), etype))
     return WitnessTold(
         type=etype.id,
         numbers=numbers,
         shows=shows,
         parties=parties,
-        replies=tuple(_replies(record, wanted, etype)),
+        replies=replies,
+        silence="" if any(reply.bits for reply in replies) else REFUSED,
     )
+
+
+def _why_not(words: str) -> str:
+    """What a runtime did instead: an answer in another type is no refusal."""
+    return words if words.startswith(OTHER_TYPE) else f"refuses: {words}"
 
 
 def _party(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Party:
@@ -277,5 +292,5 @@ def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -
             version=answers[0].version,
             forms=tuple(answer.form for answer in answers if answer.form != CALL),
             bits=bits,
-            shown=shown or f"refuses: {words}",
+            shown=shown or _why_not(words or ""),
         )

@@ -140,6 +140,7 @@ class Overlap(Part):
     L: NumberText
     M: NumberText
     rows: Annotated[tuple[Word, Word], Field(description="Two ids of `cases`.")]
+    ask: tuple[Form, ...] = _NEWEST
 
 
 class SameStatement(Part):
@@ -162,10 +163,10 @@ class Rounded(Part):
     becomes: NumberText
 
 
-Asked: TypeAlias = Contrast | Refutation | NotTaken
+Asked: TypeAlias = Contrast | Refutation | NotTaken | Overlap
 """The kinds of witnesses that runtimes can be asked."""
 
-Computed: TypeAlias = Lack | NoNumber | SharedTag | ManyTags | Stands | Overlap | SameStatement | Rounded
+Computed: TypeAlias = Lack | NoNumber | SharedTag | ManyTags | Stands | SameStatement | Rounded
 """The kinds of witnesses that no runtime can be asked."""
 
 _KINDS: dict[str, type[Part]] = {

@@ -61,11 +61,12 @@ def test_runtimes_differ_where_the_findings_say_so(answers: list[Answer]) -> Non
     """Independent of the record: what was found by hand."""
 
     def bits(finding: str, runtime: str, form: str, x: str, low: str | None) -> tuple[str, ...]:
-        (one,) = [
-            a for a in answers
+        """The same for each upper bound that is asked with these numbers."""
+        (one,) = {
+            a.bits for a in answers
             if (a.finding, a.runtime, a.form, a.x, a.min) == (finding, runtime, form, x, low)
-        ]  # fmt: skip
-        return one.bits
+        }  # fmt: skip
+        return one
 
     at = "defaults-and-infinities"
     assert bits(at, "onnxruntime", "clip-13", "0xff800000", None) == ("0xff7fffff",)

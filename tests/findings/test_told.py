@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,15 @@ from typer.testing import CliRunner
 from sonnx_clip.cli import app
 from sonnx_clip.findings.record import read_record
 from sonnx_clip.findings.text import CHECKED, markdown
-from sonnx_clip.findings.told import NOT_ASKED, REFUSED, FindingTold, tell
+from sonnx_clip.findings.told import (
+    ALIKE,
+    IN_TEXT,
+    NO_SUCH_NUMBER,
+    NOT_RUN,
+    REFUSED,
+    FindingTold,
+    tell,
+)
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec import load_spec
 
@@ -43,19 +52,40 @@ def test_text_has_every_finding_with_its_words() -> None:
         said = [part.formula or f"{CHECKED}: {part.says}" for part in finding.claim]
         for words in (*(w.quote for w in finding.words), finding.found, *said, finding.proposed):
             assert words in text
-    silent = [finding for finding in TOLD.values() if not finding.answered]
-    assert len(silent) == 12
-    assert all(finding.silence in text for finding in silent)
-    assert not any(finding.silence for finding in TOLD.values() if finding.answered)
+    silent = [w for finding in TOLD.values() for w in finding.witnesses if w.silence]
+    said = Counter(w.silence for w in silent)
+    assert set(said) == {IN_TEXT, ALIKE, NO_SUCH_NUMBER, NOT_RUN}
+    assert all(text.count(reason) == number for reason, number in said.items())
 
 
-def test_why_no_runtime_answered_is_said() -> None:
-    """One that none was asked, and one that each refused: the record with words in the place of answers."""
-    assert TOLD["examples-name-a"].silence == NOT_ASKED
-    refused = tuple(a.model_copy(update={"bits": (), "words": "no"}) for a in RECORD.answers)
+def test_each_witness_has_an_answer_or_its_own_reason_for_none() -> None:
+    for finding in TOLD.values():
+        answered = [any(reply.bits for reply in w.replies) for w in finding.witnesses]
+        assert answered == [not w.silence for w in finding.witnesses]
+        assert finding.answered == any(answered)
+    reasons = {id_: [w.silence for w in TOLD[id_].witnesses] for id_ in TOLD}
+    assert set(reasons["examples-name-a"]) == {IN_TEXT}
+    assert reasons["r5-and-c3"] == [ALIKE]
+    assert set(reasons["int-example-for-unsigned"]) == {NO_SUCH_NUMBER}
+    assert set(reasons["cast-of-no-number"]) == {NOT_RUN}
+    assert reasons["directml-zeros-and-nan"] == ["", "", "", IN_TEXT]
+    assert reasons["cases-overlap-without-order"] == [""]
+
+
+def test_a_witness_that_each_runtime_refuses_says_so_and_the_others_do_not() -> None:
+    """The record with words in the place of answers, for one of two numbers."""
+    refused = tuple(
+        a.model_copy(update={"bits": (), "words": "no"}) if a.x == "0x80000000" else a for a in RECORD.answers
+    )
     told = {f.id: f for f in tell(SPEC, RECORD.model_copy(update={"answers": refused}))}
-    assert told["sign-of-zero"].silence == REFUSED
-    assert told["examples-name-a"].silence == NOT_ASKED
+    assert [w.silence for w in told["sign-of-zero"].witnesses] == [REFUSED, ""]
+    assert {r.shown for r in told["sign-of-zero"].witnesses[0].replies} == {"refuses: no"}
+    assert told["sign-of-zero"].answered
+
+
+def test_an_answer_in_another_type_is_no_refusal() -> None:
+    (witness,) = TOLD["bfloat16-without-where"].witnesses
+    assert [r.shown for r in witness.replies if r.runtime == "numpy"] == ["answers in float32"]
 
 
 @pytest.mark.parametrize("id_", TOLD)
@@ -74,7 +104,10 @@ def test_the_page_has_everything_of_a_finding(id_: str) -> None:
     assert ("Shown by" in section) == bool(shown)
     rows = sum(len(w.parties) + len(w.replies) for w in finding.witnesses)
     assert section.count("| specification |") + section.count("| runtime |") == rows
-    assert finding.silence in section if finding.silence else NOT_ASKED not in section
+    said = Counter(w.silence for w in finding.witnesses if w.silence)
+    assert {r: section.count(r) for r in (ALIKE, IN_TEXT, NO_SUCH_NUMBER, NOT_RUN, REFUSED)} == {
+        r: said[r] for r in (ALIKE, IN_TEXT, NO_SUCH_NUMBER, NOT_RUN, REFUSED)
+    }
 
 
 def answers(id_: str, witness: int) -> list[tuple[str, ...]]:

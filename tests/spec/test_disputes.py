@@ -1,0 +1,123 @@
+"""What a finding disputes it disputes wherever the same words stand: in both renderings, and in each chapter
+of which it speaks."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.coverage_checks import require_coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sonnx_clip.spec.coverage_file import Covered
+
+COVERED = require_coverage(load_spec(), [o.id for o in all_obligations(load_spec())]).covered
+
+# Words that a finding disputes in one place and rightly not in another of the chapters of which it speaks.
+RIGHT_THERE = {
+    ("onnx-13-two-renderings", "onnx-clip", "Clip - 13"): "the newer rendering has the sentence that decides",
+    ("tags-of-constraints", "sonnx-clip", "clip (real)"): "C1 and C2 are one constraint each in this chapter",
+    (
+        "formula-is-not-the-cases",
+        "sonnx-clip",
+        "clip (real)",
+    ): "reals have one min and max; the remarks ask for all",
+    ("limits-of-which-type", "onnx-clip-examples", "Clip - 6"): "this version prints numbers",
+    ("clip-6-defaults-of-float", "onnx-clip", "Clip - 11"): "the bounds differ from Clip-6, not the types",
+    ("clip-6-defaults-of-float", "onnx-clip-examples", "Clip - 11"): "the same in the older rendering",
+}
+
+
+def _plain(words: str) -> str:
+    """The words without what a rendering adds: marks of lists, stars, curved quotes, the last full stop."""
+    words = re.sub(r"^[*•-] ", "", words).replace("*", "")
+    return words.replace("‘", "'").replace("’", "'").rstrip(".")
+
+
+def _place(one: Covered) -> tuple[str, str]:
+    return one.source, (one.item.section or ("",))[0]
+
+
+def left_out(covered: Iterable[Covered]) -> set[tuple[str, str, str, int]]:
+    """Finding, source, chapter and line of words that it disputes elsewhere; it speaks of this chapter."""
+    alike: dict[str, list[Covered]] = defaultdict(list)
+    chapters: dict[str, set[str]] = defaultdict(set)
+    for one in covered:
+        alike[_plain(one.item.text)].append(one)
+        for name in one.answer.disputed_by:
+            chapters[name].add(_place(one)[1])
+    found = set()
+    for same in alike.values():
+        for name in {name for one in same for name in one.answer.disputed_by}:
+            found |= {
+                (name, *_place(one), one.item.line)
+                for one in same
+                if name not in one.answer.disputed_by and _place(one)[1] in chapters[name]
+            }
+    return found
+
+
+def test_the_same_words_have_the_same_findings() -> None:
+    found = left_out(COVERED)
+    assert {row[:3] for row in found} == set(RIGHT_THERE)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "line"),
+    [
+        ("tags-of-constraints", "sonnx-clip", 440),
+        ("onnx-nan-unsaid", "onnx-clip-examples", 181),
+        ("inverted-bounds-unsaid", "onnx-clip", 135),
+        ("limits-of-which-type", "onnx-clip-examples", 328),
+    ],
+)
+def test_a_link_that_is_left_out_is_found(name: str, source: str, line: int) -> None:
+    changed = []
+    for one in COVERED:
+        answer = one.answer
+        if (one.source, one.item.line) == (source, line):
+            left = tuple(n for n in answer.disputed_by if n != name)
+            answer = answer.model_copy(update={"disputed_by": left})
+        changed.append(replace(one, answer=answer))
+    new = left_out(changed) - left_out(COVERED)
+    assert (name, source, line) in {(row[0], row[1], row[3]) for row in new}
+
+
+def test_the_older_rendering_of_clip_13_has_the_words_of_clip_12() -> None:
+    """What `onnx-13-two-renderings` says of them: but for the number, the list of types, and the examples."""
+    skipped = ("Examples", "clip_default", "clip_default_int8", "Type Constraints")
+
+    def words(chapter: str) -> list[str]:
+        return [
+            one.item.text
+            for one in COVERED
+            if _place(one) == ("onnx-clip-examples", chapter)
+            and not set(one.item.section).intersection(skipped)
+            and one.item.kind not in ("directive", "heading")
+        ]
+
+    def numbered(texts: list[str]) -> list[str]:
+        return [text.replace("13", "12") for text in texts]
+
+    newer, older = words("Clip - 13"), words("Clip - 12")
+    assert numbered(newer) == older
+    assert len(older) > 15
+
+
+def test_what_onnx_gives_clip_13_and_clip_12() -> None:
+    """The finding names what the installed onnx has: the sentences and a function, and neither."""
+    defs = pytest.importorskip("onnx.defs")
+    new, old = defs.get_schema("Clip", 13), defs.get_schema("Clip", 12)
+    sentences = ("When 'min' is greater than 'max'", "Thus, this is equivalent to")
+    assert all(text in new.doc and text not in old.doc for text in sentences)
+    assert new.has_function or new.has_context_dependent_function
+    assert not old.has_function
+    assert not old.has_context_dependent_function
