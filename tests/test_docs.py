@@ -24,6 +24,30 @@ def test_nothing_is_left_to_do(page: Path) -> None:
     assert not re.findall(r"\b(TODO|FIXME|XXX|TBD)\b", page.read_text(encoding="utf-8"))
 
 
+def named_modules(text: str) -> list[str]:
+    """The modules and names of ours that a text writes with dots, between backquotes."""
+    return re.findall(r"`(sonnx_clip(?:\.\w+)+)[`(]", text)
+
+
+def _is_there(name: str) -> bool:
+    """Whether a dotted name is a module, or stands in the module before its last dot."""
+    path = ROOT / name.replace(".", "/")
+    if path.is_dir() or path.with_suffix(".py").is_file():
+        return True
+    above, _, last = name.rpartition(".")
+    folder = ROOT / above.replace(".", "/")
+    file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    return file.is_file() and re.search(rf"\b{last}\b", file.read_text(encoding="utf-8")) is not None
+
+
+def test_modules_that_are_named_are_there() -> None:
+    texts = [*PAGES, *sorted((ROOT / "sonnx_clip").rglob("*.py"))]
+    named = {(path, name) for path in texts for name in named_modules(path.read_text(encoding="utf-8"))}
+    assert len(named) > 20
+    assert not [(path.name, name) for path, name in sorted(named) if not _is_there(name)]
+    assert not _is_there("sonnx_clip.render.kernels")  # once named so in sonnx_clip/trace
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_no_path_of_one_machine(page: Path) -> None:
     paths = r"(?<![\w.~-])/(?:work|root|home|tmp|usr|opt|mnt|Users|private)/\S*"
