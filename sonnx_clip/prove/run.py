@@ -12,12 +12,22 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
-from sonnx_clip.prove.tasks import Printed, Task, Why3, lemmas, print_tasks, source_digest, source_of
+from sonnx_clip.prove.tasks import (
+    Printed,
+    Task,
+    Why3,
+    lemmas,
+    print_files,
+    print_tasks,
+    source_digest,
+    source_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.ledger import Ledger, TaskName
@@ -26,6 +36,7 @@ if TYPE_CHECKING:
 
 PROOF = Limits(seconds=60)
 SMOKE = Limits(seconds=1)
+_PORTIONS = 8  # of the theories for each process at work, so that none waits long for another
 
 _T = TypeVar("_T")
 
@@ -147,27 +158,29 @@ class Session:
 
     def _drain(self, pool: ThreadPoolExecutor, folder: Path, questions: list[_Questions]) -> None:
         """Print what the ledger does not know, ask what it does not know, until nothing is pending."""
-        printing: dict[Future[Printed], _Questions] = {}
-        proved: frozenset[str] = frozenset()
-        for q in questions:
-            if self._known(q):
-                for o in q.obligations:
-                    self._from_ledger(q, o, self._task_of(q, o))
-            else:
-                proved = proved or lemmas()
-                given = (self.why3, q.prover, q.file, proved, () if q.everything else q.obligations)
-                printing[self._submit(pool, print_tasks, *given)] = q
+        unknown = [q for q in questions if not self._answered_by_ledger(q)]
+        proved = lemmas() if unknown else frozenset[str]()
+        printing: dict[Future[Mapping[str, Printed]], tuple[_Questions, ...]] = {}
+        for portion in _portions(unknown, _PORTIONS * self.jobs):
+            printing[self._submit(pool, _print, self.why3, portion, proved)] = portion
         while printing or self.asking:
             future = self.done.get()
             if future in printing:
-                q = printing.pop(future)
-                for o, task in self._printed(q, future.result()):
-                    self._ask(pool, folder, q, o, task)
+                for q in printing.pop(future):
+                    for o, task in self._printed(q, future.result()[q.file]):
+                        self._ask(pool, folder, q, o, task)
             else:
                 first, *others = self.asking.pop(future)
                 self._answered(*first, future.result())
                 for other in others:
                     self._reply(*other, future.result(), from_ledger=False)
+
+    def _answered_by_ledger(self, q: _Questions) -> bool:
+        """Take all replies from the ledger, if it has them."""
+        known = self._known(q)
+        for o in q.obligations if known else ():
+            self._from_ledger(q, o, self._task_of(q, o))
+        return known
 
     def _submit(self, pool: ThreadPoolExecutor, run: Callable[..., _T], *arguments: object) -> Future[_T]:
         future = pool.submit(run, *arguments)
@@ -262,6 +275,37 @@ class Session:
             q.prover.name, q.prover.version, digest, answer, from_ledger
         )
         self.on_progress(len(self.replies))
+
+
+def _portions(questions: Sequence[_Questions], count: int) -> Iterator[tuple[_Questions, ...]]:
+    """What Why3 is asked to print in one go: whole files of about as much text, for one prover.
+
+    Starting Why3 and reading the theories that all files use takes longer than to print most of them.
+    """
+    sizes = {q.file: repo_file(q.file).stat().st_size for q in questions}
+    most = sum(sizes[q.file] for q in questions) // count
+    for q in questions:
+        if not q.everything:
+            yield (q,)
+    for _, group in groupby(
+        sorted((q for q in questions if q.everything), key=lambda q: q.prover.name), key=lambda q: q.prover
+    ):
+        portion: list[_Questions] = []
+        for q in group:
+            if portion and sum(sizes[p.file] for p in portion) + sizes[q.file] > most:
+                yield tuple(portion)
+                portion = []
+            portion.append(q)
+        if portion:
+            yield tuple(portion)
+
+
+def _print(why3: Why3, portion: Sequence[_Questions], proved: frozenset[str]) -> Mapping[str, Printed]:
+    """What Why3 prints of a portion, by file."""
+    first = portion[0]
+    if not first.everything:
+        return {first.file: print_tasks(why3, first.prover, first.file, proved, first.obligations)}
+    return print_files(why3, first.prover, [q.file for q in portion], proved)
 
 
 def limits_of(obligation: Obligation) -> Limits:

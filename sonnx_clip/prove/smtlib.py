@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ class Command:
     text: str
     name: str
 
-    @property
+    @cached_property
     def term(self) -> tuple[Term, ...]:
-        """The command as nested tuples, its head included."""
+        """The command as nested tuples, its head included; read once."""
         return read_term(self.text)
 
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.render.obligation import Obligation
+
+    _Texts = dict[str, dict[tuple[str, str], str]]  # of each file, by theory and goal
 
 WHY3_SECONDS = 300
 
@@ -118,10 +121,25 @@ def source_of(source: str, asked: Sequence[Obligation]) -> str:
     return digest_of("\0".join([source, *sorted(f"{o.theory}.{o.goal}" for o in asked)]))
 
 
-def command(why3: Why3, prover: Prover, file: str, *more: str) -> list[str]:
-    """How Why3 is asked about a file, here and by hand, from the repository's root."""
-    config = os.path.relpath(why3.config, repo_root())
-    return ["why3", "prove", "-C", config, "-L", "why3", "-P", prover.why3_name, file, *more]
+def command(why3: Why3, prover: Prover, *more: str) -> list[str]:
+    """How Why3 is asked about files, here and by hand, from the repository's root; `more` names them."""
+    return [
+        "why3",
+        "prove",
+        "-C",
+        _relative(why3.config.absolute(), repo_root()),
+        "-L",
+        "why3",
+        "-P",
+        prover.why3_name,
+        *more,
+    ]
+
+
+@lru_cache(maxsize=16)
+def _relative(path: Path, folder: Path) -> str:
+    """As `os.path.relpath`, which takes long for the commands of thousands of obligations."""
+    return os.path.relpath(path, folder)
 
 
 def goal_options(obligation: Obligation) -> list[str]:
@@ -171,28 +189,65 @@ def print_tasks(
     """
     stem = Path(file).stem
     goals, context = _options(file, asked)
-    texts, said = (
-        _print(command(why3, prover, file, *goals, *INLINE), stem) if goals or not asked else ({}, "")
-    )
-    smoke = {key for key in texts if _is_smoke(key[1])}
-    whole: dict[tuple[str, str], str] = {}
-    if (texts or asked) and not said:
-        context = context or _whole(texts, smoke)
-        whole, said = _print(command(why3, prover, file, *context), stem)
+    found: _Texts = {stem: {}}
+    said = ""
+    if goals or not asked:
+        found, said = _print(command(why3, prover, file, *goals, *INLINE), (stem,))
+    whole: _Texts = {stem: {}}
+    if (found[stem] or asked) and not said:
+        whole, said = _print(command(why3, prover, file, *(context or _whole(found[stem]))), (stem,))
     if said and asked:  # of one goal that it does not find, Why3 prints no other
         return print_tasks(why3, prover, file, proved)
-    tasks = {key: text for key, text in texts.items() if key not in smoke}
-    found = Account() if said else account(tasks, whole, proved, prover.name)
+    return _printed(found[stem], whole[stem], said, proved, prover)
+
+
+def print_files(
+    why3: Why3, prover: Prover, files: Sequence[str], proved: frozenset[str]
+) -> Mapping[str, Printed]:
+    """Let Why3 print all tasks of several theory files, as `print_tasks` does of one.
+
+    Why3 is started twice for all of them, and reads what they use once. Where it complains, each file is
+    printed by itself: so a file whose theory is wrong takes nothing from the others.
+
+    Args:
+        why3: Why3 with its configuration.
+        prover: for whom the tasks are.
+        files: the theory files, as paths in the repository.
+        proved: lemmas that are obligations themselves.
+    """
+    stems = {Path(file).stem: file for file in files}
+    if len(stems) == len(files) > 1:
+        found, said = _print(command(why3, prover, *files, *INLINE), tuple(stems))
+        options = [o for stem, file in stems.items() if found[stem] for o in (file, *_whole(found[stem]))]
+        whole, said = _print(command(why3, prover, *options), tuple(stems)) if not said else (found, said)
+        if not said:
+            return {
+                file: _printed(found[stem], whole[stem], "", proved, prover) for stem, file in stems.items()
+            }
+    return {file: print_tasks(why3, prover, file, proved) for file in files}
+
+
+def _printed(
+    found: Mapping[tuple[str, str], str],
+    whole: Mapping[tuple[str, str], str],
+    said: str,
+    proved: frozenset[str],
+    prover: Prover,
+) -> Printed:
+    """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
+    tasks = {key: text for key, text in found.items() if not _is_smoke(key[1])}
+    accounted = Account() if said else account(tasks, whole, proved, prover.name)
     tasks |= {key: text for key, text in whole.items() if _is_smoke(key[1])}
-    return Printed(tuple(_task(key, text) for key, text in tasks.items()), said, found)
+    return Printed(tuple(_task(key, text) for key, text in tasks.items()), said, accounted)
 
 
 def _is_smoke(goal: str) -> bool:
     return goal.startswith("smoke_")
 
 
-def _whole(texts: Iterable[tuple[str, str]], smoke: Iterable[tuple[str, str]]) -> list[str]:
+def _whole(texts: Iterable[tuple[str, str]]) -> list[str]:
     """Why3's options for what shows the context of every theory: its smoke goal, or else all its goals."""
+    smoke = {key for key in texts if _is_smoke(key[1])}
     options = [option for theory, goal in sorted(smoke) for option in ("-T", theory, "-G", goal)]
     bare = {theory for theory, _ in texts} - {theory for theory, _ in smoke}
     return options + [option for theory in sorted(bare) for option in ("-T", theory)]
@@ -227,12 +282,16 @@ def run_why3(command: list[str]) -> subprocess.CompletedProcess[str] | None:
         return None
 
 
-def _print(asked: list[str], stem: str) -> tuple[dict[tuple[str, str], str], str]:
+def _print(asked: list[str], stems: Sequence[str]) -> tuple[_Texts, str]:
+    """What Why3 prints of the files with these names, and what it complains of."""
+    tasks: _Texts = {stem: {} for stem in stems}
     with tempfile.TemporaryDirectory() as folder:
         done = run_why3([*asked, "-o", folder])
         if done is None:
-            return {}, f"why3 did not end within {WHY3_SECONDS} s"
-        tasks = dict(_read(path, stem) for path in sorted(Path(folder).glob("*.smt2")))
+            return tasks, f"why3 did not end within {WHY3_SECONDS} s"
+        for path in sorted(Path(folder).glob("*.smt2")):
+            stem, key, text = _read(path, stems)
+            tasks[stem][key] = text
     said = "\n".join(part for part in (_errors(done.stderr), done.stdout.strip()) if part)
     if done.returncode != 0 and not said:
         said = f"why3 ended with exit status {done.returncode}"
@@ -248,11 +307,12 @@ def _errors(stderr: str) -> str:
     return harmless.sub("", stderr).strip()
 
 
-def _read(path: Path, stem: str) -> tuple[tuple[str, str], str]:
-    """Theory, goal and text of a file ``<file>-<theory>-<goal>.smt2``, ``qt`` for a quote."""
+def _read(path: Path, stems: Sequence[str]) -> tuple[str, tuple[str, str], str]:
+    """File, theory and goal, and text of a file ``<file>-<theory>-<goal>.smt2``, ``qt`` for a quote."""
+    stem = max((stem for stem in stems if path.name.startswith(f"{stem}-")), key=len)
     theory, _, goal = path.stem.removeprefix(f"{stem}-").partition("-")
     goal = re.sub(r"(qtrefn)?qtvc$", lambda m: m[0].replace("qt", "'"), goal)
-    return (theory, goal), path.read_text(encoding="utf-8")
+    return stem, (theory, goal), path.read_text(encoding="utf-8")
 
 
 def _task(key: tuple[str, str], printed: str) -> Task:

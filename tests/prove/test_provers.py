@@ -109,6 +109,16 @@ def test_asking_a_real_prover(prover: str, tmp_path: Path) -> None:
     assert "nonsense" in broken.words
 
 
+def test_a_prover_takes_its_memory_in_large_pages_unless_the_user_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    command = ["sh", "-c", 'echo "$GLIBC_TUNABLES"']
+    assert "hugetlb=1" in run_limited(command, 5, Running())[1]
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
+    assert run_limited(command, 5, Running())[1] == "glibc.malloc.hugetlb=0\n"
+
+
 def test_a_prover_that_is_gone(tmp_path: Path) -> None:
     answer = ask(Prover("Z3", ("/no/such/z3",), "1"), TASK, "d1", Limits(1), tmp_path, Running())
     assert answer.verdict == "failed"

@@ -19,6 +19,7 @@ from sonnx_clip.prove.tasks import (
     configure,
     goal_options,
     lemmas,
+    print_files,
     print_tasks,
     source_digest,
     source_of,
@@ -85,6 +86,40 @@ def test_the_tasks_of_some_goals_are_those_of_the_whole_file(file: str, tmp_path
             assert {(o.theory, o.goal) for o in asked} <= {(n.theory, n.goal) for n in printed}
             assert printed.items() <= whole.items()
             assert len(printed) < len(whole)
+
+
+def test_files_that_are_printed_together_are_printed_as_each_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why3, proved = configure(tmp_path), lemmas()
+    files = [
+        "generated/why3/uint8.mlw",
+        "generated/why3/numpy_int8.mlw",
+        "why3/tensor.mlw",
+        "why3/kernel.mlw",
+    ]
+    started: list[list[str]] = []
+    real = tasks.run_why3
+    for prover in find_provers():
+        monkeypatch.setattr(tasks, "run_why3", lambda asked: started.append(asked) or real(asked))
+        together = print_files(why3, prover, files, proved)
+        assert len(started) == 2, "Why3 reads what the files share once for each way of printing"
+        started.clear()
+        monkeypatch.setattr(tasks, "run_why3", real)
+        assert together == {file: print_tasks(why3, prover, file, proved) for file in files}
+        assert all(printed.tasks and not printed.said for printed in together.values())
+
+
+def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbench) -> None:
+    why3, proved = configure(bench.build), lemmas()
+    (prover, _) = find_provers()
+    files = ["generated/why3/int8.mlw", "generated/why3/uint8.mlw"]
+    whole = print_files(why3, prover, files, proved)
+    bench.plant(files[0], "module Instance\n", "module Instance\n  axiom wrong: no_such_symbol\n")
+    found = print_files(why3, prover, files, proved)
+    assert "no_such_symbol" in found[files[0]].said
+    assert found[files[1]] == whole[files[1]]
+    assert found[files[1]].tasks
 
 
 def test_a_goal_that_is_not_there_hides_no_other(tmp_path: Path) -> None:
