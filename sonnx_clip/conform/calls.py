@@ -64,12 +64,6 @@ class Request:
             return self.at_start
         return np.arange(len(self.lower)) > (len(self.lower) - 1) // 2
 
-    def entries_of(self, call: int) -> Array:
-        """The bits of the entries of a call, shape (length,)."""
-        steps = self.starts[call] + _steps(self)
-        found: Array = self.pool[steps % len(self.pool) if self.indices is None else self.indices[call]]
-        return found
-
     @property
     def answer_shape(self) -> tuple[int, int]:
         """The shape of the bits of an answer."""

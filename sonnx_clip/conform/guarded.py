@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
+import sys
+import tempfile
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +19,7 @@ import numpy as np
 from sonnx_clip.conform.layouts import LAYOUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from sonnx_clip.conform.calls import Request
     from sonnx_clip.conform.dtypes import Array
@@ -27,36 +30,80 @@ ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
 
 _PAGE = mmap.PAGESIZE
 _NOTHING, _READ, _BOTH = 0, 1, 3  # of mprotect(2)
+_FAILED = ctypes.c_void_p(-1).value  # of mmap(2)
 _FILLED = 0xA5  # bytes around an operand
 _BY_ID = {layout.id: layout for layout in LAYOUTS}
 
 
 @cache
-def _protect() -> Callable[[int, int, int], int]:
-    function = ctypes.CDLL(None).mprotect
-    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    return function
+def _system() -> ctypes.CDLL:
+    """The C library, with the types of what is called of it."""
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *3 * (ctypes.c_int,), ctypes.c_int64)
+    return library
+
+
+def _shared_file() -> int:
+    """The descriptor of a file without a name."""
+    if sys.platform.startswith("linux"):
+        return os.memfd_create("operands")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def _mapped_twice(size: int) -> tuple[int, int]:
+    """Two addresses of the same new memory, and no descriptor of it: a runtime may write on all there are.
+
+    The memory is never given back: what a runtime was given, it may still hold.
+    """
+    descriptor = _shared_file()
+    try:
+        os.truncate(descriptor, size)
+        found = [_system().mmap(None, size, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)]
+    finally:
+        os.close(descriptor)
+    if _FAILED in found:
+        raise OSError(ctypes.get_errno(), f"mmap of {size} bytes")
+    return found[0], found[1]
+
+
+def _at(address: int, size: int) -> Array:
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
 
 class _Place:
-    """Pages for one operand, and one before and one after them."""
+    """Pages for one operand, and one before and one after them, as the runtime sees them.
+
+    The checker sees the same memory at a second address, where it can always write: a call then needs no
+    change of what the runtime may do.
+    """
 
     def __init__(self) -> None:
-        self._pages = 0
-        self._guards = (False, False)
-        self._start, self._size = 0, 0
-        self._data = b""
         self._grow(1)
 
     def _grow(self, pages: int) -> None:
-        self._memory = mmap.mmap(-1, (pages + 2) * _PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self._whole = np.frombuffer(self._memory, np.uint8)
-        self._address = self._whole.ctypes.data
-        self._whole[...] = _FILLED
-        self._pages, self._guards = pages, (False, False)
+        size = (pages + 2) * _PAGE
+        self._address, self._inner_address = _mapped_twice(size)
+        self._whole, self._inner = _at(self._address, size), _at(self._inner_address, size)
+        self._inner[...] = _FILLED
+        self._pages, self._guards, self._read_only = pages, (False, False), False
+        self._start, self._size, self._data = _PAGE, 0, b""
+        self._key: tuple[object, ...] = ()
 
     def _set(self, first: int, count: int, access: int) -> None:
-        _protect()(self._address + first * _PAGE, count * _PAGE, access)
+        _system().mprotect(self._address + first * _PAGE, count * _PAGE, access)
+
+    def _allow(self, read_only: bool, guards: tuple[bool, bool]) -> None:
+        """Let the runtime do so much, and no more."""
+        if guards != self._guards:
+            self._set(0, 1, _NOTHING if guards[0] else _BOTH)
+            self._set(self._pages + 1, 1, _NOTHING if guards[1] else _BOTH)
+            self._guards = guards
+        if read_only != self._read_only:
+            self._set(1, self._pages, _READ if read_only else _BOTH)
+            self._read_only = read_only
 
     def put(self, operand: Array, *, at_start: bool, read_only: bool, guards: tuple[bool, bool]) -> Array:
         """A copy of an operand, of its shape and strides, at the start or at the end of the pages.
@@ -67,29 +114,25 @@ class _Place:
             read_only: whether it cannot be written.
             guards: whether the pages before and after cannot be touched.
         """
-        low = sum(min(0, (n - 1) * s) for n, s in zip(operand.shape, operand.strides, strict=True))
-        high = sum(max(0, (n - 1) * s) for n, s in zip(operand.shape, operand.strides, strict=True))
-        size = high - low + operand.itemsize if operand.size else 0
+        low, size = _extent(operand)
         if size > self._pages * _PAGE:
             self._grow(2 * -(-size // _PAGE))
-        if guards != self._guards:
-            self._set(0, 1, _NOTHING if guards[0] else _BOTH)
-            self._set(self._pages + 1, 1, _NOTHING if guards[1] else _BOTH)
-            self._guards = guards
-        self._set(1, self._pages, _BOTH)
-        self._whole[self._start : self._start + self._size] = _FILLED
-        self._start = _PAGE if at_start else (self._pages + 1) * _PAGE - size
-        self._size = size
-        self._data = ctypes.string_at(operand.ctypes.data + low, size) if size else b""
-        self._memory[self._start : self._start + size] = self._data
-        if read_only:
-            self._set(1, self._pages, _READ)
-        bits = np.dtype(f"u{operand.itemsize}")
-        strides = operand.strides if operand.size else None
-        offset = self._start - low if size else _PAGE
-        found = np.ndarray(operand.shape, bits, self._whole, offset, strides).view(operand.dtype)
-        found.flags.writeable = False
-        return found
+        self._allow(read_only, guards)
+        start = _PAGE if at_start else (self._pages + 1) * _PAGE - size
+        if (start, size) != (self._start, self._size):
+            self._inner[self._start : self._start + self._size] = _FILLED
+            self._start, self._size = start, size
+        ctypes.memmove(self._inner_address + start, operand.ctypes.data + low, size)
+        self._data = b"" if read_only else ctypes.string_at(self._inner_address + start, size)
+        key = (operand.shape, operand.strides, operand.dtype, start, low)
+        if key != self._key:
+            bits = np.dtype(f"u{operand.itemsize}")
+            strides = operand.strides if operand.size else None
+            offset = start - low if size else _PAGE
+            self._shown = np.ndarray(operand.shape, bits, self._whole, offset, strides).view(operand.dtype)
+            self._shown.flags.writeable = False
+            self._key = key
+        return self._shown
 
     def written(self, name: str) -> str | None:
         """What was written since `put`, in words; what was there is restored."""
@@ -98,19 +141,26 @@ class _Place:
         if self._guards[1]:
             last -= _PAGE
         words = None
-        if self._memory[start:end] != self._data:
+        if not self._read_only and self._inner[start:end].tobytes() != self._data:
             words = f"it wrote into its input {name}"
-            self._memory[start:end] = self._data
+            self._inner[start:end] = np.frombuffer(self._data, np.uint8)
         for place, begin, stop in (("past the end", end, last), ("before the start", first, start)):
             begin, stop = max(begin, start - _PAGE), min(stop, end + _PAGE)  # noqa: PLW2901
-            if np.any(self._whole[begin:stop] != _FILLED):
+            if np.any(self._inner[begin:stop] != _FILLED):
                 words = f"it wrote {place} of {name}"
-                self._whole[begin:stop] = _FILLED
+                self._inner[begin:stop] = _FILLED
         return words
 
-    def holds(self, address: int) -> bool:
-        """Whether an address lies in the operand."""
-        return self._start <= address - self._address < self._start + max(1, self._size)
+
+def _extent(operand: Array) -> tuple[int, int]:
+    """Where the memory of an operand begins, from its first entry on, and how many bytes it has."""
+    if operand.flags.c_contiguous:
+        return 0, operand.nbytes
+    if not operand.size:
+        return 0, 0
+    steps = [(n - 1) * s for n, s in zip(operand.shape, operand.strides, strict=True)]
+    low, high = sum(min(0, step) for step in steps), sum(max(0, step) for step in steps)
+    return low, high - low + operand.itemsize
 
 
 class Operands:
@@ -126,6 +176,8 @@ class Operands:
         self._bounds = tuple(part.view(dtype) for part in (request.lower, request.upper))
         self._there: tuple[int, bool] | None = None
         self._guards = request.guards
+        # Entries that lie side by side in the pool, which is cyclic.
+        self._cycle = np.resize(request.pool, len(request.pool) + request.length)
         if BOUNDS in self._guards:
             self._arrays = tuple(
                 place.put(part, at_start=False, read_only=True, guards=(True, True))
@@ -137,7 +189,7 @@ class Operands:
         request, at_start = self._request, bool(self._sides[call])
         key = (int(request.starts[call]) if request.indices is None else ~call, at_start)
         if key != self._there:
-            operand = self._layout.prepared(request.entries_of(call)).view(self._type)
+            operand = self._layout.arrange(self._entries(call)).view(self._type)
             guards = BEFORE in self._guards, AFTER in self._guards
             read_only = WRITE in self._guards
             self._operand = self._x.put(operand, at_start=at_start, read_only=read_only, guards=guards)
@@ -149,7 +201,19 @@ class Operands:
                 place.put(part[call, ...], at_start=at_start, read_only=False, guards=(False, False))
                 for place, part in zip((self._lower, self._upper), self._bounds, strict=True)
             )
-        return self._operand, lower, upper
+        # An array of its own for each call: a runtime may change the shape of what it is given.
+        return self._operand.view(), lower, upper
+
+    def _entries(self, call: int) -> Array:
+        """The bits of the entries of a call, shape (length,)."""
+        request = self._request
+        if request.indices is not None:
+            found: Array = request.pool[request.indices[call]]
+            return found
+        start = int(request.starts[call])
+        if self._layout.repeats:
+            return np.full(request.length, request.pool[start])
+        return self._cycle[start : start + request.length]
 
     def written(self) -> Iterator[str]:
         """What the last call wrote where it may not, in words, as far as no guard stands there."""
@@ -165,4 +229,4 @@ class Operands:
 
     def is_x(self, result: Array) -> bool:
         """Whether a result lies in the memory of X."""
-        return self._x.holds(result.ctypes.data) and result.size > 0
+        return np.may_share_memory(result, self._operand)

@@ -38,13 +38,6 @@ class Layout:
     repeats: bool = False
     plain: bool = False
 
-    def prepared(self, entries: Array) -> Array:
-        """The entries in this layout, in memory that cannot be written: an input is not an output."""
-        base = entries.copy()
-        array = self.arrange(base)
-        array.flags.writeable = False
-        return array
-
 
 def _plain(v: Array) -> Array:
     return v
