@@ -43,6 +43,13 @@ class VectorFormat(StrEnum):
     NPZ = "npz"
 
 
+class Forms(StrEnum):
+    """In which forms of a model `check` judges a runtime that opens models."""
+
+    DEFAULT = "default"
+    ALL = "all"
+
+
 class LintFormat(StrEnum):
     """How `lint` prints its result."""
 

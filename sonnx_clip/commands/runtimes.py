@@ -10,6 +10,7 @@ from sonnx_clip.options import (
     BUILD,
     Again,
     Format,
+    Forms,
     Jobs,
     Json,
     OnlyTypes,
@@ -42,6 +43,10 @@ def check(
     require: Annotated[
         list[str] | None, typer.Option(metavar="TYPE", help="This type must be supported; may be repeated.")
     ] = None,
+    forms: Annotated[
+        Forms,
+        typer.Option(help="Of a model, where the runtime opens any; default: each two traits meet in one."),
+    ] = Forms.DEFAULT,
     limit: Annotated[
         float, typer.Option(min=0.01, metavar="SECONDS", help="A call may take so much of its own time.")
     ] = CALL,
@@ -66,6 +71,7 @@ def check(
         again=again,
         limits=Limits(limit, start_limit),
         require=require or [],
+        forms=forms.value,
     )
     raise typer.Exit(status)
 

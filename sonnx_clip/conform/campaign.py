@@ -22,44 +22,33 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 import sonnx_clip
-from sonnx_clip.conform.calls import OVERWRITTEN, Request, entry_indices
 from sonnx_clip.conform.conditions import conditions
-from sonnx_clip.conform.dtypes import bits_type, hex_bits
-from sonnx_clip.conform.explanation import explain_deviation
+from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.kept import Keeper
-from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.report import ClassReport, Deviation, Report, TypeReport
-from sonnx_clip.conform.reproduce import reproducing_line
+from sonnx_clip.conform.model_forms.judge_forms import judge_forms, with_forms_judged
+from sonnx_clip.conform.report import ClassReport, Report, TypeReport
 from sonnx_clip.conform.runtimes import code_digest, module_of
 from sonnx_clip.conform.scope import scope
-from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, same_calls, sample
-from sonnx_clip.conform.tally import Spot, Tally
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
+from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.vectors import class_ids, plan
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
 from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.show import show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.calls import Answer
     from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.conform.model_forms.axes import Choice
     from sonnx_clip.conform.report import Verdict
     from sonnx_clip.conform.worker import Worker
     from sonnx_clip.progress import Show
     from sonnx_clip.spec.types import ElementType
 
-_LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
-
-_WRITTEN = 2000  # different entries at most that a reproducing line writes out
-_WINDOW = 64
-
-_AGAIN, _IN_A_ROW = 3, 64  # how often a call is made again that no simpler one repeats; and in a new process
 _SAMPLE = 16  # calls of a request whose form was always refused
 
 
@@ -73,6 +62,7 @@ def run_campaign(
     jobs: int = 1,
     kept: Path | None = None,
     again: bool = False,
+    forms: Choice = "default",
     on_progress: Show = lambda _, __: None,
 ) -> Report:
     """Judge a runtime.
@@ -86,6 +76,8 @@ def run_campaign(
         jobs: how many element types are judged at once.
         kept: the folder in which verdicts are kept; if None, none is taken from there and none is kept.
         again: judge also what was judged before under the same conditions.
+        forms: of a runtime that opens models, in which forms of a model it is judged beside the one in which
+            all other calls are made: some that cover every pair of values of two axes, or all.
         on_progress: called with the number of types that are judged, and the last of them.
 
     Raises:
@@ -96,7 +88,7 @@ def run_campaign(
     began = time.monotonic()
     required = [etype.id for etype in machine_types(require)] if require else []
     wanted = machine_types([*types, *required] if types else ())
-    keeper = _Kept(runtime, kept, policy, limits)
+    keeper = _Kept(runtime, kept, policy, limits, forms)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     running = _Running()
     numbers = count(1)  # the next number is one step of the interpreter, whichever thread takes it
@@ -105,7 +97,7 @@ def run_campaign(
         if (taken := old[etype.id]) is not None:
             on_progress(next(numbers), etype.id)
             return taken[0].version, taken[0].report
-        version, report = _judge(runtime, etype, policy, limits, running)
+        version, report = _judge(runtime, etype, policy, limits, running, forms)
         if not running.stopped:
             keeper.keep(etype, version, report)
             on_progress(next(numbers), etype.id)
@@ -148,8 +140,10 @@ class _Known(BaseModel):
 class _Kept:
     """The verdicts on one runtime that were made before, by element type."""
 
-    def __init__(self, runtime: str, folder: Path | None, policy: Policy, limits: Limits) -> None:
-        options = {"policy": policy, "limits": limits}
+    def __init__(
+        self, runtime: str, folder: Path | None, policy: Policy, limits: Limits, forms: Choice
+    ) -> None:
+        options = {"policy": policy, "limits": limits, "forms": forms}
         self._runtime, self._policy = runtime, policy
         self._keeper = Keeper(folder, lambda: conditions(runtime, [__name__], options))
 
@@ -172,7 +166,8 @@ class _Kept:
 
         That a runtime died may be the machine's fault; a class that was not reached is the checker's.
         """
-        if report.verdict not in ("crashed", "unreached", "environment"):
+        verdicts = {report.verdict, *(form.verdict for form in report.forms or ())}
+        if not verdicts & {"crashed", "unreached", "environment"}:
             text = _Known(version=version, report=report).model_dump_json()
             self._keeper.keep(text, *self._name(etype), type=etype.id)
 
@@ -219,21 +214,33 @@ def machine_types(ids: Sequence[str] = ()) -> list[ElementType]:
 
 
 def _judge(
-    runtime: str, etype: ElementType, policy: Policy, limits: Limits, running: _Running
+    runtime: str, etype: ElementType, policy: Policy, limits: Limits, running: _Running, forms: Choice
 ) -> tuple[str, TypeReport]:
     """The runtime's version, and its verdicts in one element type."""
+    refused: TypeReport | None = None
     try:
-        session = Session(runtime, etype.id, limits)
-    except UnsupportedError as error:
-        return error.version, _without_comparison(etype, "unsupported", str(error))
+        try:
+            session = Session(runtime, etype.id, limits)
+        except UnsupportedError as error:
+            refused = _without_comparison(etype, "unsupported", str(error))
+            if not error.opens_models:
+                return error.version, refused
+            session = Session(runtime, etype.id, limits, models_only=True)  # other forms may be served
     except RuntimeDiedError as error:
         return runtime, _without_comparison(etype, "crashed", f"{error} while it was opened")
     worker = session.worker
     running.add(worker)
     try:
-        tally = Tally(etype, policy, _Describer(etype, session))
-        stopped = _count_all(session, tally, etype)
-        report = tally.report(stopped, session.remarks)
+        stopped = None
+        if refused is None:
+            tally = Tally(etype, policy, Describer(etype, session))
+            stopped = _count_all(session, tally, etype)
+            report = tally.report(stopped)
+        else:
+            report = refused
+        if worker.models and stopped is None:
+            report = with_forms_judged(report, judge_forms(session, etype, policy, forms))
+        report = report.model_copy(update={"remarks": tuple(session.remarks)})
         with suppress(RuntimeDiedError):
             left = worker.end()
             if left:
@@ -271,152 +278,3 @@ def _without_comparison(etype: ElementType, verdict: str, words: str) -> TypeRep
     ]
     first = classes[0].verdict
     return TypeReport(type=etype.id, verdict=first, compared=0, words=words, classes=tuple(classes))
-
-
-class _Describer:
-    """Writes the `Deviation` for a spot: the shortest call that still deviates, and why."""
-
-    def __init__(self, etype: ElementType, session: Session) -> None:
-        self._etype = etype
-        self._session = session
-        self._afresh = 0
-
-    def __call__(self, spot: Spot) -> Deviation:
-        etype, bounds = self._etype, self._bounds(spot.request, spot.row)
-        got = spot.got
-        values = {"X": spot.x, "min": bounds[0], "max": bounds[1]}
-        shown = " ".join(f"{name}={show(value, etype)}" for name, value in values.items())
-        due = show(spot.due, etype)
-        explanation = None
-        if got is not None:
-            shown = f"{shown}: got {show(got, etype)}, expected {due}"
-            explanation = explain_deviation(etype, (spot.x, *bounds), spot.due, got)
-        layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
-        return Deviation(
-            kind=spot.kind,
-            x=hex_bits(spot.x, etype.id),
-            min=hex_bits(bounds[0], etype.id),
-            max=hex_bits(bounds[1], etype.id),
-            expected=hex_bits(spot.due, etype.id),
-            got=None if got is None else hex_bits(got, etype.id),
-            shown=shown,
-            words=words,
-            latitude=spot.latitude,
-            layout=layout,
-            explanation=explanation,
-            reproduce=line,
-        )
-
-    def _shortest(self, spot: Spot, due: str) -> tuple[str, str, str | None]:
-        """The layout and the line that repeat a deviation, with as few and as equal entries as will do.
-
-        Last, what is said of it in words: by the runtime, or of what is not repeated.
-        """
-        request = spot.request
-        if spot.kind == "crashed":  # it is known already which calls do it
-            return request.layout, self.line(request, spot.row, due, spot.column), spot.words
-        for simpler in self._simpler(spot):
-            place = self._place(spot, simpler)
-            if place is not None:
-                return simpler.layout, self.line(simpler, 0, due + place), spot.words
-        if request.length == 0:
-            due = "no entries, shape and type of x"
-        elif request.length > 1:
-            due = f"{due} at entry {spot.column}"
-        if spot.words == OVERWRITTEN:
-            following = self._bounds(request, (spot.row + 1) % len(request.lower))
-            line = self.line(
-                request, spot.row, f"{due}; the next call changes the result", following=following
-            )
-            return request.layout, line, spot.words
-        times, words = self._again(spot)
-        line = self.line(request, spot.row, due, spot.column, times=times)
-        return request.layout, line, spot.words or words
-
-    def _again(self, spot: Spot) -> tuple[int, str | None]:
-        """The same call again: how often it is made until it deviates, and what is said if it is not once.
-
-        Three times where it stands; then in a new process, where the calls before are the same call.
-        """
-        if spot.got is None:
-            return 1, None
-        try:
-            for _ in range(_AGAIN):
-                if len(self._showing(spot, self._session.repeat(same_calls(spot.request, spot.row, 1)))):
-                    return 1, None
-            words = f"not repeated: asked again {_AGAIN} times, the answer was another one"
-            self._afresh += 1
-            if self._afresh > _AGAIN:
-                return 1, words
-            self._session.restart()
-            answer = self._session.repeat(same_calls(spot.request, spot.row, _IN_A_ROW))
-        except (GaveUpError, EnvironmentFaultError):
-            return 1, None
-        rows = self._showing(spot, answer)
-        if not len(rows):
-            return 1, f"{words}, nor is it among {_IN_A_ROW} calls in a new process"
-        call = int(rows[0]) + 1
-        return call, f"it depends on earlier calls: in a new process call {call} of this kind gives it"
-
-    def _showing(self, spot: Spot, answer: Answer) -> Array:
-        """The calls of an answer that deviate as a spot does."""
-        if answer.died is not None or answer.failures:
-            return np.zeros(0, int)
-        return np.flatnonzero(answer.bits[:, spot.column] == spot.got)
-
-    def _simpler(self, spot: Spot) -> Iterator[Request]:
-        """Calls with the value of X alone, ever longer, then in the layout in which it deviated, then cut."""
-        request = spot.request
-        if request.length == 0:
-            return
-        pool, low, high = self._bits(spot.x, *self._bounds(request, spot.row))
-        for layout, length in [*_LENGTHS, (request.layout, request.length)]:
-            yield Request(layout, length, pool, np.zeros(1, int), low, high)
-        if len(request.pool) > _WRITTEN:
-            yield _cut(request, spot.row, spot.column)
-
-    def _bits(self, *values: int) -> list[Array]:
-        return [np.array([value], bits_type(self._etype.id)) for value in values]
-
-    def _place(self, spot: Spot, request: Request) -> str | None:
-        """Where in a simpler call the deviation shows again, in words; None if it does not."""
-        try:
-            answer = self._session.repeat(request)
-        except (GaveUpError, EnvironmentFaultError):
-            return None
-        if answer.died is not None:
-            return None
-        everywhere = " at every entry" if request.length > 1 else ""
-        if spot.got is None or answer.failures:
-            return everywhere if spot.got is None and answer.failures else None
-        alike = answer.bits[0] == spot.got
-        if alike.all():
-            return everywhere
-        same = request.length == spot.request.length and alike[spot.column]
-        return f" at entry {spot.column}" if same else None
-
-    def _bounds(self, request: Request, row: int) -> tuple[int, int]:
-        return int(request.lower[row]), int(request.upper[row])
-
-    def line(
-        self, request: Request, row: int, due: str, column: int = 0, *,
-        following: tuple[int, int] | None = None, times: int = 1,
-    ) -> str:  # fmt: skip
-        """The line of Python that makes a call of a request, so many times, and perhaps another call."""
-        bounds = self._bounds(request, row)
-        if len(request.pool) > _WRITTEN:
-            request, row = _cut(request, row, column), 0
-            due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
-        entries = request.pool[entry_indices(request)[row]].tolist()
-        return reproducing_line(
-            self._session.worker, request.layout, entries, (bounds, following), due, times
-        )
-
-
-def _cut(request: Request, row: int, column: int) -> Request:
-    """One call of a request, with the entries about one of them, over and over; that one keeps its place."""
-    indices = entry_indices(request)[row]
-    first = column - column % _WINDOW
-    window = request.pool[indices[first : first + _WINDOW]]
-    bounds = request.lower[row : row + 1], request.upper[row : row + 1]
-    return Request(request.layout, request.length, window, np.zeros(1, int), *bounds)

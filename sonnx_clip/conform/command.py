@@ -12,6 +12,7 @@ from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.kept import FOLDER
 from sonnx_clip.conform.limits import LIMITS, Limits
+from sonnx_clip.conform.model_forms.form_words import form_lines
 from sonnx_clip.conform.text import print_report, reproducers, summary
 from sonnx_clip.errors import UserError
 from sonnx_clip.files import check_target, is_standard_output, make_folder, write_whole
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.conform.compare import Policy
+    from sonnx_clip.conform.model_forms.axes import Choice
 
 
 def check_runtime(
@@ -38,6 +40,7 @@ def check_runtime(
     again: bool = False,
     limits: Limits = LIMITS,
     require: Sequence[str] = (),
+    forms: Choice = "default",
 ) -> int:
     """Run the checker, print the report, perhaps write it.
 
@@ -57,6 +60,7 @@ def check_runtime(
         again: judge also what was judged before under the same conditions.
         limits: how long the runtime may take.
         require: ids of element types that must be supported.
+        forms: in which forms of a model a runtime that opens models is judged.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
@@ -73,7 +77,7 @@ def check_runtime(
         report = run_campaign(
             runtime, types, policy=policy, on_progress=show, jobs=jobs or os.cpu_count() or 1,
             kept=None if build is None else build / FOLDER, again=again,
-            limits=limits, require=require,
+            limits=limits, require=require, forms=forms,
         )  # fmt: skip
     text = report.model_dump_json(indent=1) + "\n"
     if output is not None:
@@ -82,9 +86,9 @@ def check_runtime(
         write_whole(repro, reproducers(report))
     if as_json:
         sys.stdout.write(text)
-        print("\n".join([summary(report), *behaviour(report)]), file=sys.stderr)
+        print("\n".join([summary(report), *behaviour(report), *form_lines(report)]), file=sys.stderr)
     elif brief:
-        print("\n".join([summary(report), *behaviour(report)]))
+        print("\n".join([summary(report), *behaviour(report), *form_lines(report)]))
     else:
         print_report(report, Console(), None if repro is None else str(repro))
     for etype, words in report.environment.items():

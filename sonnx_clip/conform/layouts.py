@@ -58,6 +58,7 @@ LAYOUTS = (
     Layout("offset", 65, lambda v: np.append(v[:1], v)[1:], "np.append(v[:1], v)[1:]"),
     Layout("rank-2", 63, lambda v: v.reshape(9, 7), "v.reshape(9, 7)"),
     Layout("rank-3", 63, lambda v: v.reshape(3, 3, 7), "v.reshape(3, 3, 7)"),
+    Layout("rank-4", 63, lambda v: v.reshape(3, 1, 3, 7), "v.reshape(3, 1, 3, 7)"),
     Layout("rank-2-empty", 0, lambda v: v.reshape(0, 3), "v.reshape(0, 3)"),
     Layout("rank-3-empty", 0, lambda v: v.reshape(3, 0, 2), "v.reshape(3, 0, 2)"),
     Layout("stride-0", 65, lambda v: np.broadcast_to(v[:1], 65), "np.broadcast_to(v[:1], 65)", repeats=True),

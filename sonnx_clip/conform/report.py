@@ -9,13 +9,24 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from sonnx_clip.conform.model_forms.axes import Bounds, ModelForm, Shape
+
 Verdict: TypeAlias = Literal[
-    "conforms", "acceptable", "violates", "refused", "unsupported", "crashed", "unreached", "environment"
+    "conforms",
+    "acceptable",
+    "violates",
+    "depends",
+    "refused",
+    "unsupported",
+    "crashed",
+    "unreached",
+    "environment",
 ]
 """What a runtime gets for a class; ``unreached`` says that the run compared nothing in it and has failed,
-``environment`` that the machine lacks what the runtime needs, so that nothing follows for the runtime."""
+``environment`` that the machine lacks what the runtime needs, so that nothing follows for the runtime,
+``depends`` that it is wrong in some forms of a model and not, or otherwise, in others."""
 
-FAILING: frozenset[Verdict] = frozenset({"violates", "crashed", "unreached", "environment"})
+FAILING: frozenset[Verdict] = frozenset({"violates", "depends", "crashed", "unreached", "environment"})
 
 
 class _Stored(BaseModel):
@@ -91,12 +102,39 @@ class ReadingMatch(_Stored):
     left_in: tuple[str, ...] = ()
 
 
+class FormReport(_Stored):
+    """What came of one form of a model, in calls that are the same in every form.
+
+    `bounds`, `shape`, `rank`, `opset` and `optimised` are those of `axes.ModelForm`. The verdict is the worst
+    of the classes; `classes` are those that do not conform, empty where the form is refused as a whole, in
+    the `words` of the runtime. `deviations` are the first of each class in which forms differ.
+    """
+
+    bounds: Bounds
+    shape: Shape
+    rank: int
+    opset: int
+    optimised: bool
+    verdict: Verdict
+    compared: int
+    calls: int
+    words: str | None = None
+    classes: dict[str, Verdict] = {}
+    deviations: dict[str, Deviation] = {}
+
+    @property
+    def form(self) -> ModelForm:
+        """The form."""
+        return ModelForm(self.bounds, self.shape, self.rank, self.opset, self.optimised)
+
+
 class TypeReport(_Stored):
     """One element type. `words` are the runtime's own when it is unsupported or crashed.
 
     `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed beside
     the results, `calls` how many were made. `readings` is None where no answers were compared, and in
-    reports of older versions.
+    reports of older versions. `forms` are the forms of a model that were judged, None of a runtime that opens
+    no models: the verdict of a class takes those of the forms into account, all counts are without them.
     """
 
     type: str
@@ -109,6 +147,12 @@ class TypeReport(_Stored):
     calls: int = 0
     classes: tuple[ClassReport, ...]
     readings: ReadingMatch | None = None
+    forms: tuple[FormReport, ...] | None = None
+
+    @property
+    def served_forms(self) -> tuple[FormReport, ...]:
+        """The forms that the runtime does not refuse."""
+        return tuple(found for found in self.forms or () if found.verdict != "refused")
 
 
 class Report(_Stored):
@@ -138,17 +182,22 @@ class Report(_Stored):
 
     @property
     def compared(self) -> int:
-        """How many results were compared in all."""
-        return sum(found.compared for found in self.types)
+        """How many results were compared in all, those of forms of a model included."""
+        forms = sum(form.compared for found in self.types for form in found.forms or ())
+        return forms + sum(found.compared for found in self.types)
 
     @property
     def failed(self) -> bool:
         """Whether something violates, crashed or was not reached, is required and unsupported, or nothing
-        was compared at all.
+        was compared at all, or in no form of a model.
         """
         missing = any(found.type in self.required and found.verdict == "unsupported" for found in self.types)
         failing = any(c.verdict in FAILING for found in self.types for c in found.classes)
-        return self.compared == 0 or missing or failing
+        blind = any(
+            found.forms is not None and found.compared and not any(form.compared for form in found.forms)
+            for found in self.types
+        )
+        return self.compared == 0 or missing or failing or blind
 
     @property
     def environment(self) -> dict[str, str]:

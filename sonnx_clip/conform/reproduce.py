@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
@@ -11,15 +12,30 @@ from sonnx_clip.conform.layouts import LAYOUTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.conform.worker import Worker
-
     Bounds: TypeAlias = tuple[int, int]
 
 _LAYOUTS = {layout.id: layout for layout in LAYOUTS}
 
 
+@dataclass(frozen=True)
+class CallText:
+    """How a call is written.
+
+    Args:
+        etype: the id of the element type.
+        imports: statements in front.
+        call: an expression in ``x``, ``l`` and ``m``.
+        before: statements that it needs, behind those that make ``x``, ``l`` and ``m``.
+    """
+
+    etype: str
+    imports: str
+    call: str
+    before: Sequence[str] = ()
+
+
 def reproducing_line(
-    worker: Worker,
+    how: CallText,
     layout: str,
     entries: Sequence[int],
     bounds: tuple[Bounds, Bounds | None],
@@ -31,14 +47,14 @@ def reproducing_line(
     It has no single quotes, so that a shell takes it between two of them.
 
     Args:
-        worker: knows the element type, and how the runtime is called.
+        how: the element type, and how the runtime is called.
         layout: id of the layout of X.
         entries: bits of X in order; a cycle of them is written as one.
         bounds: bits of min and of max; and of those of a second call, made before the result is read.
         due: what is printed last.
         times: how often the call is made, the last time being that which counts.
     """
-    etype, bits = worker.etype, bits_type(worker.etype)
+    etype, bits = how.etype, bits_type(how.etype)
     dtype = "ml_dtypes.bfloat16" if etype == "bfloat16" else f"np.{etype}"
     modules = "import numpy as np" + (", ml_dtypes" if etype == "bfloat16" else "")
     lower, upper, *others = (
@@ -48,15 +64,16 @@ def reproducing_line(
     )
     parts = [
         modules,
-        *([worker.imports] if worker.imports else []),
+        *([how.imports] if how.imports else []),
         f"v = {_entries(etype, entries)}.view({dtype})",
         f"x = {_LAYOUTS[layout].text}",
         f"l = {lower}",
         f"m = {upper}",
-        f"y = np.asarray({worker.call})"
+        *how.before,
+        f"y = np.asarray({how.call})"
         if times == 1
-        else f"y = [np.asarray({worker.call}) for _ in range({times})][-1]",
-        *([f"l, m = {', '.join(others)}", f"z = {worker.call}"] if others else []),
+        else f"y = [np.asarray({how.call}) for _ in range({times})][-1]",
+        *([f"l, m = {', '.join(others)}", f"z = {how.call}"] if others else []),
         'b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]',
         f'print(y.dtype, y.shape, b, "expected:", {json.dumps(due)})',
     ]

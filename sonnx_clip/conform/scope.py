@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.model_forms.axes import every_value
 from sonnx_clip.conform.vectors import LENGTHS, LONG
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.report import TypeReport
 
+_PAIRWISE = 40  # forms: more are those of --forms all
 _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
 
 
@@ -29,6 +31,14 @@ def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
         f"one unusual length above {_SHORT - 1} or any above {LONG:,}",
         f"what begins after more calls of a type than were made here ({calls:,})",
         "writes outside of the memory of the result",
-        "other forms of a model, other threads, other processors",
     ]
+    forms = max((one.served_forms for one in types), key=len, default=())
+    if forms:
+        every = every_value([found.form for found in forms])
+        parts += [f"{len(forms)} forms of a model under the same chosen bounds ({every})"]
+        unseen += ["other constant bounds", "models of more nodes", "other threads, other processors"]
+        if len(forms) <= _PAIRWISE:
+            unseen += ["what three traits of a form of a model bring about together"]
+    else:
+        unseen += ["other forms of a model, other threads, other processors"]
     return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."

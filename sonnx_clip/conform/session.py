@@ -56,6 +56,7 @@ class Session:
         runtime: the name of a runtime.
         etype: the id of an element type.
         limits: how long it may take.
+        models_only: as for `Worker`.
 
     Raises:
         UserError: as `Worker`, and likewise the others.
@@ -63,14 +64,18 @@ class Session:
         RuntimeDiedError: it died while it was opened.
     """
 
-    def __init__(self, runtime: str, etype: str, limits: Limits) -> None:
-        self.worker = Worker(runtime, etype, limits)
+    def __init__(self, runtime: str, etype: str, limits: Limits, *, models_only: bool = False) -> None:
+        self.worker = Worker(runtime, etype, limits, models_only=models_only)
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
-        self._deadly: dict[str, set[int]] = {}  # by layout, classes
-        self._empty: dict[str, int] = {}  # by layout, deaths of calls without entries
+        self.forget()
         self._unguarded: frozenset[str] = frozenset()
         self._deaths = self._hangs = 0
         self._answered = False
+
+    def forget(self) -> None:
+        """Forget of which classes it died: calls of another form follow."""
+        self._deadly: dict[str, set[int]] = {}  # by layout, classes
+        self._empty: dict[str, int] = {}  # by layout, deaths of calls without entries
 
     def ask(self, request: Request, table: Table) -> Iterator[Piece]:
         """The answers to the calls of a request, in pieces; a piece may say that the runtime died of a call.
@@ -97,15 +102,15 @@ class Session:
             if call:
                 rows = np.arange(call)
                 failures = {row: found for row, found in answer.failures.items() if row < call}
-                yield *_cut(request, table, rows), Answer(answer.bits[:call], failures)
-            row = _cut(request, table, np.array([call]))
+                yield *cut(request, table, rows), Answer(answer.bits[:call], failures)
+            row = cut(request, table, np.array([call]))
             before = {key: set(found) for key, found in self._deadly.items()}
             yield from self._blamed(*row, replace(answer.died, call=call))
             self._require_life(answer.died)
             if before != self._deadly:
                 pending.append(row)
             if call + 1 < len(request.lower):
-                pending.append(_cut(request, table, np.arange(call + 1, len(request.lower))))
+                pending.append(cut(request, table, np.arange(call + 1, len(request.lower))))
 
     def repeat(self, request: Request) -> Answer:
         """The answer to a request as far as it goes; where the runtime has died it is started again.
@@ -218,7 +223,7 @@ class Session:
                 return None
             somewhere = list(set().union(*known))
             kept = ~np.isin(table.classes, somewhere).all(axis=1)
-            return _cut(request, table, np.flatnonzero(kept)) if kept.any() else None
+            return cut(request, table, np.flatnonzero(kept)) if kept.any() else None
         deadly = {index for found in known for index in found if sum(index in f for f in known) >= _LAYOUTS}
         deadly |= self._deadly.get(request.layout, set())
         if not deadly:
@@ -234,7 +239,7 @@ class Session:
                 indices[row, bad[row]] = safe[0]
         if not kept.any():
             return None
-        return _cut(replace(request, indices=indices), table, np.flatnonzero(kept))
+        return cut(replace(request, indices=indices), table, np.flatnonzero(kept))
 
 
 def _classes(request: Request, table: Table) -> tuple[int, ...]:
@@ -255,7 +260,7 @@ def _all_like(request: Request, column: int) -> Request:
     return replace(request, indices=np.full((1, request.length), index))
 
 
-def _cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
+def cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
     """Some calls of a request, in the same memory."""
     parts = (table.lower, table.upper, table.due, table.classes)
     return _calls(request, rows), Table(table.pool, *(part[rows] for part in parts))
@@ -280,4 +285,4 @@ def _calls(request: Request, rows: Array) -> Request:
 
 def sample(request: Request, table: Table, count: int) -> tuple[Request, Table]:
     """So many of the calls of a request, spread over it."""
-    return _cut(request, table, np.unique(np.linspace(0, len(request.lower) - 1, count).astype(int)))
+    return cut(request, table, np.unique(np.linspace(0, len(request.lower) - 1, count).astype(int)))

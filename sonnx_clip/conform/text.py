@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.conform.model_forms.form_words import dependences, form_lines, refusals
 from sonnx_clip.counts import counted
 from sonnx_clip.oracle import load_oracle
 
@@ -28,12 +29,14 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
     "conforms": ("=", "green"),
     "acceptable": ("~", "yellow"),
     "violates": ("X", "bold red"),
+    "depends": ("f", "bold red"),
     "refused": ("r", "yellow"),
     "unsupported": ("-", "dim"),
     "crashed": ("!", "bold red"),
     "unreached": ("?", "bold red"),
     "environment": ("e", "bold red"),
 }
+_LEGEND: dict[Verdict, str] = {"depends": "depends on the form"}
 _FORMS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 
@@ -51,13 +54,13 @@ def print_report(report: Report, console: Console, repro: str | None = None) -> 
     if repro is not None:
         console.print(f"reproducers: sh {repro}", soft_wrap=True, highlight=False, markup=False)
     whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
-    for line in behaviour(report):
+    for line in (*behaviour(report), *form_lines(report)):
         console.print(line, soft_wrap=whole, highlight=False, markup=False)
     if any(found.verdict in ("conforms", "acceptable") for found in report.types):
         console.print(" ".join(report.scope), soft_wrap=whole, highlight=False, markup=False)
     console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
     console.print(_table(report))
-    legend = "  ".join(f"{sign} {verdict}" for verdict, (sign, _) in _SIGNS.items())
+    legend = "  ".join(f"{sign} {_LEGEND.get(verdict, verdict)}" for verdict, (sign, _) in _SIGNS.items())
     console.print(f"[dim]{legend}[/]", soft_wrap=True, highlight=False)
     console.print(summary(report), soft_wrap=whole, highlight=False, markup=False)
 
@@ -73,13 +76,20 @@ def reproducers(report: Report) -> str:
             for d in c.deviations:
                 lines.append(f"\n# {found.type}, {c.id}, {d.latitude or d.kind}: {' '.join(d.shown.split())}")
                 lines.append(_pasted(d.reproduce))
+        for form in found.forms or ():
+            for id_, d in form.deviations.items():
+                shown = " ".join(d.shown.split())
+                lines.append(
+                    f"\n# {found.type}, {id_}, {d.latitude or d.kind}, model with {form.form}: {shown}"
+                )
+                lines.append(_pasted(d.reproduce))
     return "\n".join([*lines, ""])
 
 
 def summary(report: Report) -> str:
     """The last line: what was judged, how, and with which verdicts."""
     verdicts = [found.verdict for found in report.types]
-    counts = ", ".join(f"{verdicts.count(v)} {v}" for v in _SIGNS if v in verdicts)
+    counts = ", ".join(f"{verdicts.count(v)} {_LEGEND.get(v, v)}" for v in _SIGNS if v in verdicts)
     nothing = "; nothing was compared" if report.compared == 0 else ""
     seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
     return (
@@ -137,10 +147,27 @@ def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
         unreached = [c.id for c in found.classes if c.verdict == "unreached"]
         if unreached:
             yield f"[bold red]unreached[/] {found.type}: no vector reached {', '.join(unreached)}"
-    for lines_of, word in ((_refused, "refused"), (_noticed, "noticed")):
-        for line, names in _shared(report.types, lines_of).items():
+    shared = [("refused", _shared(report.types, _refused)), ("noticed", _shared(report.types, _noticed))]
+    shared.append(("refused", {f", models {line}": names for line, names in refusals(report).items()}))
+    for word, lines in shared:
+        for line, names in lines.items():
             yield f"[dim]{word}[/] {', '.join(names)}{escape(line)}"
+    yield from _depending(report, pasted=pasted)
     yield from _all_deviations(report, pasted=pasted)
+
+
+def _depending(report: Report, *, pasted: bool) -> Iterator[str]:
+    """Where the verdict depends on the form of the model, each with a deviation and its line."""
+    for one in dependences(report):
+        style = "bold red" if one.failing else "yellow"
+        places = "; ".join(f"{etype} {', '.join(ids)}" for etype, ids in one.places.items())
+        yield f"[{style}]depends on the form[/] [bold]{escape(places)}[/]: {escape(one.text)}"
+        if one.first is not None:
+            yield f"    {next(iter(one.places))}, model with {one.form}: {escape(one.first.shown)}"
+            if one.first.words:
+                yield f"    {escape(one.first.words)}"
+            if pasted:
+                yield f"    {escape(_pasted(one.first.reproduce))}"
 
 
 def _refused(found: TypeReport) -> list[str]:

@@ -118,7 +118,7 @@ def _random(etype: ElementType) -> Iterator[tuple[Request, Table]]:
 def _lengths(etype: ElementType) -> Iterator[tuple[Request, Table]]:
     """Calls of very many lengths, with few bounds."""
     pool = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, pool, *_covering(etype, _FEW_BOUNDS))
+    table = tabulate(etype, pool, *covering_bounds(etype, _FEW_BOUNDS))
     for length in LENGTHS:
         yield _request(table, PLAIN.id, length, times=1)
 
@@ -132,12 +132,12 @@ def _long(etype: ElementType) -> Iterator[tuple[Request, Table]]:
         # Of NumPy's random streams this one is promised never to change.
         random = np.random.PCG64(_SEED).random_raw(LONG).astype(bits_type(etype.id))
         pool = np.concatenate([np.array(special_patterns(etype), bits_type(etype.id)), random])
-    bounds = _covering(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS)
+    bounds = covering_bounds(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS)
     yield _request(tabulate(etype, pool, *bounds), PLAIN.id, LONG)
 
 
 @cache
-def _covering(etype: ElementType, count: int) -> tuple[Array, Array]:
+def covering_bounds(etype: ElementType, count: int) -> tuple[Array, Array]:
     """Pairs of special bounds, shapes (count,), that together reach every class which special values do."""
     pool = np.array(special_patterns(etype), bits_type(etype.id))
     table = tabulate(etype, pool, *_pairs(pool))

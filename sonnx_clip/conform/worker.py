@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import multiprocessing as mp
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.board import IMPORTS, OPENS
 from sonnx_clip.conform.calls import Answer, Caller, Died, failure_of
 from sonnx_clip.conform.guardian import guard
 from sonnx_clip.conform.habits import Habits
+from sonnx_clip.conform.model_forms.form_caller import FormCaller
 from sonnx_clip.conform.runtimes import RUNTIMES, find_runtime, module_of
 from sonnx_clip.conform.words import printable, words_of
 from sonnx_clip.errors import UserError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
     from sonnx_clip.conform.guardian import Asked, Handle, Program
     from sonnx_clip.conform.limits import Limits
+    from sonnx_clip.conform.runtimes import RunText
 
 _PRELOADED = ["__main__", "sonnx_clip.conform.worker", "sonnx_clip.conform.dialects.process", "ml_dtypes"]
 
@@ -34,15 +37,24 @@ class RuntimeDiedError(Exception):
 
 
 class UnsupportedError(Exception):
-    """The runtime does not support the element type, in its own words."""
+    """The runtime does not support the element type, in its own words; other forms of a model it may."""
 
-    def __init__(self, words: str, version: str) -> None:
-        self.version = version
+    def __init__(self, words: str, version: str, *, opens_models: bool = False) -> None:
+        self.version, self.opens_models = version, opens_models
         super().__init__(words)
 
 
-def open_runtime(board: Board, runtime_name: str, etype: str) -> tuple[dict[str, Any], Handle | None]:
-    """What the process of a runtime does first: import it and open it. Its greeting, and what makes calls."""
+def open_runtime(
+    board: Board, runtime_name: str, etype: str, *, models_only: bool = False
+) -> tuple[dict[str, Any], Handle | None]:
+    """What the process of a runtime does first: import it and open it. Its greeting, and what makes calls.
+
+    Args:
+        board: what the process and the guardian share.
+        runtime_name: a name of a runtime.
+        etype: the id of an element type.
+        models_only: whether to make calls of forms of a model alone.
+    """
     board.call = IMPORTS
     try:
         runtime = find_runtime(runtime_name)
@@ -51,15 +63,22 @@ def open_runtime(board: Board, runtime_name: str, etype: str) -> tuple[dict[str,
     board.call = OPENS
     version = printable(str(runtime.version))
     habits = Habits()
-    try:
-        function = runtime.open(etype)
-    except BaseException as error:  # noqa: BLE001 - likewise
-        failure = failure_of(error)
-        if failure.environment:
-            return missing(error), None
-        return {"word": "unsupported", "version": version, "words": failure.words}, None
-    greeting = {"word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype)}
-    return greeting, Caller(function, etype, habits)
+    models = list(runtime.run_texts.items())
+    caller: Caller | None = None
+    if not models_only:
+        try:
+            caller = Caller(runtime.open(etype), etype, habits)
+        except BaseException as error:  # noqa: BLE001 - likewise
+            failure = failure_of(error)
+            if failure.environment:
+                return missing(error), None
+            words = failure.words
+            return {"word": "unsupported", "version": version, "words": words, "models": models}, None
+    greeting = {
+        "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
+        "models": models,
+    }  # fmt: skip
+    return greeting, FormCaller(runtime, etype, caller, habits)
 
 
 def missing(error: BaseException) -> dict[str, Any]:
@@ -147,12 +166,13 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
 
 
 class Worker(Child):
-    """A runtime in its own process, opened for one element type.
+    """A runtime in its own process, opened for one element type. `models` is `Runtime.run_texts`.
 
     Args:
         runtime_name: a name that `find_runtime` knows.
         etype: the id of an element type.
         limits: how long it may take.
+        models_only: whether it is asked for forms of a model alone, so that it is not opened otherwise.
 
     Raises:
         UserError: the runtime, or a package that it needs, is missing, or it cannot be imported.
@@ -160,10 +180,11 @@ class Worker(Child):
         RuntimeDiedError: the runtime died or hung while it was opened.
     """
 
-    def __init__(self, runtime_name: str, etype: str, limits: Limits) -> None:
+    def __init__(self, runtime_name: str, etype: str, limits: Limits, *, models_only: bool = False) -> None:
         self.etype = etype
         self.version = runtime_name
-        super().__init__(runtime_name, open_runtime, (runtime_name, etype), limits)
+        program = partial(open_runtime, models_only=models_only)
+        super().__init__(runtime_name, program, (runtime_name, etype), limits)
         try:
             found, self.remarks = self.start()
         except BaseException:
@@ -172,5 +193,8 @@ class Worker(Child):
         self.version = str(found["version"])
         if found["word"] == "unsupported":
             self.close()
-            raise UnsupportedError(found["words"], self.version)
+            raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
         self.imports, self.call = str(found["imports"]), str(found["call"])
+        self.models: dict[bool, RunText] = {
+            bool(optimised): (str(set_up), str(call)) for optimised, (set_up, call) in found["models"]
+        }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.conform.model_forms.form_words import told_of_forms
 from sonnx_clip.conform.report import FAILING, Verdict
 from sonnx_clip.conform.runtimes import RUNTIMES
 from sonnx_clip.conform.verdicts import worst
@@ -58,7 +59,7 @@ def _runtime(spec: Spec, name: str, report: Report | None) -> RuntimeEvidence:
         compared=report.compared,
         verdicts=verdicts,
         words={found.type: found.words for found in report.types if found.words},
-        behaviour=tuple(behaviour(report)),
+        behaviour=(*behaviour(report), *told_of_forms(report)),
         deviations=tuple(_deviations(report)),
     )
 
@@ -72,6 +73,18 @@ def _deviations(report: Report) -> Iterable[DeviationEvidence]:
                     klass=klass.id,
                     kind=deviation.kind,
                     shown=deviation.shown,
+                    words=deviation.words,
+                    latitude=deviation.latitude,
+                    explanation=deviation.explanation,
+                    reproduce=deviation.reproduce,
+                )
+        for form in found.forms or ():
+            for id_, deviation in form.deviations.items():
+                yield DeviationEvidence(
+                    type=found.type,
+                    klass=id_,
+                    kind=deviation.kind,
+                    shown=f"{deviation.shown} (model with {form.form})",
                     words=deviation.words,
                     latitude=deviation.latitude,
                     explanation=deviation.explanation,

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.report import Report
 from sonnx_clip.conform.runtimes import code_digest
-from sonnx_clip.conform.verdicts import Count, verdict_of, worst
+from sonnx_clip.conform.verdicts import Count, by_form, verdict_of, with_forms, worst
 from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.count_verdicts import require_same_plan, wrong_in_report
 from sonnx_clip.evidence.read import read_record, require_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.report import ClassReport
+    from sonnx_clip.conform.report import ClassReport, Verdict
     from sonnx_clip.spec import Spec
 
 
@@ -51,8 +52,9 @@ def _check(report: Report, spec: Spec, path: Path, again: str) -> None:
         due = {klass.id for klass in spec.classes_of(family)}
         if missing := sorted(due - {c.id for c in by_type.classes}):
             raise UserError(f"{by_type.type}: no verdict for {missing[0]}", str(path), again)
+        in_forms = {id_: [v for _, v in found] for id_, found in by_form(by_type).items()}
         for klass in by_type.classes:
-            counted = _recounted(klass, served=any(c.compared for c in by_type.classes))
+            counted = _recounted(klass, in_forms[klass.id], served=any(c.compared for c in by_type.classes))
             if klass.verdict != counted:
                 what = f"{by_type.type}, {klass.id}: stated as {klass.verdict}, its counts say {counted}"
                 raise UserError(what, str(path), again)
@@ -62,11 +64,11 @@ def _check(report: Report, spec: Spec, path: Path, again: str) -> None:
         raise UserError(what, str(path), again)
 
 
-def _recounted(klass: ClassReport, *, served: bool) -> str:
-    """The verdict that follows from the counts; what was refused before any call has none but words."""
+def _recounted(klass: ClassReport, in_forms: Sequence[Verdict], *, served: bool) -> str:
+    """The verdict that follows from counts and forms; what was refused before any call has words alone."""
     if klass.verdict == "unsupported" and not served and klass.words:
         return "unsupported"
     latitude = Counter(klass.latitude)
     count = Count(klass.compared, klass.violating, klass.raised, latitude, klass.refused, klass.died)
     stopped = klass.verdict if klass.verdict in ("crashed", "environment") else None
-    return verdict_of(count, stopped=stopped, served=served)
+    return with_forms(verdict_of(count, stopped=stopped, served=served), in_forms)

@@ -55,7 +55,7 @@ SECTION_WORDS = {
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
 VERDICT_GLYPHS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "refused": "r", "unsupported": "–", "crashed": "!",
-    "unreached": "?", "environment": "e",
+    "depends": "f", "unreached": "?", "environment": "e",
     "undecided": "○", "not run": "",
 }  # fmt: skip
 _STATUS_ORDER: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved")
@@ -63,6 +63,7 @@ _ORDER: tuple[Shown, ...] = (
     "conforms",
     "acceptable",
     "violates",
+    "depends",
     "crashed",
     "unreached",
     "environment",

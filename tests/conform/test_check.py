@@ -252,3 +252,20 @@ def test_what_was_compared_and_what_is_not_seen_is_told():
     assert told["scope"][0].startswith("compared: ")
     assert told["scope"][1].startswith("Not seen: ")
     assert "one unusual X" not in told["scope"][1]
+
+
+def test_the_forms_that_were_compared_are_told(onnxruntime_report):
+    told, unseen = onnxruntime_report.scope
+    for value in ("bounds as Constant nodes or initializers or inputs", "no rank or static shape or symbolic"):
+        assert value in told
+    assert "what three traits of a form of a model bring about together" in unseen
+    assert "other forms" not in unseen
+    (found, *_) = [one for one in onnxruntime_report.types if one.type == "float32"]
+    assert {form.optimised for form in found.served_forms} == {True, False}
+    assert {form.rank for form in found.served_forms} == {0, 1, 2, 4}
+
+
+@pytest.mark.parametrize("forms", ["some", ""])
+def test_other_forms_than_there_are(forms):
+    done = run("--runtime", "onnxruntime", "--forms", forms)
+    assert done.exit_code == 2

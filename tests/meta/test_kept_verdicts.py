@@ -185,7 +185,7 @@ def test_a_stale_verdict_is_not_believed(
     assert len(judge.judged) == 4
 
 
-@pytest.mark.parametrize("options", [{"policy": "strict"}, {"limits": Limits(call=7.0)}])
+@pytest.mark.parametrize("options", [{"policy": "strict"}, {"limits": Limits(call=7.0)}, {"forms": "all"}])
 def test_other_options_are_another_question(options, judge: Judge, tmp_path: Path) -> None:
     run(tmp_path)
     assert run(tmp_path, **options).kept == {}

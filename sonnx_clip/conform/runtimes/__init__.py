@@ -1,7 +1,7 @@
 """The runtimes that the checker knows, one file each; the worker opens them by name.
 
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
-NumPy arrays that returns an array.
+NumPy arrays that returns an array. What is named may be a `Runtime` as well.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ ModelFunction: TypeAlias = Callable[[Mapping[str, Any]], Any]
 """The one output of a model, from its inputs by name."""
 OpenModel: TypeAlias = Callable[[bytes], ModelFunction]
 """Opens a serialised ONNX model."""
+RunText: TypeAlias = tuple[str, str]
+"""Python text that runs a model: statements that open ``p``, perhaps empty, and a result of inputs ``d``."""
 
 RUNTIMES = {
     "sonnx": "sonnx_clip.conform.runtimes.sonnx",
@@ -56,6 +58,9 @@ class Runtime:
         imports: Python statements that a reproducing line begins with.
         call: element type id -> Python text of the same call on ``x``, ``l`` and ``m``.
         open_model: a serialised ONNX model -> function of its inputs; None if it runs no models.
+        open_unoptimised: the same, and the graph is run as it stands; None if that cannot be chosen.
+        run_model: whether optimised -> the text of what these two do, on an ``onnx.ModelProto``. A runtime
+            that has it is judged in several forms of a model.
     """
 
     version: str
@@ -63,6 +68,16 @@ class Runtime:
     imports: str
     call: Callable[[str], str]
     open_model: OpenModel | None = None
+    open_unoptimised: OpenModel | None = None
+    run_model: Callable[[bool], RunText] | None = None
+
+    @property
+    def run_texts(self) -> dict[bool, RunText]:
+        """By optimisation, the text that runs a model; empty where no forms can be judged."""
+        if self.open_model is None or self.run_model is None:
+            return {}
+        every = (True,) if self.open_unoptimised is None else (True, False)
+        return {optimised: self.run_model(optimised) for optimised in every}
 
 
 def code_digest(name: str) -> str | None:
@@ -107,7 +122,9 @@ def find_runtime(name: str) -> Runtime:
         found: Runtime = module.RUNTIME
         return found
     function_name = name.partition(":")[2]
-    function: ClipFunction = getattr(module, function_name)
+    function: ClipFunction | Runtime = getattr(module, function_name)
+    if isinstance(function, Runtime):
+        return function
     if not callable(function):
         raise TypeError(f"{name.replace(':', '.')}: {function_name} is no function")
     return Runtime(
@@ -131,8 +148,9 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
     """
     if name not in RUNTIMES:
         module = importlib.import_module(module_of(name))
-        own: OpenModel = getattr(module, name.partition(":")[2])
-        return _version_of_own(name, module), own
+        own: OpenModel | Runtime = getattr(module, name.partition(":")[2])
+        if not isinstance(own, Runtime):
+            return _version_of_own(name, module), own
     found = find_runtime(name)
     if found.open_model is None:
         raise UserError(

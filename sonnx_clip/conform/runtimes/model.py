@@ -1,21 +1,20 @@
-"""A model of one Clip node whose bounds are inputs, so that one session serves all triples."""
+"""Models of one Clip node: with bounds as inputs, so that one session serves all triples; and of any form."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import onnx
 import onnx.parser
+from onnx import helper, numpy_helper
 
-# Opset 13 is the version on which the SONNX page is based. X has any rank, the bounds rank 0.
-_HEAD = '<ir_version: 8, opset_import: ["": 13]>'
-_GRAPH = "g ({t}[] x, {t} l, {t} m) => ({t}[] y) {{ y = Clip(x, l, m) }}"
-_ONNX_NAMES = {"float32": "float", "float64": "double"}
+from sonnx_clip.conform.model_forms.model_text import model_text, text_of_form
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def model_text(etype: str) -> str:
-    """The model in ONNX's textual syntax."""
-    return f"{_HEAD} {_GRAPH.format(t=_ONNX_NAMES.get(etype, etype))}"
+    from sonnx_clip.conform.model_forms.axes import ModelForm
 
 
 def one_node_model(etype: str) -> onnx.ModelProto:
@@ -26,3 +25,24 @@ def one_node_model(etype: str) -> onnx.ModelProto:
 def parse_call(etype: str) -> str:
     """The Python text that makes the same model; without single quotes, for the sake of shells."""
     return f"onnx.parser.parse_model({json.dumps(model_text(etype))})"
+
+
+def model_of_form(
+    etype: str, form: ModelForm, shape: Sequence[int], bounds: tuple[Any, Any]
+) -> onnx.ModelProto:
+    """The model of a form; `statements` of model_text.py says the same in Python text.
+
+    Args:
+        etype: the id of an element type.
+        form: the form.
+        shape: that of X.
+        bounds: min and max, arrays of shape (); they take part where they are constants.
+    """
+    model = onnx.parser.parse_model(text_of_form(etype, form, shape))
+    for name, bound in zip("lm", bounds, strict=True):
+        if form.bounds == "initializers":
+            model.graph.initializer.append(numpy_helper.from_array(bound, name))
+        if form.bounds == "Constant nodes":
+            node = helper.make_node("Constant", [], [name], value=numpy_helper.from_array(bound))
+            model.graph.node.insert(0, node)
+    return model

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, Runtime
+from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, RunText, Runtime
 from sonnx_clip.conform.runtimes.model import one_node_model, parse_call
 
 if TYPE_CHECKING:
@@ -40,10 +40,15 @@ def _call(etype: str) -> str:
     return f"{evaluator}.run(None, dict(x=x, l=l, m=m))[0]"
 
 
+def _run_model(_: bool) -> RunText:
+    return "", "onnx.reference.ReferenceEvaluator(p).run(None, d)[0]"
+
+
 RUNTIME = Runtime(
     version=f"onnx {onnx.__version__}",
     open=_open,
     imports="import onnx.parser, onnx.reference",
     call=_call,
     open_model=_open_model,
+    run_model=_run_model,
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import onnxruntime
 
-from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, Runtime
+from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, RunText, Runtime
 from sonnx_clip.conform.runtimes.model import one_node_model, parse_call
 
 if TYPE_CHECKING:
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 _FATAL = 4  # the log repeats what the exception says
 
 
-def _open_model(model: bytes) -> ModelFunction:
+def _open_model(model: bytes, *, optimised: bool = True) -> ModelFunction:
     onnxruntime.set_default_logger_severity(_FATAL)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    if not optimised:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def run(inputs: Mapping[str, Any]) -> Any:
@@ -41,10 +44,22 @@ def _call(etype: str) -> str:
     return f"onnxruntime.InferenceSession({model}).run(None, dict(x=x, l=l, m=m))[0]"
 
 
+def _run_model(optimised: bool) -> RunText:
+    level = "ORT_ENABLE_ALL" if optimised else "ORT_DISABLE_ALL"
+    set_up = (
+        "o = onnxruntime.SessionOptions()",
+        f"o.graph_optimization_level = onnxruntime.GraphOptimizationLevel.{level}",
+        "s = onnxruntime.InferenceSession(p.SerializeToString(), o)",
+    )
+    return "; ".join(set_up), "s.run(None, d)[0]"
+
+
 RUNTIME = Runtime(
     version=f"onnxruntime {onnxruntime.__version__}",
     open=_open,
     imports="import onnx.parser, onnxruntime",
     call=_call,
     open_model=_open_model,
+    open_unoptimised=partial(_open_model, optimised=False),
+    run_model=_run_model,
 )

@@ -1,0 +1,210 @@
+"""Writes what is told of a deviation: the shortest call that still deviates, and why. For `campaign`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.calls import OVERWRITTEN, Request, entry_indices
+from sonnx_clip.conform.dtypes import bits_type, hex_bits
+from sonnx_clip.conform.explanation import explain_deviation
+from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
+from sonnx_clip.conform.model_forms.form_caller import FormRequest
+from sonnx_clip.conform.model_forms.model_text import statements
+from sonnx_clip.conform.report import Deviation
+from sonnx_clip.conform.reproduce import CallText, reproducing_line
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_calls
+from sonnx_clip.spec.show import show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.conform.calls import Answer
+    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.conform.session import Session
+    from sonnx_clip.conform.tally import Spot
+    from sonnx_clip.spec.types import ElementType
+
+_LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
+_PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
+_BY_ID = {layout.id: layout for layout in LAYOUTS}
+
+_WRITTEN = 2000  # different entries at most that a reproducing line writes out
+_WINDOW = 64
+
+_AGAIN, _IN_A_ROW = 3, 64  # how often a call is made again that no simpler one repeats; and in a new process
+
+
+class Describer:
+    """Writes the `Deviation` for a spot: the shortest call that still deviates, and why.
+
+    Args:
+        etype: the element type.
+        session: makes calls again.
+    """
+
+    def __init__(self, etype: ElementType, session: Session) -> None:
+        self._etype = etype
+        self._session = session
+        self._afresh = 0
+
+    def __call__(self, spot: Spot) -> Deviation:
+        """The deviation."""
+        etype, bounds = self._etype, self._bounds(spot.request, spot.row)
+        got = spot.got
+        values = {"X": spot.x, "min": bounds[0], "max": bounds[1]}
+        shown = " ".join(f"{name}={show(value, etype)}" for name, value in values.items())
+        due = show(spot.due, etype)
+        explanation = None
+        if got is not None:
+            shown = f"{shown}: got {show(got, etype)}, expected {due}"
+            explanation = explain_deviation(etype, (spot.x, *bounds), spot.due, got)
+        layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
+        return Deviation(
+            kind=spot.kind,
+            x=hex_bits(spot.x, etype.id),
+            min=hex_bits(bounds[0], etype.id),
+            max=hex_bits(bounds[1], etype.id),
+            expected=hex_bits(spot.due, etype.id),
+            got=None if got is None else hex_bits(got, etype.id),
+            shown=shown,
+            words=words,
+            latitude=spot.latitude,
+            layout=layout,
+            explanation=explanation,
+            reproduce=line,
+        )
+
+    def _shortest(self, spot: Spot, due: str) -> tuple[str, str, str | None]:
+        """The layout and the line that repeat a deviation, with as few and as equal entries as will do.
+
+        Last, what is said of it in words: by the runtime, or of what is not repeated.
+        """
+        request = spot.request
+        if spot.kind == "crashed":  # it is known already which calls do it
+            return request.layout, self.line(request, spot.row, due, spot.column), spot.words
+        for simpler in self._simpler(spot):
+            place = self._place(spot, simpler)
+            if place is not None:
+                return simpler.layout, self.line(simpler, 0, due + place), spot.words
+        if request.length == 0:
+            due = "no entries, shape and type of x"
+        elif request.length > 1:
+            due = f"{due} at entry {spot.column}"
+        if spot.words == OVERWRITTEN:
+            following = self._bounds(request, (spot.row + 1) % len(request.lower))
+            line = self.line(
+                request, spot.row, f"{due}; the next call changes the result", following=following
+            )
+            return request.layout, line, spot.words
+        times, words = self._again(spot)
+        line = self.line(request, spot.row, due, spot.column, times=times)
+        return request.layout, line, spot.words or words
+
+    def _again(self, spot: Spot) -> tuple[int, str | None]:
+        """The same call again: how often it is made until it deviates, and what is said if it is not once.
+
+        Three times where it stands; then in a new process, where the calls before are the same call.
+        """
+        if spot.got is None:
+            return 1, None
+        try:
+            for _ in range(_AGAIN):
+                if len(self._showing(spot, self._session.repeat(same_calls(spot.request, spot.row, 1)))):
+                    return 1, None
+            words = f"not repeated: asked again {_AGAIN} times, the answer was another one"
+            self._afresh += 1
+            if self._afresh > _AGAIN:
+                return 1, words
+            self._session.restart()
+            answer = self._session.repeat(same_calls(spot.request, spot.row, _IN_A_ROW))
+        except (GaveUpError, EnvironmentFaultError):
+            return 1, None
+        rows = self._showing(spot, answer)
+        if not len(rows):
+            return 1, f"{words}, nor is it among {_IN_A_ROW} calls in a new process"
+        call = int(rows[0]) + 1
+        return call, f"it depends on earlier calls: in a new process call {call} of this kind gives it"
+
+    def _showing(self, spot: Spot, answer: Answer) -> Array:
+        """The calls of an answer that deviate as a spot does."""
+        if answer.died is not None or answer.failures:
+            return np.zeros(0, int)
+        return np.flatnonzero(answer.bits[:, spot.column] == spot.got)
+
+    def _simpler(self, spot: Spot) -> Iterator[Request]:
+        """Calls with the value of X alone, ever longer, then in the layout in which it deviated, then cut."""
+        request = spot.request
+        if request.length == 0:
+            return
+        pool, low, high = self._bits(spot.x, *self._bounds(request, spot.row))
+        shorter = _LENGTHS if request.layout in _PLAIN or not isinstance(request, FormRequest) else ()
+        for layout, length in [*shorter, (request.layout, request.length)]:
+            yield _other(request, layout, length, pool, (low, high))
+        if len(request.pool) > _WRITTEN:
+            yield _cut(request, spot.row, spot.column)
+
+    def _bits(self, *values: int) -> list[Array]:
+        return [np.array([value], bits_type(self._etype.id)) for value in values]
+
+    def _place(self, spot: Spot, request: Request) -> str | None:
+        """Where in a simpler call the deviation shows again, in words; None if it does not."""
+        try:
+            answer = self._session.repeat(request)
+        except (GaveUpError, EnvironmentFaultError):
+            return None
+        if answer.died is not None:
+            return None
+        everywhere = " at every entry" if request.length > 1 else ""
+        if spot.got is None or answer.failures:
+            return everywhere if spot.got is None and answer.failures else None
+        alike = answer.bits[0] == spot.got
+        if alike.all():
+            return everywhere
+        same = request.length == spot.request.length and alike[spot.column]
+        return f" at entry {spot.column}" if same else None
+
+    def _bounds(self, request: Request, row: int) -> tuple[int, int]:
+        return int(request.lower[row]), int(request.upper[row])
+
+    def line(
+        self, request: Request, row: int, due: str, column: int = 0, *,
+        following: tuple[int, int] | None = None, times: int = 1,
+    ) -> str:  # fmt: skip
+        """The line of Python that makes a call of a request, so many times, and perhaps another call."""
+        bounds = self._bounds(request, row)
+        if len(request.pool) > _WRITTEN:
+            request, row = _cut(request, row, column), 0
+            due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
+        entries = request.pool[entry_indices(request)[row]].tolist()
+        how = self._call_text(request)
+        return reproducing_line(how, request.layout, entries, (bounds, following), due, times)
+
+    def _call_text(self, request: Request) -> CallText:
+        worker = self._session.worker
+        if not isinstance(request, FormRequest) or request.form is None:
+            return CallText(worker.etype, worker.imports, worker.call)
+        set_up, call = worker.models[request.form.optimised]
+        shape = _BY_ID[request.layout].arrange(np.zeros(request.length)).shape
+        before = [*statements(worker.etype, request.form, shape), *([set_up] if set_up else [])]
+        return CallText(worker.etype, worker.imports, call, before)
+
+
+def _cut(request: Request, row: int, column: int) -> Request:
+    """One call of a request, with the entries about one of them, over and over; that one keeps its place."""
+    indices = entry_indices(request)[row]
+    first = column - column % _WINDOW
+    window = request.pool[indices[first : first + _WINDOW]]
+    bounds = request.lower[row : row + 1], request.upper[row : row + 1]
+    return _other(request, request.layout, request.length, window, bounds)
+
+
+def _other(request: Request, layout: str, length: int, pool: Array, bounds: tuple[Array, Array]) -> Request:
+    """One call of the kind of a request, with other entries and bounds."""
+    starts, (lower, upper) = np.zeros(1, int), bounds
+    return replace(
+        request, layout=layout, length=length, pool=pool, starts=starts, lower=lower, upper=upper,
+        indices=None, at_start=None,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The forms of a model in which `check` judges a runtime that opens ONNX models."""

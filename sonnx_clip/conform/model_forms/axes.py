@@ -1,0 +1,118 @@
+"""The axes along which models of one Clip differ, and which of their forms are judged.
+
+A runtime is another program with constant bounds than with bounds as inputs, and with a shape that it knows
+than without. `covering` takes so many forms that every pair of values of two axes occurs in one of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Bounds: TypeAlias = Literal["inputs", "initializers", "Constant nodes"]
+Shape: TypeAlias = Literal["static", "symbolic", "no rank"]
+Choice: TypeAlias = Literal["default", "all"]
+
+BOUNDS: tuple[Bounds, ...] = ("inputs", "initializers", "Constant nodes")
+SHAPES: tuple[Shape, ...] = ("no rank", "static", "symbolic")
+RANKS = (1, 0, 2, 4)
+
+FIRST_OPSET = 13
+"""The first operator set that means the Clip on which the SONNX page is based."""
+
+
+@dataclass(frozen=True)
+class ModelForm:
+    """A form of a model.
+
+    Args:
+        bounds: what min and max are.
+        shape: what the model says about the shape of X: all of it, its rank, or nothing.
+        rank: that of X.
+        opset: the operator set.
+        optimised: whether the runtime may change the graph as it does by default.
+    """
+
+    bounds: Bounds
+    shape: Shape
+    rank: int
+    opset: int
+    optimised: bool
+
+    def __str__(self) -> str:
+        """``initializers, static shape, rank 2, opset 13, optimised``."""
+        shape = self.shape if self.shape == "no rank" else f"{self.shape} shape"
+        optimised = "optimised" if self.optimised else "not optimised"
+        return f"{self.bounds}, {shape}, rank {self.rank}, opset {self.opset}, {optimised}"
+
+
+_NAMES = tuple(field.name for field in fields(ModelForm))
+_WORDS = {"bounds": "bounds as {}", "shape": "{}", "rank": "rank {}", "opset": "opset {}", "optimised": "{}"}
+_VALUES: dict[Any, str] = {
+    "static": "static shape", "symbolic": "symbolic shape", True: "optimisation", False: "no optimisation",
+}  # fmt: skip
+_SHOWN = 3
+
+
+def base(opset: int = FIRST_OPSET) -> ModelForm:
+    """The form in which the rest of the checker asks: one model serves all bounds and all shapes."""
+    return ModelForm("inputs", "no rank", 1, opset, optimised=True)
+
+
+def every_form(opsets: Iterable[int], optimisations: Iterable[bool]) -> tuple[ModelForm, ...]:
+    """Every form, that of `base` first. At rank 0 a symbolic shape is a static one, and is left out."""
+    axes = product(BOUNDS, SHAPES, RANKS, opsets, optimisations)
+    return tuple(
+        ModelForm(bounds, shape, rank, opset, optimised)
+        for bounds, shape, rank, opset, optimised in axes
+        if rank or shape != "symbolic"
+    )
+
+
+def covering(forms: Sequence[ModelForm]) -> tuple[ModelForm, ...]:
+    """Some of these forms, in which each pair of values occurs that occurs in one of these."""
+    missing = {pair for form in forms for pair in _pairs(form)}
+    chosen: list[ModelForm] = []
+    while missing:
+        chosen.append(max(forms, key=lambda form: len(_pairs(form) & missing)))
+        missing -= _pairs(chosen[-1])
+    return tuple(chosen)
+
+
+def _pairs(form: ModelForm) -> set[tuple[tuple[str, Any], ...]]:
+    return set(combinations([(name, getattr(form, name)) for name in _NAMES], 2))
+
+
+def described(some: Sequence[ModelForm], every: Sequence[ModelForm]) -> str:
+    """What some forms have in common that no other has, in words: ``bounds as initializers``.
+
+    Values of one axis, else of two; else the forms themselves.
+
+    Args:
+        some: forms of which something holds.
+        every: the forms that were judged, these among them.
+    """
+    for count in (1, 2):
+        for names in combinations(_NAMES, count):
+            values = [{getattr(form, name) for form in some} for name in names]
+            alike = [f for f in every if all(getattr(f, n) in v for n, v in zip(names, values, strict=True))]
+            if len(alike) == len(some):
+                return " and ".join(_in_words(name, some) for name in names)
+    shown = "; ".join(str(form) for form in some[:_SHOWN])
+    return f"{shown}; and {len(some) - _SHOWN} more forms" if len(some) > _SHOWN else shown
+
+
+def every_value(forms: Sequence[ModelForm]) -> str:
+    """The values of each axis that forms have, in words."""
+    return ", ".join(_in_words(name, forms) for name in _NAMES)
+
+
+def _in_words(name: str, forms: Iterable[ModelForm]) -> str:
+    values = sorted({getattr(form, name) for form in forms})
+    # Only optimisation has values of the type bool: 0 and 1 are ranks.
+    texts = [str(_VALUES.get(v, v) if isinstance(v, (str, bool)) else v) for v in values]
+    return _WORDS[name].format(" or ".join(texts))

@@ -1,0 +1,75 @@
+"""Opens models of a form in the process of the runtime, and calls them: for `worker`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.conform.calls import Caller, Request
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.habits import Habits
+    from sonnx_clip.conform.model_forms.axes import ModelForm
+    from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, Runtime
+
+
+@dataclass(frozen=True)
+class FormRequest(Request):
+    """Calls as in a `Request`, of models of one form."""
+
+    form: ModelForm | None = None
+
+
+class FormCaller:
+    """Makes the calls of requests, of a form of a model or as the runtime takes them by default.
+
+    Args:
+        runtime: it opens models.
+        etype: the id of an element type.
+        caller: makes the other calls; None where the runtime does not support them.
+        habits: as for `Caller`.
+    """
+
+    def __init__(self, runtime: Runtime, etype: str, caller: Caller | None, habits: Habits) -> None:
+        self._runtime, self._type, self._caller, self._habits = runtime, etype, caller, habits
+        self._form: ModelForm | None = None
+        self._of_form: Caller | None = None
+
+    def __call__(self, request: Request, board: Board) -> None:
+        """Make the calls of a request, and write what they give on the board."""
+        caller = self._caller
+        if isinstance(request, FormRequest) and request.form is not None:
+            if request.form != self._form:
+                self._form = request.form
+                function = form_function(self._runtime, request.form, self._type)
+                self._of_form = Caller(function, self._type, self._habits)
+            caller = self._of_form
+        assert caller is not None
+        caller(request, board)
+
+
+def form_function(runtime: Runtime, form: ModelForm, etype: str) -> ClipFunction:
+    """A function (x, min, max) by models of a form; the last one stays open while it can serve."""
+    from sonnx_clip.conform.runtimes.model import model_of_form  # needs onnx, as the runtime does
+
+    open_model = runtime.open_model if form.optimised else runtime.open_unoptimised
+    assert open_model is not None
+    constant = form.bounds != "inputs"
+    last: list[Any] = [None, None]
+
+    def opened(x: Any, lower: Any, upper: Any) -> ModelFunction:
+        shape = x.shape if form.shape == "static" else ()
+        key = (shape, lower.tobytes(), upper.tobytes()) if constant else (shape,)
+        if last[0] != key:
+            model = model_of_form(etype, form, x.shape, (lower, upper)).SerializeToString()
+            last[:] = None, None  # the memory of one model at a time
+            last[:] = key, open_model(model)
+        found: ModelFunction = last[1]
+        return found
+
+    def clip(x: Any, lower: Any, upper: Any) -> Any:
+        bounds = {} if constant else {"l": lower, "m": upper}
+        return opened(x, lower, upper)({"x": x, **bounds})
+
+    return clip

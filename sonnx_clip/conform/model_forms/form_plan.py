@@ -1,0 +1,112 @@
+"""The calls that are made in each form of a model: the same X and bounds in all of them.
+
+Where bounds are constants each pair of them is a model of its own, so pairs are chosen, see `bounds_of`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.dtypes import Array, bits_type
+from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
+from sonnx_clip.conform.model_forms.form_caller import FormRequest
+from sonnx_clip.conform.session import cut
+from sonnx_clip.conform.vectors import Table, covering_bounds, tabulate
+from sonnx_clip.spec.values import integer_range
+from sonnx_clip.special import special_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.conform.model_forms.axes import ModelForm
+    from sonnx_clip.spec.types import ElementType
+
+_LAYOUTS = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
+_LENGTHS = {layout.id: layout.length for layout in LAYOUTS}
+_CALLS = 1024
+_THIRD = 3
+_FIRST = 64  # calls after which a form is given up that refuses each of them
+# Neighbours and bounds that int32 and int64 lose on a way through float32 and float64.
+_THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
+
+
+def form_plan(etype: ElementType, form: ModelForm) -> Iterator[tuple[FormRequest, Table]]:
+    """The requests for a form, each with what is expected; the first is a sample of all bounds.
+
+    Args:
+        etype: the element type.
+        form: the form.
+    """
+    table = _table(etype)
+    size, layout = len(table.pool), _LAYOUTS[form.rank]
+    length = _LENGTHS[layout] or size
+    if form.rank:
+        times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
+        rows = np.repeat(np.arange(len(table.lower)), times)
+        starts = np.tile(np.arange(times) * length % size, len(table.lower))
+    else:
+        rows, starts = np.nonzero(_some_of_every_class(table))
+    parts = (table.lower, table.upper, table.due, table.classes)
+    every = Table(table.pool, *(part[rows] for part in parts))
+    request = FormRequest(layout, length, table.pool, starts, every.lower, every.upper, form=form)
+    calls = np.arange(len(rows))
+    first = np.unique(np.linspace(0, len(calls) - 1, _FIRST).astype(int))
+    rest = np.setdiff1d(calls, first)
+    for part in (first, *np.array_split(rest, -(-len(rest) // _CALLS) or 1)):
+        if len(part):
+            yield cut(request, every, part)  # type: ignore[misc]
+
+
+def _some_of_every_class(table: Table) -> Array:
+    """Which X to ask under each pair of bounds where a call takes one: a third, and one of each class."""
+    pairs, columns = np.indices(table.classes.shape)
+    wanted: Array = columns % _THIRD == pairs % _THIRD
+    for index in np.unique(table.classes):
+        found = table.classes == index
+        wanted |= found & (np.cumsum(found, axis=1) == 1)
+    return wanted
+
+
+@cache
+def _table(etype: ElementType) -> Table:
+    """What is expected for every special value, and what `_THROUGH_FLOAT` adds, under the chosen bounds."""
+    lower, upper = bounds_of(etype)
+    pool = np.array(list(dict.fromkeys([*special_patterns(etype), *_around(etype)])), bits_type(etype.id))
+    return tabulate(etype, pool, lower, upper)
+
+
+@cache
+def bounds_of(etype: ElementType) -> tuple[Array, Array]:
+    """The pairs of bounds, as bits, each of shape (p,).
+
+    They reach every class; each special value is min of one pair and max of another, ordinary and inverted
+    ones among them; and integers of 32 and 64 bits that a float32 or a float64 does not hold are both.
+    """
+    low, high = covering_bounds(etype, 0)
+    special = special_patterns(etype)
+    ring = zip(special, (*special[1:], special[0]), strict=True)
+    pairs = [*zip(low.tolist(), high.tolist(), strict=True), *ring, *_through_float(etype)]
+    lower, upper = zip(*dict.fromkeys(pairs), strict=True)
+    bits = bits_type(etype.id)
+    return np.array(lower, bits), np.array(upper, bits)
+
+
+def _through_float(etype: ElementType) -> Iterator[tuple[int, int]]:
+    if etype.family != "int":
+        return
+    assert etype.width is not None
+    low, high = integer_range(etype)
+    for lower, upper in _THROUGH_FLOAT:
+        if low <= lower and upper <= high:
+            yield lower % (1 << etype.width), upper % (1 << etype.width)
+
+
+def _around(etype: ElementType) -> Iterator[int]:
+    """The bounds of `_through_float`, and the values beside them."""
+    for pair in _through_float(etype):
+        for bound in pair:
+            assert etype.width is not None
+            yield from (near % (1 << etype.width) for near in (bound - 1, bound, bound + 1))

@@ -1,0 +1,63 @@
+"""Models of one Clip node in ONNX's textual syntax, and the Python text that makes one of a form.
+
+Nothing here needs onnx: the checker writes reproducers where the runtime may not be installed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.conform.model_forms.axes import ModelForm
+
+# Opset 13 is the version on which the SONNX page is based. X has any rank, the bounds rank 0.
+_OPSET = 13
+_ONNX_NAMES = {"float32": "float", "float64": "double"}
+_DIMENSIONS = "ABCD"
+
+_CONSTANTS = {
+    "inputs": "",
+    "initializers": "p.graph.initializer.extend([onnx.numpy_helper.from_array(v, n) for n, v in c])",
+    "Constant nodes": (
+        '[p.graph.node.insert(0, onnx.helper.make_node("Constant", [], [n],'
+        " value=onnx.numpy_helper.from_array(v))) for n, v in c]"
+    ),
+}
+
+
+def model_text(etype: str, opset: int = _OPSET, shape: str = "[]", *, bounds_are_inputs: bool = True) -> str:
+    """The model as text; bounds that are no inputs are yet to be added.
+
+    Args:
+        etype: the id of an element type.
+        opset: the operator set.
+        shape: of X: ``[2, 3]``, ``[A, B]``, empty at rank 0, and ``[]`` for one that is not declared.
+        bounds_are_inputs: whether min and max are.
+    """
+    t = _ONNX_NAMES.get(etype, etype)
+    bounds = f", {t} l, {t} m" if bounds_are_inputs else ""
+    head = f'<ir_version: 8, opset_import: ["": {opset}]>'
+    return f"{head} g ({t}{shape} x{bounds}) => ({t}{shape} y) {{ y = Clip(x, l, m) }}"
+
+
+def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:
+    """The text of a form, as by `model_text`, for X of a shape."""
+    dimensions = list(_DIMENSIONS[: len(shape)]) if form.shape == "symbolic" else list(map(str, shape))
+    declared = f"[{', '.join(dimensions)}]" if dimensions else ""
+    if form.shape == "no rank":
+        declared = "[]"
+    return model_text(etype, form.opset, declared, bounds_are_inputs=form.bounds == "inputs")
+
+
+def statements(etype: str, form: ModelForm, shape: Sequence[int]) -> list[str]:
+    """Python statements that make the model ``p`` and its inputs ``d`` of ``x``, ``l`` and ``m``.
+
+    Without single quotes, for the sake of shells.
+    """
+    constant = form.bounds != "inputs"
+    made = f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape))})"
+    given = ['c = [("l", l), ("m", m)]', _CONSTANTS[form.bounds]] if constant else []
+    return [made, *given, "d = dict(x=x)" if constant else "d = dict(x=x, l=l, m=m)"]

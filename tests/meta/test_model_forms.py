@@ -1,0 +1,313 @@
+"""Runtimes that are wrong in some forms of a model alone: the verdict says so, and names the form."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from sonnx_clip.conform import campaign
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.model_forms import judge_forms
+from sonnx_clip.conform.model_forms.axes import base, covering, described, every_form
+from sonnx_clip.conform.model_forms.form_plan import bounds_of, form_plan
+from sonnx_clip.conform.model_forms.form_words import dependences, form_lines, refusals, told_of_forms
+from sonnx_clip.conform.report import Report
+from sonnx_clip.conform.text import print_report, reproducers
+from sonnx_clip.conform.vectors import class_ids
+from sonnx_clip.evidence.runtimes import runtimes_of
+from sonnx_clip.evidence.verdicts import _check
+from sonnx_clip.paths import repo_root
+from sonnx_clip.spec import load_spec
+
+pytestmark = pytest.mark.usefixtures("brief")
+
+SPEC = load_spec()
+TYPES = [etype for etype in SPEC.element_types if etype.width is not None]
+HIGH = {"high_ordinary", "high_equal_bounds", "high_tie", "inside_ordinary"}
+
+
+def judged(name, dtype="int16", **options):
+    report = run_campaign(f"tests.meta.planted_forms:{name}", [dtype], **options)
+    _check(report, SPEC, repo_root() / "verdicts.json", "")  # what the evidence counts again
+    return report, report.types[0], {c.id: c.verdict for c in report.types[0].classes}
+
+
+def printed(report):
+    console = Console(width=10_000, record=True, file=io.StringIO())
+    print_report(report, console)
+    return console.export_text()
+
+
+def test_the_right_one_conforms_in_every_form():
+    report, found, classes = judged("right")
+    assert not report.failed
+    assert set(classes.values()) == {"conforms"}
+    assert len(found.forms) >= 14
+    assert {form.verdict for form in found.forms} == {"conforms"}
+    assert all(form.compared > 150 for form in found.forms)
+    assert dependences(report) == []
+    assert list(form_lines(report)) == [f"forms of a model: {len(found.forms)} compared in 1 type, all agree"]
+
+
+DEPENDS = {
+    "wrong_with_initializers": "violates with bounds as initializers, else conforms",
+    "wrong_with_inputs": "violates with bounds as inputs, else conforms",
+    "wrong_with_symbolic": "violates with symbolic shape, else conforms",
+    "wrong_at_rank_0": "violates with rank 0, else conforms",
+    "wrong_when_optimised": "violates with optimisation",
+    "wrong_in_new_opsets": "violates with opset ",
+    "wrong_for_two": "violates with bounds as Constant nodes and static shape, else conforms",
+}
+
+
+@pytest.mark.parametrize("name", DEPENDS)
+def test_what_is_wrong_in_one_form_depends_on_the_form_and_the_form_is_named(name):
+    report, found, classes = judged(name)
+    assert report.failed
+    assert classes["high_ordinary"] == "depends"
+    assert classes["low_ordinary"] == classes["C1"] == "conforms"
+    assert found.verdict == "depends"
+    (only,) = dependences(report)
+    assert only.failing
+    if name == "wrong_when_optimised":  # the other half is the exception there
+        assert only.text == "conforms with no optimisation, else violates"
+    else:
+        assert only.text.startswith(DEPENDS[name])
+    text = printed(report)
+    assert f"depends on the form int16 {', '.join(only.places['int16'])}: {only.text}" in text
+    assert only.first.reproduce.split('"')[1] in text
+    assert [line.split() for line in text.splitlines() if line.startswith("high_ordinary ")] == [
+        ["high_ordinary", "f"]
+    ]
+
+
+def test_the_line_of_a_deviation_repeats_it_in_its_form():
+    for name in ("wrong_with_initializers", "wrong_for_two", "wrong_at_rank_0", "wrong_with_symbolic"):
+        report, _, _ = judged(name)
+        deviation = dependences(report)[0].first
+        wrong = repeated(deviation.reproduce)
+        assert f"['{hex(int(deviation.got, 16))}'" in wrong, name
+        mended = repeated(deviation.reproduce.replace(f"t.{name}.", "t.right."))
+        assert f"['{hex(int(deviation.expected, 16))}'" in mended, name
+        assert deviation.reproduce in reproducers(report).replace("'\"'\"'", "'")
+
+
+def repeated(line):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", line],
+        cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_int32_through_float32_with_constants_is_told_with_the_number():
+    _, found, classes = judged("through_float_with_constants", "int32")
+    assert classes["low_ordinary"] == "depends"
+    wrong = [form for form in found.forms if form.verdict == "violates"]
+    assert {form.bounds for form in wrong} == {"initializers", "Constant nodes"}
+    assert "16777217" in wrong[0].deviations["low_ordinary"].shown
+
+
+def test_nan_or_0_by_form():
+    report, _, classes = judged("nan_or_0", "float32")
+    assert {id_ for id_, verdict in classes.items() if verdict == "depends"} == {"inside_nan"}
+    (only,) = dependences(report)
+    assert only.text == "conforms with bounds as inputs, else violates"
+    assert "X=nan min=0 max=0: got 0, expected nan" in only.first.shown
+
+
+def test_what_differs_within_what_is_accepted_is_told_and_no_failure():
+    report, _, classes = judged("loses_payloads_unoptimised", "float32")
+    assert not report.failed
+    assert classes["inside_nan"] == "acceptable"
+    (only,) = [one for one in dependences(report) if "inside_nan" in one.places["float32"]]
+    assert not only.failing
+    assert only.text == "acceptable with no optimisation, else conforms"
+
+
+def test_a_form_that_is_refused_is_refused():
+    report, found, classes = judged("refuses_rank_4")
+    assert not report.failed
+    assert set(classes.values()) == {"conforms"}
+    refused = [form for form in found.forms if form.verdict == "refused"]
+    assert {form.rank for form in refused} == {4}
+    assert all(form.words == "NotImplementedError: rank 4 is not supported" for form in refused)
+    assert list(refusals(report)) == ["with rank 4: NotImplementedError: rank 4 is not supported"]
+    assert "refused int16, models with rank 4: NotImplementedError" in printed(report)
+
+
+def test_a_form_that_is_refused_hides_no_wrong_value():
+    report, found, classes = judged("refuses_rank_4_and_is_wrong")
+    assert report.failed
+    assert classes["high_ordinary"] == "depends"
+    (only,) = dependences(report)
+    assert only.text == "violates with bounds as initializers, else conforms"
+    assert {form.verdict for form in found.forms if form.rank == 4} == {"refused"}
+
+
+def test_a_refusal_of_some_bounds_is_no_refusal_of_the_form():
+    _, found, classes = judged("refuses_inverted_constants")
+    assert classes["inverted_ordinary"] == "depends"
+    wrong = {form.bounds for form in found.forms if form.verdict == "violates"}
+    assert wrong == {"initializers", "Constant nodes"}
+
+
+def test_the_newest_operator_set_is_the_newest_that_is_served():
+    report, found, _ = judged("refuses_new_opsets")
+    assert not report.failed
+    assert {form.opset for form in found.served_forms} == {13, 20}
+    assert all(form.opset > 20 for form in found.forms if form.verdict == "refused")
+    (words,) = refusals(report)
+    assert words.startswith("with opset 21 or 22 or ")
+
+
+def test_where_every_form_is_refused_nothing_was_compared():
+    report, found, classes = judged("refuses_everything")
+    assert {form.verdict for form in found.forms} == {"refused"}
+    assert set(classes.values()) == {"conforms"}
+    assert report.failed
+    assert list(form_lines(report)) == ["int16: nothing was compared in any form of a model"]
+
+
+def test_what_is_wrong_in_several_entries_alone_does_not_depend_on_rank_0():
+    _, _, classes = judged("wrong_at_other_ranks")
+    assert classes["high_ordinary"] == "violates"
+
+
+def test_a_death_is_of_one_form_and_of_one_class():
+    report, found, classes = judged("dies_of_a_constant_nan", "float32")
+    assert report.failed
+    dead = [form for form in found.forms if form.verdict == "crashed"]
+    assert {form.bounds for form in dead} == {"Constant nodes"}
+    assert classes["low_max_nan"] == "depends"
+    assert classes["low_ordinary"] == "conforms"
+    assert all(form.compared > 150 for form in dead)
+    assert "SIGABRT" in dead[0].words
+
+
+def test_what_the_machine_lacks_is_no_verdict():
+    report, found, _ = judged("lacks_memory")
+    assert found.verdict == "environment"
+    assert "no room for the model" in report.environment["int16"]
+
+
+def test_a_type_that_is_refused_as_it_is_asked_by_default_is_judged_in_other_forms():
+    report, found, classes = judged("serves_constants")
+    assert not report.failed
+    assert {form.bounds for form in found.served_forms} == {"initializers", "Constant nodes"}
+    assert classes["high_ordinary"] == found.verdict == "refused"
+    report, _, classes = judged("serves_constants_wrongly")
+    assert report.failed
+    assert classes["high_ordinary"] == "violates"
+
+
+def test_forms_in_which_nothing_was_asked_fail(monkeypatch):
+    monkeypatch.setattr(judge_forms, "form_plan", lambda *_: iter(()))
+    report = run_campaign("tests.meta.planted_forms:right", ["int16"])
+    assert report.failed
+    assert {form.verdict for form in report.types[0].forms} == {"unreached"}
+
+
+def test_no_forms_at_all_fail(monkeypatch):
+    monkeypatch.setattr(campaign, "judge_forms", lambda *_: ())
+    report = run_campaign("tests.meta.planted_forms:right", ["int16"])
+    assert report.failed
+    assert set(form_lines(report)) == {"int16: nothing was compared in any form of a model"}
+
+
+def test_a_function_that_opens_no_models_has_no_forms():
+    report = run_campaign("tests.meta.planted:right", ["int16"])
+    assert report.types[0].forms is None
+    assert not report.failed
+    assert list(form_lines(report)) == []
+
+
+def test_the_evidence_has_the_verdict_and_says_what_it_depends_on():
+    report, _, _ = judged("wrong_with_initializers")
+    shown = runtimes_of(SPEC, {report.runtime: report})[-1]
+    assert shown.verdicts["int16"]["high_ordinary"] == "depends"
+    assert any("violates with bounds as initializers" in line for line in shown.behaviour)
+    assert any("model with initializers" in d.shown for d in shown.deviations)
+    assert list(told_of_forms(report))[-1] == shown.behaviour[-1]
+    assert Report.model_validate_json(report.model_dump_json()) == report
+
+
+def test_a_forged_verdict_on_a_form_is_refused():
+    from sonnx_clip.errors import UserError
+
+    report, found, _ = judged("wrong_with_initializers")
+    forms = tuple(form.model_copy(update={"classes": {}}) for form in found.forms)
+    forged = report.model_copy(update={"types": (found.model_copy(update={"forms": forms}),)})
+    with pytest.raises(UserError, match="stated as depends, its counts say conforms"):
+        _check(forged, SPEC, repo_root() / "verdicts.json", "")
+
+
+def test_all_forms_are_every_combination():
+    _, found, _ = judged("right", "uint8", forms="all")
+    opsets = len({form.opset for form in found.forms})
+    assert opsets > 10
+    assert len(found.forms) == 66 * opsets
+    assert {form.verdict for form in found.forms} == {"conforms"}
+
+
+# --- what is chosen
+
+
+@pytest.mark.parametrize("optimisations", [(True, False), (True,)])
+def test_each_pair_of_values_of_two_axes_is_in_a_form(optimisations):
+    every = every_form((13, 26), optimisations)
+    few = covering(every)
+    assert few[0] == base()
+    assert len(few) < 20
+    for one in ("bounds", "shape", "rank", "opset", "optimised"):
+        for other in ("bounds", "shape", "rank", "opset", "optimised"):
+            pairs = [{(getattr(f, one), getattr(f, other)) for f in forms} for forms in (every, few)]
+            assert pairs[0] == pairs[1], (one, other)
+
+
+def test_one_value_of_one_axis_is_always_named_by_itself():
+    few = covering(every_form((13, 26), (True, False)))
+    for form in few:
+        for name in ("bounds", "shape", "rank", "opset", "optimised"):
+            value = getattr(form, name)
+            words = described([f for f in few if getattr(f, name) == value], few)
+            assert " and " not in words
+            assert ";" not in words
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_every_form_is_asked_for_every_class_and_every_special_bound(etype):
+    from sonnx_clip.conform.calls import entry_indices
+    from sonnx_clip.special import special_patterns
+
+    lower, upper = bounds_of(etype)
+    special = set(special_patterns(etype))
+    assert special <= set(lower.tolist())
+    assert special <= set(upper.tolist())
+    asked = {}
+    for form in covering(every_form((13, 26), (True, False))):
+        reached, triples = set(), set()
+        for request, table in form_plan(etype, form):
+            rows, indices = np.arange(len(request.lower))[:, None], entry_indices(request)
+            reached |= set(table.classes[rows, indices].ravel().tolist())
+            x, l, m = np.broadcast_arrays(
+                request.pool[indices], request.lower[:, None], request.upper[:, None]
+            )
+            triples |= set(zip(x.ravel().tolist(), l.ravel().tolist(), m.ravel().tolist(), strict=True))
+        assert reached == set(range(len(class_ids(etype.family))))
+        asked.setdefault(form.rank, triples)
+        assert asked[form.rank] == triples
+    assert asked[1] == asked[2] == asked[4]
+    assert asked[0] <= asked[1]
+
+
+def test_bounds_that_float32_and_float64_do_not_hold_are_asked():
+    pairs = {
+        etype.id: set(zip(*(part.tolist() for part in bounds_of(etype)), strict=True)) for etype in TYPES
+    }
+    for id_ in ("int32", "int64", "uint32", "uint64"):
+        assert (2**24 + 1, 20_000_000) in pairs[id_]
+    assert (2**53 + 1, 10**16) in pairs["int64"]
