@@ -171,7 +171,11 @@ def require_same_plan(reports: Mapping[str, tuple[str, Report]]) -> None:
     counts: dict[tuple[str, str], tuple[str, int]] = {}
     for name, (path, report) in reports.items():
         for found in report.types:
-            if found.refused_layouts or found.verdict in ("unsupported", "crashed", "environment"):
+            if (
+                not found.compared
+                or found.refused_layouts
+                or found.verdict in ("unsupported", "crashed", "environment")
+            ):
                 continue
             if any(klass.raised for klass in found.classes):
                 continue

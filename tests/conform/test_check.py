@@ -222,7 +222,7 @@ def test_unreached_is_printed(monkeypatch):
     monkeypatch.setattr(vectors, "special_patterns", lambda _: (1, 2))
     for part in ("_random", "_long"):
         monkeypatch.setattr(vectors, part, lambda _: iter(()))
-    vectors._covering.cache_clear()
+    vectors.covering_bounds.cache_clear()
     done = run("--runtime", "numpy", "--dtype", "uint16")
     assert done.exit_code == 1
     assert "unreached uint16: no vector reached" in done.output
@@ -256,7 +256,7 @@ def test_what_was_compared_and_what_is_not_seen_is_told():
 
 def test_the_forms_that_were_compared_are_told(onnxruntime_report):
     told, unseen = onnxruntime_report.scope
-    for value in ("bounds as Constant nodes or initializers or inputs", "no rank or static shape or symbolic"):
+    for value in ("bounds as Constant nodes or initializers or inputs", "no rank or static shape"):
         assert value in told
     assert "what three traits of a form of a model bring about together" in unseen
     assert "other forms" not in unseen

@@ -13,7 +13,7 @@ from sonnx_clip.conform.dialects import run as dialect_run
 from sonnx_clip.conform.dialects.record import Record
 from sonnx_clip.conform.imports_of import files_behind
 from sonnx_clip.conform.limits import Limits
-from sonnx_clip.conform.report import ClassReport, TypeReport
+from sonnx_clip.conform.report import ClassReport, FormReport, TypeReport
 from sonnx_clip.conform.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def test_what_the_checker_imports_counts(sources: Path) -> None:
 def test_the_real_checker_is_among_its_conditions() -> None:
     names = {file.name for file in files_behind([campaign.__name__, RUNTIMES["onnxruntime"]])}
     assert {"campaign.py", "compare.py", "tally.py", "worker.py", "guardian.py", "calls.py",
-            "vectors.py", "model.py",
+            "vectors.py", "model.py", "axes.py", "form_plan.py", "judge_forms.py", "describe.py",
             "onnxruntime.py", "verdicts.py", "load.py"} <= names  # fmt: skip
     names = {file.name for file in files_behind([dialect_run.__name__])}
     assert {"judge.py", "process.py", "forms.py", "explanations.py", "dialect.py"} <= names
@@ -263,6 +263,19 @@ def test_what_broke_off_is_not_kept(verdict: str, judge: Judge, tmp_path: Path) 
     for _ in range(2):
         assert run(tmp_path).kept == {}
     assert len(judge.judged) == 4
+
+
+def test_what_broke_off_in_a_form_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    form = FormReport(
+        bounds="inputs", shape="static", rank=1, opset=13, optimised=True,
+        verdict="crashed", compared=7, calls=1,
+    )  # fmt: skip
+    whole = a_report("int8")
+    for forms, kept in (((form,), {}), ((form.model_copy(update={"verdict": "violates"}),), {"int8"})):
+        found = whole.model_copy(update={"forms": forms})
+        monkeypatch.setattr(campaign, "_judge", lambda *_, found=found: (VERSION, found))
+        run(tmp_path, "int8")
+        assert set(run(tmp_path, "int8").kept) == set(kept)
 
 
 def test_what_changes_while_it_is_judged_is_not_kept(judge: Judge, sources: Path) -> None:

@@ -17,6 +17,7 @@ from sonnx_clip.conform.model_forms.form_words import dependences, form_lines, r
 from sonnx_clip.conform.report import Report
 from sonnx_clip.conform.text import print_report, reproducers
 from sonnx_clip.conform.vectors import class_ids
+from sonnx_clip.errors import UserError
 from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.evidence.verdicts import _check
 from sonnx_clip.paths import repo_root
@@ -173,8 +174,9 @@ def test_where_every_form_is_refused_nothing_was_compared():
 
 
 def test_what_is_wrong_in_several_entries_alone_does_not_depend_on_rank_0():
-    _, _, classes = judged("wrong_at_other_ranks")
+    report, _, classes = judged("wrong_at_other_ranks")
     assert classes["high_ordinary"] == "violates"
+    assert next(form_lines(report)).endswith("all agree (rank 0 is better in int16: it has one entry)")
 
 
 def test_a_death_is_of_one_form_and_of_one_class():
@@ -218,6 +220,13 @@ def test_no_forms_at_all_fail(monkeypatch):
     assert set(form_lines(report)) == {"int16: nothing was compared in any form of a model"}
 
 
+def test_without_onnx_one_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sonnx_clip.conform.dialects.forms", None)
+    with pytest.raises(UserError, match="environment: models cannot be made") as told:
+        run_campaign("tests.meta.planted_forms:right", ["int16"])
+    assert "pip install" in told.value.todo
+
+
 def test_a_function_that_opens_no_models_has_no_forms():
     report = run_campaign("tests.meta.planted:right", ["int16"])
     assert report.types[0].forms is None
@@ -236,8 +245,6 @@ def test_the_evidence_has_the_verdict_and_says_what_it_depends_on():
 
 
 def test_a_forged_verdict_on_a_form_is_refused():
-    from sonnx_clip.errors import UserError
-
     report, found, _ = judged("wrong_with_initializers")
     forms = tuple(form.model_copy(update={"classes": {}}) for form in found.forms)
     forged = report.model_copy(update={"types": (found.model_copy(update={"forms": forms}),)})

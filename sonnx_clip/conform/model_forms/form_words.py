@@ -99,7 +99,11 @@ def form_lines(report: Report) -> Iterator[str]:
     number = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
     differ = list(dict.fromkeys(etype for found in dependences(report) for etype in found.places))
     agree = f"the verdicts differ in {', '.join(differ)}" if differ else "all agree"
-    yield f"forms of a model: {number} compared in {counted(len(judged), 'type')}, {agree}"
+    better = [
+        one.type for one in judged if any(len(p) < len(one.served_forms) for p in by_form(one).values())
+    ]
+    alone = f" (rank 0 is better in {', '.join(better)}: it has one entry)" if better else ""
+    yield f"forms of a model: {number} compared in {counted(len(judged), 'type')}, {agree}{alone}"
 
 
 def told_of_forms(report: Report) -> Iterator[str]:

@@ -11,6 +11,7 @@ from sonnx_clip.conform.report import FormReport
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.verdicts import by_form, with_forms, worst
+from sonnx_clip.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,9 @@ def judge_forms(
         etype: the element type.
         policy: which latitudes count.
         choice: ``default`` for forms in which every pair of values of two axes occurs, or ``all``.
+
+    Raises:
+        UserError: onnx is not installed.
     """
     found: dict[ModelForm, FormReport] = {}
     stopped = False
@@ -44,10 +48,11 @@ def judge_forms(
             if form not in found and not stopped:
                 found[form], stopped = _judge_form(session, etype, policy, form)
 
+    known = opsets_of_this_clip()
     judge([base()])
     newest = FIRST_OPSET
     # What is refused there is part of what is told. Where 13 is refused, it is not for its number.
-    for opset in reversed(opsets_of_this_clip()) if found[base()].verdict != "refused" else ():
+    for opset in reversed(known) if found[base()].verdict != "refused" else ():
         judge([base(opset)])
         if stopped or found[base(opset)].verdict != "refused":
             newest = opset
@@ -59,9 +64,16 @@ def judge_forms(
 
 
 def opsets_of_this_clip() -> tuple[int, ...]:
-    """The operator sets from 13 on that mean the same Clip, as far as the installed onnx knows them."""
-    from sonnx_clip.conform.dialects.forms import clip_version, newest_opset  # needs onnx
+    """The operator sets from 13 on that mean the same Clip, as far as the installed onnx knows them.
 
+    Raises:
+        UserError: onnx is not installed.
+    """
+    try:
+        from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
+    except ImportError as error:
+        what = f"environment: models cannot be made for a runtime that opens them: {error}"
+        raise UserError(what, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None
     return tuple(n for n in range(FIRST_OPSET, newest_opset() + 1) if clip_version(n) == FIRST_OPSET)
 
 
