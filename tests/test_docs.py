@@ -70,7 +70,7 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     """The guide's line is the checker's for the same call, onnxruntime right or wrong."""
     pytest.importorskip("onnxruntime")
     from sonnx_clip.conform.limits import LIMITS
-    from sonnx_clip.conform.reproduce import reproducing_line
+    from sonnx_clip.conform.reproduce import CallText, reproducing_line
     from sonnx_clip.conform.worker import Worker
 
     text = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8")
@@ -78,7 +78,8 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     worker = Worker("onnxruntime", "int64", LIMITS)
     try:
         due = "0x0000000000000000 (0) at every entry"
-        line = reproducing_line(worker, "contiguous", [0, 0], ((0, 1 << 31), None), due)
+        how = CallText(worker.etype, worker.imports, worker.call)
+        line = reproducing_line(how, "contiguous", [0, 0], ((0, 1 << 31), None), due)
     finally:
         worker.close()
     assert pasted == f"python -c {shlex.quote(line)}"
