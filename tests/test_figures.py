@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.targets import TARGETS
-from sonnx_clip.conform import campaign, limits, session, vectors
+from sonnx_clip.conform import describe, limits, session, vectors
 from sonnx_clip.findings import models
 from sonnx_clip.graph import ask_onnx, expand, load, self_check
 from sonnx_clip.render.targets import FILES
@@ -97,7 +97,7 @@ def figures() -> Iterator[tuple[str, str]]:
     yield page, f"A call hangs after {limits.CALL:.0f} s"
     yield page, f"dies {WORDS[session._WITHOUT_ANSWER]} times before any answer, or {session._DEATHS} times"
     yield page, f"or hangs {WORDS[session._HANGS]} times, is given up"
-    yield page, f"again {WORDS[campaign._AGAIN]} times, and then in a new process, {campaign._IN_A_ROW} times"
+    yield page, f"again {WORDS[describe._AGAIN]} times, and then in a new process, {describe._IN_A_ROW} times"
     ort = json.loads((ROOT / "spec/measured/runtimes.json").read_text(encoding="utf-8"))["runtimes"][
         "onnxruntime"
     ]
