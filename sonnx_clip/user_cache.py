@@ -1,7 +1,7 @@
 """The folder in which the user's programs keep what can be made again, and what may be believed there.
 
 `sonnx_clip.spec.compiled` keeps the checked specification in it, `sonnx_clip.oracle.c_build` and `built`
-the C kernels.
+the C kernels; `sonnx_clip.rendered` reads by the same rules what lies in the build folder.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from os import stat_result
 
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -35,3 +36,17 @@ def cache_folder() -> Path:
 def is_private(found: stat_result) -> bool:
     """Whether it is this user's, and nobody else can write to it."""
     return found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+
+
+def is_ours(found: stat_result, kind: Callable[[int], bool]) -> bool:
+    """Whether it is of this kind, `stat.S_ISREG` or another, this user's, and nobody else can write to it."""
+    return kind(found.st_mode) and is_private(found)
+
+
+def read_private(file: Path) -> bytes | None:
+    """What a file holds that this user alone can have written, else None; OSError if there is no file."""
+    if not is_ours(file.parent.lstat(), stat.S_ISDIR):
+        return None
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(file, flags), "rb") as opened:  # noqa: PTH123 - a path cannot be opened so
+        return opened.read() if is_ours(os.fstat(opened.fileno()), stat.S_ISREG) else None

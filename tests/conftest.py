@@ -41,6 +41,13 @@ if SEEN is not None:
     )
 
 
+def pytest_configure() -> None:
+    """Render in each test: what a test plants in a function is no part of the digest of what was kept."""
+    from sonnx_clip import rendered
+
+    rendered.folder = lambda: None
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write what this process ran."""
     del session

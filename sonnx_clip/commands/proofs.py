@@ -16,10 +16,11 @@ def generate(
 
     root = checkout()
     from sonnx_clip.prove.pinned import GOLDEN, unpinned
-    from sonnx_clip.render.generate import differences, render_all, write
+    from sonnx_clip.render.generate import differences, write
+    from sonnx_clip.rendered import rendered
     from sonnx_clip.spec import load_spec
 
-    generated = render_all(load_spec())
+    generated = rendered(load_spec())
     found = differences(generated, root) if check else write(generated, root)
     for line in found:
         print(line if check else f"written: {line}")

@@ -54,7 +54,7 @@ def conditions(
     """
     if runtime not in RUNTIMES:
         return None
-    installed = {name: _distribution(name) for name in (*_CHECKER, *_DISTRIBUTIONS[runtime])}
+    installed = {name: distribution(name) for name in (*_CHECKER, *_DISTRIBUTIONS[runtime])}
     if any(found is None for found in installed.values()):
         return None
     code = _files_behind((*modules, RUNTIMES[runtime]))
@@ -126,7 +126,7 @@ def _library(runtime: str) -> str:
     return ""
 
 
-def _distribution(name: str) -> str | None:
+def distribution(name: str) -> str | None:
     """Version and digest of what a distribution says to consist of, with size and time of each file there.
 
     So a file that was edited where it is installed counts as well. None if it is not there, or does not say.

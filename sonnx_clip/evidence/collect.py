@@ -34,7 +34,7 @@ from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.trusted import Trusted as Taken
 from sonnx_clip.prove.trusted import surprises
 from sonnx_clip.render.generate import LEFT_BY_COQC
-from sonnx_clip.render.generate import all_obligations as every_obligation
+from sonnx_clip.rendered import obligations_of as every_obligation
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.coverage_file import PATH as COVERAGE
 from sonnx_clip.spec.source_digests import require_sources

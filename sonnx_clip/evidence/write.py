@@ -13,7 +13,7 @@ from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
 from sonnx_clip.files import write_together
 from sonnx_clip.paths import repo_file
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.rendered import obligations_of
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def write_evidence(
             cannot be written.
     """
     spec = spec or load_spec()
-    every = tuple(all_obligations(spec) if wanted is None else wanted)
+    every = tuple(obligations_of(spec) if wanted is None else wanted)
     found = read_inputs(build, spec, every, generated or repo_file("generated"))
     evidence = gather(found)
     files = {

@@ -29,8 +29,9 @@ from sonnx_clip.prove.table import print_table, summary
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, Trusted, of_tasks, surprises, trusted
 from sonnx_clip.render.c import render_c
-from sonnx_clip.render.generate import Generated, differences, render_all, render_theories, write
+from sonnx_clip.render.generate import Generated, differences, render_theories, write
 from sonnx_clip.render.written import theory_texts
+from sonnx_clip.rendered import kept, rendered
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.names import nearest
@@ -133,13 +134,15 @@ def prove(
 def _rendered(spec: Spec, *, generate: bool) -> Generated:
     """What is rendered, as it lies in generated/; UserError if it lies there otherwise and may not."""
     if generate:
-        everything = render_all(spec)
+        everything = rendered(spec)
         written = write(everything, checkout())
         for path in written:
             print(f"written: {path}", file=sys.stderr)
         print(f"{len(everything.files)} generated files are fresh", file=sys.stderr)
         milestone(GENERATED)
         return everything
+    if (known := kept(spec)) is not None:
+        return known  # every file is there, the C included
     theories = render_theories(spec)
     if stale := differences(theories, repo_root(), ("generated/why3",)):
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
@@ -148,6 +151,8 @@ def _rendered(spec: Spec, *, generate: bool) -> Generated:
 
 def _require_extracted(spec: Spec, theories: Generated) -> None:
     """UserError if a C file is not what Why3 extracts: what is proved would not be what is compiled."""
+    if kept(spec) is not None:
+        return
     there = {path: text for path, text in render_c(spec, theories.files).items() if repo_file(path).is_file()}
     if stale := differences(Generated(there, ()), repo_root(), ()):
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")

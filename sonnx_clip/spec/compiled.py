@@ -26,7 +26,8 @@ from sonnx_clip.errors import UserError
 from sonnx_clip.paths import build_folder, repo_file
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.reading_classes import reading_classes
-from sonnx_clip.user_cache import cache_folder, is_private
+from sonnx_clip.user_cache import cache_folder, is_ours
+from sonnx_clip.user_cache import read_private as _read_ours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -117,7 +118,7 @@ def _keep(path: Path, spec: Spec) -> None:
     for folder in folders():
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _is_ours(folder.lstat(), stat.S_ISDIR):
+            if is_ours(folder.lstat(), stat.S_ISDIR):
                 write_whole_bytes(folder / file_name(path), content, mode=0o600)
                 return
         except (OSError, UserError):
@@ -138,19 +139,6 @@ def _take(file: Path, path: Path) -> Spec | None:
     except Exception:  # noqa: BLE001 - whatever is wrong with it, the specification is read again
         return None
     return found if isinstance(found, Spec) else None
-
-
-def _read_ours(file: Path) -> bytes | None:
-    """What a file holds that this user alone can have written; None for any other."""
-    if not _is_ours(file.parent.lstat(), stat.S_ISDIR):
-        return None
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(os.open(file, flags), "rb") as opened:  # noqa: PTH123 - a path cannot be opened so
-        return opened.read() if _is_ours(os.fstat(opened.fileno()), stat.S_ISREG) else None
-
-
-def _is_ours(found: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    return kind(found.st_mode) and is_private(found)
 
 
 class _Unpickler(pickle.Unpickler):
