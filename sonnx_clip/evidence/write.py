@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.counts import counted
+from sonnx_clip.counts import counted, headline
 from sonnx_clip.evidence.collect import gather, read_inputs, times_of
 from sonnx_clip.evidence.model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
@@ -51,8 +51,8 @@ class EvidenceSummary:
         t = self.totals
         shown = f"{t.by_two} proved by two provers, {t.by_one} by one"
         counts = (
-            f"{counted(t.obligations - t.smoke, 'obligation')}: {shown}, {t.not_proved} not proved, "
-            f"{t.by_definition} of them by definition, {t.repeats} repeated; "
+            f"{headline(t.obligations - t.smoke, t.by_definition, t.repeats)}: {shown}, "
+            f"{t.not_proved} not proved; "
             f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held"
         )
         parts = [counts, counted(t.findings, "finding"), counted(t.refuted, "refuted conclusion")]

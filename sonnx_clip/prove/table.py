@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from rich import box
 from rich.table import Table
 
-from sonnx_clip.counts import counted
+from sonnx_clip.counts import counted, headline
 from sonnx_clip.prove.standing import counts
 from sonnx_clip.spec import unparse
 
@@ -123,19 +123,24 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
 
 
 def summary(proofs: Proofs) -> str:
-    """One line: how many obligations, by how many provers, in what time."""
+    """One line: how many questions in how many obligations, by how many provers, in what time.
+
+    Where proofs are not believed nothing is known of what each adds: then the obligations alone are counted.
+    """
     statuses = [o.status for o in proofs.outcomes if o.obligation.kind != "smoke"]
     smokes = [o for o in proofs.outcomes if o.obligation.kind == "smoke"]
     held = sum(o.status == "proved" for o in smokes)
     refuted = sum(o.obligation.kind == "refutation" and o.status != "not proved" for o in proofs.outcomes)
     single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
-    kinds = counts(proofs.standing.values())
+    asked = counted(len(statuses), "obligation")
+    if proofs.standing:
+        kinds = counts(proofs.standing.values())
+        asked = headline(len(statuses), kinds["by definition"], kinds["repeats"])
     by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
     smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
     return (
-        f"{counted(len(statuses), 'obligation')}: {statuses.count('proved')} proved by two provers, {by_one},"
-        f" {statuses.count('not proved')} not proved; {kinds['by definition']} of them by definition,"
-        f" {counted(kinds['repeats'], 'repeat')} of another; {counted(refuted, 'refutation')} of the source;"
+        f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
+        f" {statuses.count('not proved')} not proved; {counted(refuted, 'refutation')} of the source;"
         f" {smoke if smokes else 'no smoke test was among them'}"
         f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
     )

@@ -100,6 +100,8 @@ class Goals:
         scope = self.library.scope(module)
         if o.kind == "instance":
             return self._instance(key, scope)
+        if goal.endswith("'refn'vc"):
+            return self._refinement(key, name, scope)
         found = [
             d for d in self.library.module(module).declarations if d.name == name and d.kind not in _IMPORTS
         ]
@@ -122,6 +124,22 @@ class Goals:
                 assert axiom.body is not None
                 return Statement((d.name, goal), axiom.body, copy)
         raise LookupError(goal)
+
+    def _refinement(self, key: Key, name: str, scope: Scope) -> Statement:
+        """That the contract of a program implies that of the ``val`` for which a clone puts it: its body does
+        not matter.
+        """
+        mine = self.library.module(key[0]).declarations
+        program = next(d for d in mine if d.name == name and d.kind.startswith("let"))
+        clone = next(d for d in mine if d.kind == "clone" and ("val", name, name) in d.given)
+        val = next(d for d in self.library.module(clone.name).declarations if d.name == name)
+        renamed = [old for kind, old, by in clone.given if kind != "val" and old != by]
+        if renamed or program.requires or val.parameters != program.parameters:
+            raise LookupError(key[1])
+        body = Node("binary", "->", (_gives(program), _gives(val)))
+        for premise in reversed(val.requires):
+            body = Node("binary", "->", (premise, body))
+        return Statement(key, Node("forall", "", (body,), (*val.parameters, ("result", val.of))), scope)
 
     def used(self, statement: Statement) -> frozenset[Key]:
         """The declarations that a statement rests on, its own included."""
@@ -303,12 +321,18 @@ _IMPORTS = ("use", "clone", "val", "type", "meta")
 
 def _contract(d: Declaration) -> Node:
     """The contract of a program as a formula, for what compares statements; it is evaluated by running."""
-    body = d.ensures[0] if d.ensures else TRUE
-    for more in d.ensures[1:]:
-        body = Node("binary", "/\\", (body, more))
+    body = _gives(d)
     for premise in reversed(d.requires):
         body = Node("binary", "->", (premise, body))
     return Node("forall", "", (body,), d.parameters) if d.parameters else body
+
+
+def _gives(d: Declaration) -> Node:
+    """What a contract promises of the result."""
+    body = d.ensures[0] if d.ensures else TRUE
+    for more in d.ensures[1:]:
+        body = Node("binary", "/\\", (body, more))
+    return body
 
 
 def _with_solved(env: Environment, solved: Mapping[str, Any]) -> Environment:

@@ -116,8 +116,8 @@ def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
     assert "  idempotent_bitwise (float): X = 1, L = -0, M = 0; holds if not zero_tie(L, M)" in ended.out
     last = ended.out.splitlines()[-1]
     assert last.startswith(
-        "8 obligations: 8 proved by two provers, 0 by one, 0 not proved; 0 of them by definition, "
-        "3 repeats of another; 2 refutations of the source; "
+        "5 distinct questions in 8 obligations (0 by definition, 3 repeats of another): "
+        "8 proved by two provers, 0 by one, 0 not proved; 2 refutations of the source; "
         "no prover found false: 1 of 1 smoke test held ("
     )
 
@@ -144,7 +144,8 @@ def test_what_is_stale_can_be_generated_first(bench: Workbench) -> None:
     assert "written: generated/why3/int8.mlw\n" in ended.err
     assert "generated files are fresh" in ended.err
     assert "goal monotone" in (bench.root / "generated/why3/int8.mlw").read_text()
-    assert "1 obligation: 1 proved by two provers" in ended.out
+    asked = "1 distinct question in 1 obligation (0 by definition, 0 repeats of another)"
+    assert f"{asked}: 1 proved by two provers" in ended.out
     assert "no smoke test was among them" in ended.out
 
 
