@@ -100,12 +100,16 @@ def installed() -> Path | None:
 def install() -> Path:
     """Build the library, try it and keep it for `sonnx_clip.clip`; what was kept before is replaced.
 
+    What is kept already, byte for byte, was tried when it was installed.
+
     Raises:
         UserError: there is no compiler, or it refuses the C; what it made gives a wrong answer; the cache
             cannot be written; or the processor's features cannot be read.
     """
     key = _key()
     built = built_file(find_compiler(), source_files())
+    if _is_kept(library_name(key, built)):
+        return cache_folder() / _FOLDER / library_name(key, built)
     _try(_functions(built))
     folder = cache_folder() / _FOLDER
     try:
@@ -126,6 +130,15 @@ def install() -> Path:
         raise UserError(f"the C kernels cannot be kept: {error.strerror}", str(folder), todo) from error
     kernels.cache_clear()
     return kept
+
+
+def _is_kept(name: str) -> bool:
+    """Whether the library that is found has this name, which holds a digest of its bytes."""
+    try:
+        found = installed()
+    except OSError:
+        return False
+    return found is not None and found.name == name
 
 
 def _key() -> str:

@@ -81,6 +81,18 @@ def test_what_is_installed_is_found_and_used():
     assert [*kept.parent.iterdir()] == [kept]
 
 
+def test_what_is_kept_is_not_tried_again_and_what_was_damaged_is(cache, monkeypatch):
+    tried = []
+    real = built._try
+    monkeypatch.setattr(built, "_try", lambda functions: tried.append(real(functions)))
+    first = built.install()
+    assert (built.install(), len(tried)) == (first, 1)
+    first.chmod(0o700)
+    first.write_bytes(first.read_bytes() + b"x")
+    assert (built.install(), len(tried)) == (first, 2)
+    assert first.read_bytes() == built_file(find_compiler(), source_files()).read_bytes()
+
+
 def test_clip_never_compiles(monkeypatch):
     def run(*_, **__):
         raise AssertionError("a process was started")
