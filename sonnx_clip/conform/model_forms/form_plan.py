@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LAYOUTS = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
 _LENGTHS = {layout.id: layout.length for layout in LAYOUTS}
 _CALLS = 1024
-_THIRD = 3
 _FIRST = 64  # calls after which a form is given up that refuses each of them
 # Neighbours and bounds that int32 and int64 lose on a way through float32 and float64.
 _THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
@@ -43,12 +42,9 @@ def form_plan(etype: ElementType, form: ModelForm) -> Iterator[tuple[FormRequest
     table = _table(etype)
     size, layout = len(table.pool), _LAYOUTS[form.rank]
     length = _LENGTHS[layout] or size
-    if form.rank:
-        times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
-        rows = np.repeat(np.arange(len(table.lower)), times)
-        starts = np.tile(np.arange(times) * length % size, len(table.lower))
-    else:
-        rows, starts = np.nonzero(_some_of_every_class(table))
+    times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
+    rows = np.repeat(np.arange(len(table.lower)), times)
+    starts = np.tile(np.arange(times) * length % size, len(table.lower))
     parts = (table.lower, table.upper, table.due, table.classes)
     every = Table(table.pool, *(part[rows] for part in parts))
     request = FormRequest(layout, length, table.pool, starts, every.lower, every.upper, form=form)
@@ -58,16 +54,6 @@ def form_plan(etype: ElementType, form: ModelForm) -> Iterator[tuple[FormRequest
     for part in (first, *np.array_split(rest, -(-len(rest) // _CALLS) or 1)):
         if len(part):
             yield cut(request, every, part)  # type: ignore[misc]
-
-
-def _some_of_every_class(table: Table) -> Array:
-    """Which X to ask under each pair of bounds where a call takes one: a third, and one of each class."""
-    pairs, columns = np.indices(table.classes.shape)
-    wanted: Array = columns % _THIRD == pairs % _THIRD
-    for index in np.unique(table.classes):
-        found = table.classes == index
-        wanted |= found & (np.cumsum(found, axis=1) == 1)
-    return wanted
 
 
 @cache
@@ -82,13 +68,14 @@ def _table(etype: ElementType) -> Table:
 def bounds_of(etype: ElementType) -> tuple[Array, Array]:
     """The pairs of bounds, as bits, each of shape (p,).
 
-    They reach every class; each special value is min of one pair and max of another, ordinary and inverted
-    ones among them; and integers of 32 and 64 bits that a float32 or a float64 does not hold are both.
+    They reach every class; each special value is a bound of one, in ordinary and in inverted order by turns;
+    and integers of 32 and 64 bits that a float32 or a float64 does not hold are both.
     """
     low, high = covering_bounds(etype, 0)
     special = special_patterns(etype)
-    ring = zip(special, (*special[1:], special[0]), strict=True)
-    pairs = [*zip(low.tolist(), high.tolist(), strict=True), *ring, *_through_float(etype)]
+    side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
+    turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
+    pairs = [*zip(low.tolist(), high.tolist(), strict=True), *turned, *_through_float(etype)]
     lower, upper = zip(*dict.fromkeys(pairs), strict=True)
     bits = bits_type(etype.id)
     return np.array(lower, bits), np.array(upper, bits)
