@@ -14,7 +14,7 @@ _ONCE = {}
 def share(monkeypatch):
     """Until `monkeypatch` is undone, the evidence takes from here what no document or report changes."""
     for module, name in (
-        (writing, "all_obligations"), (fresh, "render_coq"), (fresh, "render_numpy"),
+        (writing, "obligations_of"), (fresh, "render_coq"), (fresh, "render_numpy"),
         (picture, "panels"), (picture, "special_table"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, _once(getattr(module, name)))
