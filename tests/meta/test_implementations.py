@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,9 +18,12 @@ LOW = {"low_tie", "low_equal_bounds", "low_infinite", "low_ordinary"}
 HIGH = {"high_tie", "high_equal_bounds", "high_infinite", "high_ordinary"}
 
 
-def judged(name, dtype="float32", **options):
+def judged_anew(name, dtype="float32", **options):
     report = run_campaign(f"tests.meta.planted:{name}", [dtype], **options)
     return report, {c.id: c for c in report.types[0].classes}
+
+
+judged = cache(judged_anew)  # a planted runtime under the plan as it is: its report is the same again
 
 
 def violated(classes):
@@ -32,6 +36,13 @@ def test_the_right_one_conforms():
     assert {c.verdict for c in classes.values()} == {"conforms"}
     assert report.runtime_version == "tests.meta.planted:right planted"
 
+
+# Mistakes in values alone, the same in every layout: a plan of few calls finds them.
+IN_VALUES = {
+    "swapped_bounds", "low_before_inverted", "ignores_upper", "nan_min_propagates", "nan_max_propagates",
+    "nan_becomes_min", "infinite_bound_is_none", "clears_sign_of_zero", "flushes_subnormals",
+    "through_float64", "unsigned_comparison", "wider_type", "masks_everything",
+}  # fmt: skip
 
 # What each mistake must be caught by (at least), and what it does not touch.
 CAUGHT = {
@@ -91,8 +102,12 @@ CAUGHT = {
 
 
 @pytest.mark.parametrize(("name", "dtype"), CAUGHT)
-def test_a_mistake_is_caught_by_its_classes(name, dtype):
-    report, classes = judged(name, dtype)
+def test_a_mistake_is_caught_by_its_classes(name, dtype, request):
+    if name in IN_VALUES and campaign.machine_types([dtype])[0].width > 8:
+        request.getfixturevalue("brief")
+        report, classes = judged_anew(name, dtype)
+    else:
+        report, classes = judged(name, dtype)
     caught, untouched = CAUGHT[name, dtype]
     assert report.failed
     assert caught <= violated(classes)
@@ -255,7 +270,7 @@ def test_what_is_always_refused_is_given_up(monkeypatch):
         return ask(self, request, table)
 
     monkeypatch.setattr(Session, "ask", counted)
-    report, _ = judged("refuses_bfloat16", "bfloat16")
+    report, _ = judged_anew("refuses_bfloat16", "bfloat16")
     assert report.types[0].verdict == "unsupported"
     every = sum(len(request.lower) for request, _ in vectors.plan(campaign.machine_types(["bfloat16"])[0]))
     assert asked < every / 2
@@ -275,7 +290,7 @@ def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
     for part in ("_random", "_long"):
         monkeypatch.setattr(vectors, part, lambda _: iter(()))
     vectors.covering_bounds.cache_clear()
-    report, classes = judged("right")
+    report, classes = judged_anew("right")
     assert report.failed
     assert classes["inside_nan"].verdict == "unreached"
     assert classes["low_ordinary"].verdict == "conforms"
@@ -283,14 +298,14 @@ def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
 
 def test_a_run_that_compares_nothing_is_a_failure(monkeypatch):
     monkeypatch.setattr(campaign, "plan", lambda _: iter(()))
-    report, classes = judged("right")
+    report, classes = judged_anew("right")
     assert report.failed
     assert report.compared == 0
     assert {c.verdict for c in classes.values()} == {"unreached"}
 
 
 def test_a_runtime_that_supports_nothing_is_a_failure():
-    report, _ = judged("refuses_bfloat16", "bfloat16")
+    report, _ = judged_anew("refuses_bfloat16", "bfloat16")
     assert report.types[0].verdict == "unsupported"
     assert report.failed
 
