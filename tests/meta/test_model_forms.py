@@ -106,7 +106,8 @@ def repeated(line):
 
 def test_int32_through_float32_with_constants_is_told_with_the_number():
     _, found, classes = judged("through_float_with_constants", "int32")
-    assert classes["low_ordinary"] == "depends"
+    forms = [(str(form.form), form.verdict, form.words) for form in found.forms or ()]
+    assert classes["low_ordinary"] == "depends", (found.verdict, found.words, found.remarks, forms)
     wrong = [form for form in found.forms if form.verdict == "violates"]
     assert {form.bounds for form in wrong} == {"initializers", "Constant nodes"}
     assert "16777217" in wrong[0].deviations["low_ordinary"].shown
