@@ -313,7 +313,10 @@ def test_a_runtime_that_supports_nothing_is_a_failure():
 def test_classes_that_overlap_or_leave_a_gap_stop_the_run(monkeypatch):
     etype = campaign.machine_types(["int8"])[0]
     values = np.arange(4, dtype=np.uint8)
-    monkeypatch.delitem(load_oracle().CLASSES["int"], "low_tie")
+    # Put back, a class that is taken out would come last: tables that are kept number them in their order.
+    every = load_oracle().CLASSES
+    left = {id_: holds for id_, holds in every["int"].items() if id_ != "low_tie"}
+    monkeypatch.setitem(every, "int", left)
     with pytest.raises(AssertionError, match="do not part"):
         vectors.tabulate(etype, values, values, values)
 
