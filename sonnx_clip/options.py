@@ -50,6 +50,13 @@ class Forms(StrEnum):
     ALL = "all"
 
 
+class Endian(StrEnum):
+    """The order of the bytes of a number."""
+
+    LITTLE = "little"
+    BIG = "big"
+
+
 class LintFormat(StrEnum):
     """How `lint` prints its result."""
 

@@ -9,6 +9,7 @@ from sonnx_clip.conform.limits import CALL, START, Limits
 from sonnx_clip.options import (
     BUILD,
     Again,
+    Endian,
     Format,
     Forms,
     Jobs,
@@ -23,9 +24,23 @@ from sonnx_clip.options import (
 
 def check(
     runtime: Annotated[
-        str,
+        str | None,
         typer.Option(help="sonnx, numpy, onnxruntime, onnx-reference, or module:function for (x, min, max)."),
-    ],
+    ] = None,
+    exec: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Instead: a program that speaks frames, such as ./harness.",
+        ),
+    ] = None,
+    endian: Annotated[Endian | None, typer.Option(help="The byte order of the program.")] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Calls of the program in a frame, at most.")
+    ] = None,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="It speaks on standard input and output, not on 3 and 4.")
+    ] = False,
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
     format: Format = TextOrJson.TEXT,
@@ -55,11 +70,15 @@ def check(
     ] = START,
     build: Annotated[Path, typer.Option(help="Where verdicts are kept.")] = BUILD,
 ) -> None:
-    """Compare a runtime with the proved cases: a verdict for each class and element type."""
+    """Compare a runtime with the proved cases: a verdict for each class and element type.
+
+    A program: sonnx-clip check --exec ./harness --endian big
+    """
     from sonnx_clip.conform.command import check_runtime
+    from sonnx_clip.conform.foreign.options import runtime_of
 
     status = check_runtime(
-        runtime,
+        runtime_of(runtime, exec, None if endian is None else endian.value, batch, stdio=stdio),
         dtype or [],
         policy.value,
         as_json=wants_json(format, json=json),

@@ -31,7 +31,7 @@ class Board:
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _HEAD + _REQUEST + _LOG + _BITS)
-        self._head = np.frombuffer(self._memory, np.int64, 4)
+        self._head = np.frombuffer(self._memory, np.int64, 6)
 
     @property
     def state(self) -> int:
@@ -50,6 +50,32 @@ class Board:
     @call.setter
     def call(self, value: int) -> None:
         self._head[1] = value
+
+    @property
+    def helper(self) -> int:
+        """The id of the process that the process of the runtime needs to make calls; 0 if it needs none."""
+        return int(self._head[4])
+
+    def own(self, pid: int) -> None:
+        """Say which process that is: it is not left behind when it is ended with the runtime."""
+        self._head[4] = pid
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether several calls at once were found to do what none of them does alone."""
+        return bool(self._head[5])
+
+    def ask_one_by_one(self) -> None:
+        """Say so; it holds for later processes of the runtime, too."""
+        self._head[5] = 1
+
+    def say(self, words: str) -> None:
+        """Note what the process of the runtime waits for, or why it ends: see `last_words`."""
+        self.note({"last": words})
+
+    def last_words(self) -> str:
+        """What the process of the runtime said of its own end, or of what it waits for; else nothing."""
+        return str(next((found["last"] for found in reversed([*self.notes()]) if "last" in found), ""))
 
     def ask(self, request: object) -> None:
         """Write a request, for `asked`."""

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict
 import sonnx_clip
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.describe import Describer
+from sonnx_clip.conform.foreign.reach import STRIDED, reaching
 from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.judge_forms import judge_forms, with_forms_judged
@@ -235,7 +236,9 @@ def _judge(
         if refused is None:
             tally = Tally(etype, policy, Describer(etype, session))
             stopped = _count_all(session, tally, etype)
-            report = tally.report(stopped)
+            unasked = () if worker.strides else (STRIDED,)
+            more = {"unasked": unasked, "longest": worker.entries}
+            report = tally.report(stopped).model_copy(update=more)
         else:
             report = refused
         if worker.models and stopped is None:
@@ -254,8 +257,9 @@ def _judge(
 
 def _count_all(session: Session, tally: Tally, etype: ElementType) -> tuple[Verdict, str] | None:
     """Make all calls, and count what they give; why it ended early, if it did."""
+    worker = session.worker
     try:
-        for request, table in plan(etype):
+        for request, table in reaching(plan(etype), strides=worker.strides, entries=worker.entries):
             if tally.refuses(request):
                 for piece in session.ask(*sample(request, table, _SAMPLE)):
                     tally.add(*piece)

@@ -24,7 +24,7 @@ import numpy as np
 from sonnx_clip.conform.board import ASKED, DONE, IDLE, IMPORTS, Board
 from sonnx_clip.conform.calls import Answer, Died, Failure
 from sonnx_clip.conform.limits import Limits, Patience, descendants
-from sonnx_clip.conform.words import printable
+from sonnx_clip.conform.words import how_ended, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,6 +101,7 @@ class _Guardian:
         self.end()
         pairs = [os.pipe() for _ in range(4)]  # request, wake-up, standard output, standard error
         self._board.clear()
+        self._board.own(0)
         self._board.call = IMPORTS
         self._board.state = ASKED
         self._pid = os.fork()
@@ -116,7 +117,7 @@ class _Guardian:
         died = self._wait(self._limits.start, "--start-limit")
         if died is not None:
             return "died", died, self._remarks()
-        (greeting,) = self._board.notes()
+        greeting = next(found for found in self._board.notes() if "word" in found)
         return "greeting", greeting, self._remarks()
 
     def ask(self, request: Asked) -> Answer:
@@ -142,7 +143,7 @@ class _Guardian:
             os.killpg(self._pid, signal.SIGKILL)
         for _ in range(200):
             left = descendants(os.getpid())
-            others |= left - {self._pid}
+            others |= left - {self._pid, self._board.helper}
             for pid in left:
                 with suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
@@ -170,13 +171,14 @@ class _Guardian:
                 break
             pid, status = _waited(self._pid)
             if pid:
-                return self._died(_last_words(status))
+                return self._died(board.last_words() or how_ended(status))
             if board.call != call:
                 call = board.call
                 patience.reset()
             elif patience.spent() > limit:
                 words = f"no answer within {limit:g} s of its own time ({option} SECONDS allows more)"
-                return self._died(words, hung=True)
+                said = board.last_words()
+                return self._died(f"{words}: {said}" if said else words, hung=True)
         for descriptor in self._ours:
             self._read(descriptor)
         board.state = IDLE
@@ -247,7 +249,7 @@ def read_answer(board: Board, request: Asked, died: Died | None = None) -> Answe
     for note in board.notes():
         if "remark" in note:
             found.remarks.append(str(note["remark"]))
-        elif died is None or note["call"] < died.call:
+        elif "call" in note and (died is None or note["call"] < died.call):
             call = note.pop("call")
             note["tags"] = tuple(note["tags"])
             found.failures[call] = Failure(**note)
@@ -295,14 +297,6 @@ def _reap() -> None:
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-
-
-def _last_words(status: int) -> str:
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        known = {one.value: one.name for one in signal.Signals}
-        return f"killed by {known.get(number, f'signal {number}')}"
-    return f"exited with status {os.WEXITSTATUS(status)}"
 
 
 def _nothing(request: Asked) -> Any:

@@ -132,9 +132,11 @@ class TypeReport(_Stored):
     """One element type. `words` are the runtime's own when it is unsupported or crashed.
 
     `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed beside
-    the results, `calls` how many were made. `readings` is None where no answers were compared, and in
-    reports of older versions. `forms` are the forms of a model that were judged, None of a runtime that opens
-    no models: the verdict of a class takes those of the forms into account, all counts are without them.
+    the results, `calls` how many were made, `unasked` what the runtime cannot be asked,
+    `longest` the most entries that it takes, None where there is no limit. `readings` is None where no
+    answers were compared, and in reports of older versions. `forms` are the forms of a model that were
+    judged, None of a runtime that opens no models: the verdict of a class takes those of the forms into
+    account, all counts are without them.
     """
 
     type: str
@@ -145,6 +147,8 @@ class TypeReport(_Stored):
     refused_layouts: dict[str, str] = {}
     remarks: tuple[str, ...] = ()
     calls: int = 0
+    unasked: tuple[str, ...] = ()
+    longest: int | None = None
     classes: tuple[ClassReport, ...]
     readings: ReadingMatch | None = None
     forms: tuple[FormReport, ...] | None = None

@@ -20,15 +20,19 @@ _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
 def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
     """What was compared in some element types, and what is not seen by it, each as a sentence."""
     bits = {re.sub("[a-z]", "", one.type) for one in types}
-    parts = ["every triple of special values in every layout", "random triples"]
+    unasked = dict.fromkeys(words for one in types for words in one.unasked)
+    layouts = "every shape" if unasked else "every layout"
+    parts = [f"every triple of special values in {layouts}", "random triples"]
     parts += ["every triple of 8 bits"] if "8" in bits else []
     parts += ["every X of 16 bits under 20 pairs of bounds"] if "16" in bits else []
-    parts += [f"calls of every length below {_SHORT}, of some up to 2,049, and of {LONG:,}"]
+    longest = min((one.longest for one in types if one.longest is not None), default=LONG)
+    parts += [_lengths(longest)]
     unseen = ["one unusual X"] if bits & {"32", "64"} else []
     unseen += ["one unusual pair of bounds"] if bits - {"8"} else []
+    unseen += unasked
     calls = max((one.calls for one in types), default=0)
     unseen += [
-        f"one unusual length above {_SHORT - 1} or any above {LONG:,}",
+        f"one unusual length above {min(longest, _SHORT - 1)} or any above {longest:,}",
         f"what begins after more calls of a type than were made here ({calls:,})",
         "writes outside of the memory of the result",
     ]
@@ -42,3 +46,12 @@ def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
     else:
         unseen += ["other forms of a model, other threads, other processors"]
     return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+
+
+def _lengths(longest: int) -> str:
+    """The lengths of which calls were made, of a runtime that takes so many entries at most."""
+    if longest >= LONG:
+        return f"calls of every length below {_SHORT}, of some up to 2,049, and of {LONG:,}"
+    if longest < _SHORT:
+        return f"calls of every length up to {longest}"
+    return f"calls of every length below {_SHORT}, and of some up to {longest:,}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.calls import Answer, Died, Failure, Request, entry_indices
+from sonnx_clip.conform.foreign.frames import BAD_FRAME
 from sonnx_clip.conform.guarded import AFTER, BEFORE, BOUNDS, WRITE
 from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.conform.vectors import Table
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Piece: TypeAlias = tuple[Request, Table, Answer]
 
 _WITHOUT_ANSWER = 3  # deaths before any answer after which a runtime is given up
-_DEATHS, _HANGS = 80, 6  # and deaths, and hangs, in all
+_DEATHS, _HANGS = 80, 6  # and deaths, and hangs or bad frames, in all
 _LAYOUTS = 3  # a class that is deadly in so many layouts is asked in no other
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
@@ -69,7 +70,7 @@ class Session:
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
         self.forget()
         self._unguarded: frozenset[str] = frozenset()
-        self._deaths = self._hangs = 0
+        self._deaths = self._hangs = self._bad_frames = 0
         self._answered = False
 
     def forget(self) -> None:
@@ -146,6 +147,7 @@ class Session:
         self.remarks |= dict.fromkeys(died.remarks)
         self._deaths += 1
         self._hangs += died.hung
+        self._bad_frames += died.words.startswith(BAD_FRAME)
         if died.words.startswith("killed by SIGKILL"):
             raise EnvironmentFaultError("killed by SIGKILL, as the system does where memory runs out")
         self.restart()
@@ -153,7 +155,7 @@ class Session:
     def _dead(self) -> bool:
         """Whether it died so often that it is given up."""
         never = not self._answered and self._deaths >= _WITHOUT_ANSWER
-        return never or self._deaths >= _DEATHS or self._hangs >= _HANGS
+        return never or self._deaths >= _DEATHS or max(self._hangs, self._bad_frames) >= _HANGS
 
     def _require_life(self, died: Died) -> None:
         if self._dead():

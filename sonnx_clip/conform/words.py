@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 _LONGEST = 600
 
 
@@ -24,3 +27,12 @@ def words_of(error: BaseException) -> str:
     except BaseException as other:  # noqa: BLE001 - the code of a runtime
         return f"{name} (its text cannot be had: {type(other).__name__})"
     return f"{name}: {printable(text)}" if text else name
+
+
+def how_ended(status: int) -> str:
+    """The end of a process, from what wait(2) says of it."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        known = {one.value: one.name for one in signal.Signals}
+        return f"killed by {known.get(number, f'signal {number}')}"
+    return f"exited with status {os.WEXITSTATUS(status)}"

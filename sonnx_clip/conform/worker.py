@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.board import IMPORTS, OPENS
 from sonnx_clip.conform.calls import Answer, Caller, Died, failure_of
+from sonnx_clip.conform.foreign.names import program_name
 from sonnx_clip.conform.guardian import guard
 from sonnx_clip.conform.habits import Habits
 from sonnx_clip.conform.model_forms.form_caller import FormCaller
@@ -57,17 +58,20 @@ def open_runtime(
     """
     board.call = IMPORTS
     try:
-        runtime = find_runtime(runtime_name)
+        runtime = find_runtime(runtime_name, board)
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
         return missing(error), None
     board.call = OPENS
     version = printable(str(runtime.version))
     habits = Habits()
     models = list(runtime.run_texts.items())
-    caller: Caller | None = None
+    caller: Handle | None = None
     if not models_only:
         try:
-            caller = Caller(runtime.open(etype), etype, habits)
+            if runtime.caller is not None:
+                caller = runtime.caller(etype, board)
+            else:
+                caller = Caller(runtime.open(etype), etype, habits)
         except BaseException as error:  # noqa: BLE001 - likewise
             failure = failure_of(error)
             if failure.environment:
@@ -76,7 +80,7 @@ def open_runtime(
             return {"word": "unsupported", "version": version, "words": words, "models": models}, None
     greeting = {
         "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
-        "models": models,
+        "models": models, "strides": runtime.strides, "entries": runtime.entries,
     }  # fmt: skip
     return greeting, FormCaller(runtime, etype, caller, habits)
 
@@ -126,7 +130,8 @@ class Child:
         word, found, remarks = self._tell("start")
         if word == "died":
             if found.call == IMPORTS:
-                raise environment(self._name, f"while it was imported: {found.words}")
+                began = "imported" if program_name(self._name) is None else "started"
+                raise environment(self._name, f"while it was {began}: {found.words}")
             raise RuntimeDiedError(found)
         if found["word"] == "missing":
             raise environment(self._name, found["words"], found["where"], found["todo"])
@@ -158,6 +163,8 @@ class Child:
 
 def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
     """What is said of a runtime that the machine does not run: no verdict on the runtime."""
+    if todo is None and program_name(name) is not None:
+        todo = "it must send a hello first: docs/frames.md"
     if todo is None and name in RUNTIMES:
         todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in name else None
     if todo is None:
@@ -166,7 +173,9 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
 
 
 class Worker(Child):
-    """A runtime in its own process, opened for one element type. `models` is `Runtime.run_texts`.
+    """A runtime in its own process, opened for one element type.
+
+    `models` is `Runtime.run_texts`; `strides` and `entries` are those of the runtime.
 
     Args:
         runtime_name: a name that `find_runtime` knows.
@@ -195,6 +204,8 @@ class Worker(Child):
             self.close()
             raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
         self.imports, self.call = str(found["imports"]), str(found["call"])
+        self.strides: bool = found["strides"]
+        self.entries: int | None = found["entries"]
         self.models: dict[bool, RunText] = {
             bool(optimised): (str(set_up), str(call)) for optimised, (set_up, call) in found["models"]
         }

@@ -1,4 +1,4 @@
-"""`python -m tests.c`: a row for each target, a column for each level of optimization."""
+"""`python -m tests.c`: a row for each target, a column for each level of optimization; what `check` says."""
 
 import sys
 import tempfile
@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tests.c.harness import CONFORM, judged
 from tests.c.targets import (
     LEVELS,
     NATIVE,
@@ -34,13 +35,15 @@ def main() -> int:
         with console.status("building", spinner="line"):
             rows += [(target.name, row(target)) for target in (*NATIVE, *OTHERS)]
             checks = [(target.name, native_row(target)) for target in NATIVE]
+            frames = [(target.name, [judged(target)]) for target in (*NATIVE, *OTHERS) if not target.bare]
     except MissingToolError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     show(console, f"vectors that agree, of {count():,}", LEVELS, rows)
     heads = (*STANDARDS, "ASan, UBSan", *UNSAFE)
     show(console, "on this machine: warnings, sanitizers, unsafe flags", heads, checks)
-    cells = [cell for _, cells in (*rows, *checks) for cell in cells]
+    show(console, "harness/frames.c with the kernels, judged by check --exec", ("element types",), frames)
+    cells = [cell for _, cells in (*rows, *checks, *frames) for cell in cells]
     bad = [cell for cell in cells if not fine(cell)]
     built = sum(len(cells) for _, cells in rows)
     good = built - sum(not fine(cell) for _, cells in rows for cell in cells)
@@ -85,7 +88,7 @@ def native_row(target: Target) -> list[str]:
 
 def fine(text: str) -> bool:
     """Whether a cell tells of no failure."""
-    return text in (SILENT, LINKS, "refused", "harmless", f"{count():,}")
+    return text in (SILENT, LINKS, "refused", "harmless", f"{count():,}", CONFORM)
 
 
 def show(console: Console, title: str, heads: tuple[str, ...], rows: list[tuple[str, list[str]]]) -> None:

@@ -9,6 +9,7 @@ from sonnx_clip.render.c import machine_types
 from sonnx_clip.spec import load_spec
 from tests.c import targets
 from tests.c.__main__ import cell, fine, main
+from tests.c.harness import CONFORM
 from tests.c.table import vectors
 from tests.c.targets import (
     NATIVE,
@@ -124,8 +125,11 @@ def test_a_missing_compiler_ends_the_command_with_status_2(monkeypatch, capsys):
 def test_cells_and_the_closing_line(first, monkeypatch, capsys):
     monkeypatch.setattr("tests.c.__main__.NATIVE", ())
     monkeypatch.setattr("tests.c.__main__.OTHERS", (first,))
+    monkeypatch.setattr("tests.c.__main__.judged", lambda _: CONFORM)
     assert main() == 0
     assert f"3 of 3 builds for 1 targets are right, with {count():,} vectors each" in capsys.readouterr().out
     assert not fine(cell(first, "-no-such-flag"))
+    monkeypatch.setattr("tests.c.__main__.judged", lambda _: "int8 crashed: killed by SIGSEGV")
+    assert main() == 1
     monkeypatch.setattr("tests.c.__main__.OTHERS", ())
     assert main() == 1

@@ -9,6 +9,7 @@ from sonnx_clip.conform.calls import Caller, Request
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.guardian import Handle
     from sonnx_clip.conform.habits import Habits
     from sonnx_clip.conform.model_forms.axes import ModelForm
     from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, Runtime
@@ -31,14 +32,14 @@ class FormCaller:
         habits: as for `Caller`.
     """
 
-    def __init__(self, runtime: Runtime, etype: str, caller: Caller | None, habits: Habits) -> None:
+    def __init__(self, runtime: Runtime, etype: str, caller: Handle | None, habits: Habits) -> None:
         self._runtime, self._type, self._caller, self._habits = runtime, etype, caller, habits
         self._form: ModelForm | None = None
         self._of_form: Caller | None = None
 
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, and write what they give on the board."""
-        caller = self._caller
+        caller: Handle | None = self._caller
         if isinstance(request, FormRequest) and request.form is not None:
             if request.form != self._form:
                 self._form = request.form

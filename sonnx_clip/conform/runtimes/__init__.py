@@ -1,7 +1,8 @@
 """The runtimes that the checker knows, one file each; the worker opens them by name.
 
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
-NumPy arrays that returns an array. What is named may be a `Runtime` as well.
+NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
+`sonnx_clip.conform.foreign`: ``exec:./harness`` is a program that speaks frames.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from sonnx_clip.conform.foreign.names import program_name
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from sonnx_clip.conform.board import Board
 
 _PACKAGE = Path(__file__).resolve().parents[3]  # where the folder sonnx_clip is
 
@@ -61,6 +65,11 @@ class Runtime:
         open_unoptimised: the same, and the graph is run as it stands; None if that cannot be chosen.
         run_model: whether optimised -> the text of what these two do, on an ``onnx.ModelProto``. A runtime
             that has it is judged in several forms of a model.
+        caller: element type id and board -> what makes the calls of a request itself, not one by one by the
+            function of `open`; it raises as that does.
+        strides: whether it matters to it how X lies in memory; if not, X is given in layouts that differ by
+            their shape alone.
+        entries: the most entries that X can have; None for no limit. Longer calls are made in pieces.
     """
 
     version: str
@@ -70,6 +79,9 @@ class Runtime:
     open_model: OpenModel | None = None
     open_unoptimised: OpenModel | None = None
     run_model: Callable[[bool], RunText] | None = None
+    caller: Callable[[str, Board], Callable[[Any, Board], None]] | None = None
+    strides: bool = True
+    entries: int | None = None
 
     @property
     def run_texts(self) -> dict[bool, RunText]:
@@ -101,6 +113,8 @@ def module_of(name: str) -> str:
     """
     if name in RUNTIMES:
         return RUNTIMES[name]
+    if program_name(name) is not None:
+        return "sonnx_clip.conform.foreign.program"
     module, _, function = name.partition(":")
     if module and function.isidentifier():
         return module
@@ -108,8 +122,12 @@ def module_of(name: str) -> str:
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
 
-def find_runtime(name: str) -> Runtime:
-    """Import a runtime.
+def find_runtime(name: str, board: Board | None = None) -> Runtime:
+    """Import a runtime, or start its program.
+
+    Args:
+        name: see above.
+        board: told of the process of the program, if there is one, and of what it does.
 
     Raises:
         ImportError: a package is missing.
@@ -117,6 +135,10 @@ def find_runtime(name: str) -> Runtime:
         AttributeError: the module has no such function.
         TypeError: what is named is no function.
     """
+    if program_name(name) is not None:
+        from sonnx_clip.conform.foreign.programs import program_runtime
+
+        return program_runtime(name, board)
     module = importlib.import_module(module_of(name))
     if name in RUNTIMES:
         found: Runtime = module.RUNTIME
@@ -146,6 +168,8 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
         AttributeError: the module has no such function.
         TypeError: what is named is no function.
     """
+    if program_name(name) is not None:
+        raise _runs_no_models(name)
     if name not in RUNTIMES:
         module = importlib.import_module(module_of(name))
         own: OpenModel | Runtime = getattr(module, name.partition(":")[2])
@@ -153,10 +177,12 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
             return _version_of_own(name, module), own
     found = find_runtime(name)
     if found.open_model is None:
-        raise UserError(
-            f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference"
-        )
+        raise _runs_no_models(name)
     return found.version, found.open_model
+
+
+def _runs_no_models(name: str) -> UserError:
+    return UserError(f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference")
 
 
 def _version_of_own(name: str, module: ModuleType) -> str:

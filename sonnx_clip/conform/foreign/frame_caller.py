@@ -1,0 +1,148 @@
+"""Makes the calls of requests by a program that speaks frames, many in one frame where it keeps up.
+
+Where a program dies or is slow with several calls in one frame, it is started again and asked one by one, so
+that the call that did it is known. A death of the program is made that of the process around it: the guardian
+then says so, and `session` narrows it and goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from sonnx_clip.conform.calls import Failure, call_once, entry_indices, note
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.conform.foreign.program import (
+    EndedError,
+    Program,
+    Refused,
+    SlowError,
+    Unsupported,
+    result_of,
+)
+from sonnx_clip.conform.layouts import LAYOUTS
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.calls import Request
+    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.conform.foreign.frames import Reply
+    from sonnx_clip.conform.foreign.names import ProgramName
+
+_BY_ID = {layout.id: layout for layout in LAYOUTS}
+_QUICK, _SLOW = 0.01, 0.05  # seconds of a frame: below more calls go into the next, above fewer
+_PATIENCE = 0.25  # seconds after which the calls of a frame are made one by one
+_BYTES = 1 << 20  # of a frame at most, but for a single call
+
+
+class FrameCaller:
+    """Makes calls of one program.
+
+    Args:
+        name: how the program is started.
+        opened: the program.
+        etype: the id of an element type.
+        board: told of the process of the program, and of what it does.
+
+    Raises:
+        Unsupported: its hello does not list the type.
+    """
+
+    def __init__(self, name: ProgramName, opened: Program, etype: str, board: Board) -> None:
+        if etype not in opened.hello.types:
+            raise Unsupported(f"its hello does not list {etype}")
+        self._name, self._program, self._type, self._board = name, opened, etype, board
+        self._hello = opened.hello
+        self._most = min(self._hello.batch, name.batch or self._hello.batch)
+        self._batch = 1
+
+    def __call__(self, request: Request, board: Board) -> None:
+        """Make the calls of a request, and write what they give on the board."""
+        bits = board.bits(request.answer_shape, bits_type(self._type))
+        entries = np.zeros(request.length, request.pool.dtype)
+        shape = _BY_ID[request.layout].arrange(entries).shape
+        self._most = 1 if board.one_by_one else self._most
+        self._batch = min(self._batch, self._most)
+        if len(shape) not in self._hello.ranks:
+            words = f"its hello lists no rank {len(shape)}"
+            for call in range(len(request.lower)):
+                note(board, call, Failure((), words, raised=True, refusal=True))
+            return
+        indices = entry_indices(request)
+        first = 0
+        while first < len(request.lower):
+            rows = np.arange(first, min(first + self._next_batch(request.length), len(request.lower)))
+            operands = request.pool[indices[rows]], request.lower[rows], request.upper[rows]
+            board.call = first
+            self._some(shape, operands, first, bits)
+            first += len(rows)
+
+    def _next_batch(self, length: int) -> int:
+        size = max(1, length) * numpy_type(self._type).itemsize
+        return max(1, min(self._batch, self._hello.entries // max(1, length), _BYTES // size))
+
+    def _some(self, shape: tuple[int, ...], operands: tuple[Array, ...], first: int, bits: Array) -> None:
+        """Make some calls, in one frame or else one by one."""
+        x, lower, upper = operands
+        began = time.monotonic()
+        try:
+            within = _PATIENCE if len(x) > 1 else None
+            reply = self._program.ask(self._type, shape, (x, lower, upper), within)
+        except (EndedError, SlowError) as error:
+            if len(x) == 1:
+                self._die(str(error))
+            self._start_again()
+            for row in range(len(x)):
+                self._board.call = first + row
+                part = slice(row, row + 1)
+                self._some(shape, (x[part], lower[part], upper[part]), first + row, bits)
+            if isinstance(error, EndedError):
+                self._board.call = first
+                self._board.ask_one_by_one()
+                self._die(f"{error}, in a frame of {len(x):,} calls and in none of them alone")
+            return
+        if reply.bits is None and len(x) > 1:  # which of the calls it does not serve
+            for row in range(len(x)):
+                part = slice(row, row + 1)
+                self._some(shape, (x[part], lower[part], upper[part]), first + row, bits)
+            return
+        passed = time.monotonic() - began
+        if passed < _QUICK:
+            self._batch = min(2 * self._batch, self._most)
+        elif passed > _SLOW:
+            self._batch = max(1, self._batch // 2)
+        self._keep(reply, shape, first, bits[first : first + len(x)])
+
+    def _keep(self, reply: Reply, shape: tuple[int, ...], first: int, bits: Array) -> None:
+        dtype = numpy_type(self._type)
+        if (reply.etype, reply.shape) == (self._type, shape):
+            assert reply.bits is not None
+            bits[...] = reply.bits
+            return
+        for row in range(len(bits)):
+            found = call_once(lambda row=row: _told(reply, self._type)[row], np.empty(shape, dtype))  # type: ignore[misc]
+            assert isinstance(found, Failure)
+            note(self._board, first + row, found)
+
+    def _start_again(self) -> None:
+        self._program.end()
+        self._batch = 1
+        self._board.say("")
+        self._program = Program(self._name, self._board.own, self._board.say)
+
+    def _die(self, words: str) -> NoReturn:
+        self._program.end()
+        self._board.say(words)
+        os._exit(0)
+
+
+def _told(reply: Reply, etype: str) -> Array:
+    try:
+        return result_of(reply)
+    except (Refused, Unsupported) as error:
+        if isinstance(error, Unsupported):
+            raise Unsupported(f"{error} (its hello lists {etype})") from None
+        raise

@@ -1,0 +1,46 @@
+"""harness/frames.c, built for a target and judged there by `check --exec`: for tests and `make cross`."""
+
+import shlex
+import tempfile
+from pathlib import Path
+
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.foreign.frames import TYPES
+from sonnx_clip.conform.foreign.names import ProgramName
+from sonnx_clip.paths import repo_file
+from tests.c.targets import WARNINGS, Target, call, kernels
+
+CONFORM = f"{len(TYPES)} conform"
+SMALL = ("-DENTRIES=256", "-DBATCH=8")
+"""For a small memory: longer calls are made in pieces."""
+
+
+def built(target: Target, folder: Path, *flags: str, sources: list[str] | None = None) -> Path:
+    """Build the harness with the kernels; AssertionError if that fails or a compiler complains."""
+    program = folder / "frames"
+    command = [target.compiler, "-std=c99", "-O2", *target.flags, *WARNINGS, *flags]
+    command += [f"-I{repo_file('generated/c')}", str(repo_file("harness/frames.c")), *(sources or kernels())]
+    done = call([*command, "-o", str(program)])
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+    assert not done.stderr, done.stderr
+    return program
+
+
+def named(target: Target, program: Path) -> str:
+    """The name of the runtime that `check --exec` judges."""
+    order = "big" if "big-endian" in target.name else "little"
+    return str(ProgramName(shlex.join([*target.emulator, str(program)]), order))
+
+
+def judged(target: Target, *flags: str, jobs: int = 2) -> str:
+    """`CONFORM` if every element type conforms, else the first that does not, and why."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            program = built(target, Path(folder), *flags)
+        except AssertionError as error:
+            return f"not built: {str(error).strip()[-300:]}"
+        report = run_campaign(named(target, program), jobs=jobs)
+    for found in report.types:
+        if found.verdict != "conforms":
+            return f"{found.type} {found.verdict}: {found.words or ''}"
+    return f"{len(report.types)} conform"
