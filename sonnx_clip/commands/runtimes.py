@@ -25,7 +25,10 @@ from sonnx_clip.options import (
 def check(
     runtime: Annotated[
         str | None,
-        typer.Option(help="sonnx, numpy, onnxruntime, onnx-reference, or module:function for (x, min, max)."),
+        typer.Option(
+            help="sonnx, numpy, onnxruntime, onnx-reference, or for (x, min, max) module:function"
+            " or ./file.py:function."
+        ),
     ] = None,
     exec: Annotated[
         str | None,
@@ -71,6 +74,8 @@ def check(
     build: Annotated[Path, typer.Option(help="Where verdicts are kept.")] = BUILD,
 ) -> None:
     """Compare a runtime with the proved cases: a verdict for each class and element type.
+
+    A file: sonnx-clip check --runtime ./file.py:clip
 
     A program: sonnx-clip check --exec ./harness --endian big
     """

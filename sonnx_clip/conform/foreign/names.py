@@ -76,3 +76,15 @@ def program_name(name: str) -> ProgramName | None:
         else:
             raise UserError(f"`{name}`: there is no option `{option}` of a program")
     return ProgramName(command, order, batch, stdio)
+
+
+def file_name(name: str) -> tuple[str, str] | None:
+    """The file of Python and the function in it that a name speaks of; None if it is no such name.
+
+    >>> file_name("./mine.py:clip")
+    ('./mine.py', 'clip')
+    """
+    path, colon, function = name.rpartition(":")
+    if not colon or not path.endswith(".py") or not function.isidentifier():
+        return None
+    return path, function

@@ -2,25 +2,24 @@
 
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
 NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
-`sonnx_clip.conform.foreign`: ``exec:./harness`` is a program that speaks frames.
+`sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sonnx_clip.conform.foreign.names import program_name
+from sonnx_clip.conform.foreign.names import file_name, program_name
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from sonnx_clip.conform.board import Board
 
 _PACKAGE = Path(__file__).resolve().parents[3]  # where the folder sonnx_clip is
@@ -115,10 +114,15 @@ def module_of(name: str) -> str:
         return RUNTIMES[name]
     if program_name(name) is not None:
         return "sonnx_clip.conform.foreign.program"
+    if file_name(name) is not None:
+        return "sonnx_clip.conform.foreign.source_file"
     module, _, function = name.partition(":")
     if module and function.isidentifier():
         return module
-    todo = f"known: {', '.join(RUNTIMES)}; your own: module:function, called with (x, min, max)"
+    todo = (
+        f"known: {', '.join(RUNTIMES)}; your own: module:function or ./file.py:function, called with"
+        " (x, min, max)"
+    )
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
 
@@ -139,22 +143,20 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
         from sonnx_clip.conform.foreign.programs import program_runtime
 
         return program_runtime(name, board)
-    module = importlib.import_module(module_of(name))
     if name in RUNTIMES:
-        found: Runtime = module.RUNTIME
+        found: Runtime = importlib.import_module(RUNTIMES[name]).RUNTIME
         return found
-    function_name = name.partition(":")[2]
-    function: ClipFunction | Runtime = getattr(module, function_name)
+    function, version = _own(name)
     if isinstance(function, Runtime):
         return function
+    module_name, _, function_name = name.rpartition(":")
     if not callable(function):
-        raise TypeError(f"{name.replace(':', '.')}: {function_name} is no function")
-    return Runtime(
-        version=_version_of_own(name, module),
-        open=lambda _: function,
-        imports=f"from {module.__name__} import {function_name}",
-        call=lambda _: f"{function_name}(x, l, m)",
-    )
+        raise TypeError(f"{module_name}.{function_name}: {function_name} is no function")
+    imports = f"from {module_name} import {function_name}"
+    if file_name(name) is not None:
+        where = "sonnx_clip.conform.foreign.source_file"
+        imports = f"from {where} import function_in; {function_name} = function_in({json.dumps(name)})"
+    return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}(x, l, m)")
 
 
 def find_model_runtime(name: str) -> tuple[str, OpenModel]:
@@ -171,10 +173,9 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
     if program_name(name) is not None:
         raise _runs_no_models(name)
     if name not in RUNTIMES:
-        module = importlib.import_module(module_of(name))
-        own: OpenModel | Runtime = getattr(module, name.partition(":")[2])
+        own, version = _own(name)
         if not isinstance(own, Runtime):
-            return _version_of_own(name, module), own
+            return version, own
     found = find_runtime(name)
     if found.open_model is None:
         raise _runs_no_models(name)
@@ -185,5 +186,13 @@ def _runs_no_models(name: str) -> UserError:
     return UserError(f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference")
 
 
-def _version_of_own(name: str, module: ModuleType) -> str:
-    return f"{name} {getattr(module, '__version__', '')}".strip()
+def _own(name: str) -> tuple[Any, str]:
+    """What ``module:function`` or ``./file.py:function`` names, and its version."""
+    if (found := file_name(name)) is not None:
+        from sonnx_clip.conform.foreign.source_file import function_in, imported
+
+        function, module = function_in(name), imported(found[0])
+    else:
+        module = importlib.import_module(module_of(name))
+        function = getattr(module, name.partition(":")[2])
+    return function, f"{name} {getattr(module, '__version__', '')}".strip()
