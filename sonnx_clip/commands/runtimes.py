@@ -44,6 +44,13 @@ def check(
     stdio: Annotated[
         bool, typer.Option("--stdio", help="It speaks on standard input and output, not on 3 and 4.")
     ] = False,
+    so: Annotated[
+        Path | None,
+        typer.Option(metavar="LIBRARY", help="Instead: C functions of a library, such as ./libclip.so."),
+    ] = None,
+    abi: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="How they are called, such as clip.toml.")
+    ] = None,
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
     format: Format = TextOrJson.TEXT,
@@ -78,12 +85,14 @@ def check(
     A file: sonnx-clip check --runtime ./file.py:clip
 
     A program: sonnx-clip check --exec ./harness --endian big
+
+    C functions: sonnx-clip check --so ./libclip.so --abi clip.toml
     """
     from sonnx_clip.conform.command import check_runtime
-    from sonnx_clip.conform.foreign.options import runtime_of
+    from sonnx_clip.conform.foreign.options import Given, runtime_of
 
     status = check_runtime(
-        runtime_of(runtime, exec, None if endian is None else endian.value, batch, stdio=stdio),
+        runtime_of(Given(runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi)),
         dtype or [],
         policy.value,
         as_json=wants_json(format, json=json),

@@ -15,7 +15,7 @@ from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.conform.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sonnx_clip.conform.board import Board
     from sonnx_clip.conform.habits import Habits
@@ -183,7 +183,8 @@ class Caller:
     """Makes calls of one function.
 
     Args:
-        function: the runtime's, opened for an element type.
+        function: the runtime's, opened for an element type. If it has a method `written`, that is asked
+            after each call where memory was written that must not be.
         etype: the id of the type.
         habits: notices what the calls change that they should leave.
     """
@@ -194,6 +195,7 @@ class Caller:
         self._operands = Operands()
         self._habits = habits
         self._process = os.getpid()
+        self._written: Callable[[], Iterable[str]] = getattr(function, "written", tuple)
 
     def __call__(self, request: Request, board: Board) -> None:
         """Make the calls of a request, one by one, and write what they give on the board."""
@@ -216,7 +218,7 @@ class Caller:
                 shared = operands.is_x(result)
                 views = views or shared
                 held.keep(call, result, again=not shared)
-            for words in operands.written():
+            for words in (*operands.written(), *self._written()):
                 note(board, call, Failure((), words, memory=True))
         held.release()
         if views:

@@ -88,3 +88,15 @@ def file_name(name: str) -> tuple[str, str] | None:
     if not colon or not path.endswith(".py") or not function.isidentifier():
         return None
     return path, function
+
+
+def library_name(name: str) -> tuple[str, str] | None:
+    """The file of calls and the shared library that a name speaks of; None if it is no such name.
+
+    >>> library_name("so[clip.toml]:./libclip.so")
+    ('clip.toml', './libclip.so')
+    """
+    if not name.startswith("so["):
+        return None
+    abi, middle, path = name.removeprefix("so[").partition("]:")
+    return (abi, path) if middle else None

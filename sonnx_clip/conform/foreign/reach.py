@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.calls import Request
 
-STRIDED = "how X lies in memory: its entries were sent one behind the other"
+STRIDED = "how X lies in memory: its entries were given one behind the other"
 """What is not seen of a runtime to which strides do not matter."""
 
 _LONGEST = 65

@@ -2,7 +2,8 @@
 
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
 NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
-`sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames.
+`sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames,
+and ``so[clip.toml]:./libclip.so`` for C functions.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sonnx_clip.conform.foreign.names import file_name, program_name
+from sonnx_clip.conform.foreign.names import file_name, library_name, program_name
 from sonnx_clip.digest import digest_of
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_root
@@ -116,6 +117,8 @@ def module_of(name: str) -> str:
         return "sonnx_clip.conform.foreign.program"
     if file_name(name) is not None:
         return "sonnx_clip.conform.foreign.source_file"
+    if library_name(name) is not None:
+        return "sonnx_clip.conform.foreign.shared_library"
     module, _, function = name.partition(":")
     if module and function.isidentifier():
         return module
@@ -143,6 +146,10 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
         from sonnx_clip.conform.foreign.programs import program_runtime
 
         return program_runtime(name, board)
+    if library_name(name) is not None:
+        from sonnx_clip.conform.foreign.shared_library import library_runtime
+
+        return library_runtime(name)
     if name in RUNTIMES:
         found: Runtime = importlib.import_module(RUNTIMES[name]).RUNTIME
         return found
@@ -170,7 +177,7 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
         AttributeError: the module has no such function.
         TypeError: what is named is no function.
     """
-    if program_name(name) is not None:
+    if program_name(name) is not None or library_name(name) is not None:
         raise _runs_no_models(name)
     if name not in RUNTIMES:
         own, version = _own(name)

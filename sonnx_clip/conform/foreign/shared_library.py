@@ -1,0 +1,177 @@
+"""C functions of a shared library, called as a file says: ``so[clip.toml]:./libclip.so``. For `find_runtime`.
+
+X and the bounds are passed where they lie, which `guarded` watches; the result goes to memory of its own, and
+what lies around that is looked at after each call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sonnx_clip.conform.dtypes import bits_type
+from sonnx_clip.conform.foreign.abi import place, read_abi
+from sonnx_clip.conform.foreign.names import library_name
+from sonnx_clip.conform.foreign.program import Fault, Refused, Unsupported
+from sonnx_clip.conform.runtimes import Runtime
+from sonnx_clip.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.conform.foreign.abi import Abi
+
+_AROUND = 4096  # bytes on each side of a result
+_FILLED = 0xA5
+_LENGTHS = {
+    "size_t": ctypes.c_size_t, "int32": ctypes.c_int32, "uint32": ctypes.c_uint32,
+    "int64": ctypes.c_int64, "uint64": ctypes.c_uint64,
+}  # fmt: skip
+_FLOATS: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
+
+
+class Library:
+    """A shared library and the file that says how it is called.
+
+    Args:
+        abi_path: the file.
+        path: the library.
+
+    Raises:
+        UserError: one of them is not there or cannot be read, or a symbol is not in the library.
+    """
+
+    def __init__(self, abi_path: str, path: str) -> None:
+        self.abi: Abi = read_abi(abi_path)
+        if not Path(path).is_file():
+            raise UserError("there is no such file", path, f"relative names are looked up from {Path.cwd()}")
+        try:
+            self._loaded = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            raise UserError(f"it cannot be loaded: {error}", path, "name a shared library") from None
+        for etype, symbol in self.abi.symbols.items():
+            if not hasattr(self._loaded, symbol):
+                text = Path(abi_path).read_text(encoding="utf-8")
+                raise UserError(
+                    f"symbols.{etype}: there is no `{symbol}` in {path}",
+                    place(text, abi_path, "symbols", etype),
+                    f"`nm -D --defined-only {path}` shows what there is",
+                )
+        self.version = f"{Path(path).name} by {Path(abi_path).name}"
+
+    def function(self, etype: str) -> CFunction:
+        """The function of an element type; Unsupported if none is named."""
+        if etype not in self.abi.symbols:
+            raise Unsupported(f"the file names no function for {etype}")
+        return CFunction(self._loaded[self.abi.symbols[etype]], self.abi, etype)
+
+
+class CFunction:
+    """A C function as one of (x, min, max), which are arrays.
+
+    Args:
+        function: of a library, for no other use.
+        abi: how it is called.
+        etype: the id of its element type.
+    """
+
+    def __init__(self, function: Any, abi: Abi, etype: str) -> None:
+        self._function, self._operands = function, abi.operands
+        self._by_value, self._number = abi.bounds == "value", _number(etype)
+        bound = self._number if self._by_value else ctypes.c_void_p
+        kinds: dict[str, Any] = {
+            "x": ctypes.c_void_p, "y": ctypes.c_void_p, "n": _LENGTHS[abi.length], "min": bound, "max": bound,
+        }  # fmt: skip
+        function.argtypes = [kinds[name] for name in abi.operands]
+        function.restype = ctypes.c_int if abi.returns == "status" else None
+        self._last: _Result | None = None
+
+    def __call__(self, x: Any, lower: Any, upper: Any) -> Array:
+        """Its result, of the shape and type of `x`; Refused if it returns another status than 0."""
+        in_place = "y" not in self._operands
+        self._last = result = _Result(x, filled=in_place)
+        source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+        bounds: list[Any] = [lower.ctypes.data, upper.ctypes.data]
+        if self._by_value:  # from the bits, since a way through Python's floats would change a signalling NaN
+            bounds = [self._number.from_buffer_copy(bound.tobytes()) for bound in (lower, upper)]
+        given: dict[str, Any] = {
+            "x": result.address if in_place else source.ctypes.data, "y": result.address, "n": x.size,
+            "min": bounds[0], "max": bounds[1],
+        }  # fmt: skip
+        status = self._function(*(given[name] for name in self._operands))
+        if status:
+            raise Refused(f"it returned {status}")
+        return result.array
+
+    def written(self) -> list[str]:
+        """What the last call wrote beside its result, in words."""
+        return [] if self._last is None else self._last.written()
+
+
+class _Result:
+    """Memory for the result of one call, of the shape and type of `x`, with filled bytes around it."""
+
+    def __init__(self, x: Array, *, filled: bool) -> None:
+        self._memory = np.full(2 * _AROUND + x.nbytes, _FILLED, np.uint8)
+        self._end = _AROUND + x.nbytes
+        self.array: Array = self._memory[_AROUND : self._end].view(x.dtype).reshape(x.shape)
+        if filled:
+            self.array.view(bits_type(x.dtype.name))[...] = x.view(bits_type(x.dtype.name))
+        self.address = self._memory.ctypes.data + _AROUND
+
+    def written(self) -> list[str]:
+        """Where bytes around it are not as they were, in words."""
+        around = {
+            "past the end of": self._memory[self._end :],
+            "before the start of": self._memory[:_AROUND],
+        }
+        return [f"it wrote {place} its result" for place, part in around.items() if (part != _FILLED).any()]
+
+
+def _number(etype: str) -> Any:
+    """The C type of an element."""
+    return _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")
+
+
+@cache
+def opened(name: str) -> Library:
+    """The library that a name such as ``so[clip.toml]:./libclip.so`` speaks of; UserError as `Library`."""
+    found = library_name(name)
+    if found is None:
+        raise UserError(f"`{name}` is no library", todo="for example so[clip.toml]:./libclip.so")
+    return Library(*found)
+
+
+@cache
+def function_of(name: str, etype: str) -> Callable[[Any, Any, Any], Any]:
+    """A function (x, min, max) of a library; a line that repeats a deviation calls it.
+
+    It raises Fault where something was written beside the result.
+    """
+    function = opened(name).function(etype)
+
+    def clip(x: Any, lower: Any, upper: Any) -> Array:
+        result = function(x, lower, upper)
+        for words in function.written():
+            raise Fault(words)
+        return result
+
+    return clip
+
+
+def library_runtime(name: str) -> Runtime:
+    """The runtime; UserError as `Library`."""
+    quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return Runtime(
+        version=opened(name).version,
+        open=lambda etype: opened(name).function(etype),
+        imports="from sonnx_clip.conform.foreign.shared_library import function_of",
+        call=lambda etype: f'function_of({quoted}, "{etype}")(x, l, m)',
+        strides=False,
+    )
