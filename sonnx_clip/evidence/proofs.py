@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 AGAIN = "run `sonnx-clip prove`"
+_OF_OBLIGATION = tuple(field.name for field in fields(Obligation))
 
 
 class _Read(BaseModel):
@@ -69,7 +70,7 @@ class OutcomeRecord(_Read):
 
     def obligation(self) -> Obligation:
         """The same as the provers know it."""
-        return Obligation(**{field.name: getattr(self, field.name) for field in fields(Obligation)})
+        return Obligation(**{name: getattr(self, name) for name in _OF_OBLIGATION})
 
     def derived_status(self, provers: Sequence[str]) -> Status:
         """The status that follows from the replies; false must have been looked for by every prover."""

@@ -113,8 +113,9 @@ def _commands(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover])
         if then != now:
             what = f"{prover.name} is stated to be run as `{then}`, it is run as `{now}`"
             raise UserError(what, str(path), AGAIN)
+        asked = by_hand(why3, prover)
         for outcome in proofs.outcomes:
-            then, now = outcome.commands.get(prover.name, ""), by_hand(why3, prover, outcome.obligation())
+            then, now = outcome.commands.get(prover.name, ""), asked(outcome.obligation())
             if _without_folder(then) != _without_folder(now):
                 who = f"{outcome.id}: {prover.name}"
                 raise UserError(f"{who} is stated to be asked by `{then}`, not by `{now}`", str(path), AGAIN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
@@ -15,7 +16,7 @@ from sonnx_clip.prove.run import PROOF, SMOKE, Proofs, limits_of
 from sonnx_clip.prove.tasks import Why3, command, goal_options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.prove.outcome import Outcome
@@ -28,10 +29,18 @@ if TYPE_CHECKING:
 _FOLDERS = ("why3", "generated/why3", "generated/c")
 
 
-def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
+def by_hand(why3: Why3, prover: Prover) -> Callable[[Obligation], str]:
     """The command that asks a prover about an obligation by hand, from the repository's root."""
-    limit = ["-t", str(limits_of(o).seconds)]
-    return shlex.join(command(why3, prover, o.file, *limit, *goal_options(o)))
+    started = shlex.join(command(why3, prover))
+
+    def asked(o: Obligation) -> str:
+        more = (o.file, "-t", str(limits_of(o).seconds), *goal_options(o))
+        return " ".join((started, *map(_quoted, more)))
+
+    return asked
+
+
+_quoted = lru_cache(maxsize=1 << 13)(shlex.quote)  # of thousands of obligations, two for each prover
 
 
 def theory_digests() -> dict[str, str]:
@@ -60,6 +69,7 @@ def document(
         taken: what is taken for granted.
         complete: whether every obligation was asked about, of every prover.
     """
+    asked = {p.name: by_hand(why3, p) for p in provers}
     return {
         "format": 1,
         "about": {
@@ -78,16 +88,14 @@ def document(
             "why3_cpu": round(proofs.why3_cpu, 3),
         },
         "complete": complete,
-        "outcomes": [
-            _outcome(why3, provers, o, proofs.standing.get(o.obligation.id)) for o in proofs.outcomes
-        ],
+        "outcomes": [_outcome(asked, o, proofs.standing.get(o.obligation.id)) for o in proofs.outcomes],
         "strays": list(proofs.strays),
         "trusted": [asdict(t) for t in taken],
     }
 
 
 def _outcome(
-    why3: Why3, provers: Sequence[Prover], outcome: Outcome, standing: Standing | None
+    asked: Mapping[str, Callable[[Obligation], str]], outcome: Outcome, standing: Standing | None
 ) -> dict[str, Any]:
     replies = [
         {
@@ -107,7 +115,7 @@ def _outcome(
         "standing": standing.kind if standing else "counts",
         "repeats": standing.of if standing and standing.kind == "repeats" else "",
         "witness": standing.witness if standing else None,
-        "commands": {p.name: by_hand(why3, p, outcome.obligation) for p in provers},
+        "commands": {name: command_of(outcome.obligation) for name, command_of in asked.items()},
         "replies": replies,
     }
 
