@@ -38,7 +38,7 @@ from sonnx_clip.spec.names import nearest
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from sonnx_clip.prove.outcome import Outcome
@@ -81,13 +81,13 @@ def prove(
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
     spec = load_spec()
-    theories = _rendered(spec, generate=generate)
+    theories, extracted = _rendered(spec, generate=generate)
     require_coverage(spec, (o.id for o in theories.obligations))
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
     why3 = configure(build)
     complete = selected == theories.obligations and len(found) == len(NAMES)
-    if complete and not generate:
+    if complete and not extracted:
         _require_extracted(spec, theories)
     console = Console(stderr=as_json)
     if not console.is_terminal:
@@ -131,8 +131,12 @@ def prove(
     return 0 if proofs.all_shown and not (news or gaps or changed or hollow) else 1
 
 
-def _rendered(spec: Spec, *, generate: bool) -> Generated:
-    """What is rendered, as it lies in generated/; UserError if it lies there otherwise and may not."""
+def _rendered(spec: Spec, *, generate: bool) -> tuple[Generated, bool]:
+    """What is rendered, as it lies in generated/, and whether the C, too, is known to be what Why3 extracts.
+
+    Raises:
+        UserError: something lies there otherwise and may not.
+    """
     if generate:
         everything = rendered(spec)
         written = write(everything, checkout())
@@ -140,19 +144,17 @@ def _rendered(spec: Spec, *, generate: bool) -> Generated:
             print(f"written: {path}", file=sys.stderr)
         print(f"{len(everything.files)} generated files are fresh", file=sys.stderr)
         milestone(GENERATED)
-        return everything
+        return everything, True
     if (known := kept(spec)) is not None:
-        return known  # every file is there, the C included
+        return known, True  # every file is there, the C included
     theories = render_theories(spec)
     if stale := differences(theories, repo_root(), ("generated/why3",)):
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
-    return theories
+    return theories, False
 
 
 def _require_extracted(spec: Spec, theories: Generated) -> None:
     """UserError if a C file is not what Why3 extracts: what is proved would not be what is compiled."""
-    if kept(spec) is not None:
-        return
     there = {path: text for path, text in render_c(spec, theories.files).items() if repo_file(path).is_file()}
     if stale := differences(Generated(there, ()), repo_root(), ()):
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
@@ -172,13 +174,14 @@ def _select(
     if wanted:
         chosen = tuple(o for o in chosen if o.subject in wanted)
     for pattern in only:
-        if not any(_speaks_of(o, pattern) for o in obligations):
+        if not _speaking_of(obligations, pattern):
             near = nearest(pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id)))
             listed = "generated/why3/obligations.json lists the ids"
             todo = f"did you mean {' or '.join(near)}?" if near else listed
             raise UserError(f"no obligation is called `{pattern}` or shows it", "--only", todo)
     if only:
-        chosen = tuple(o for o in chosen if any(_speaks_of(o, pattern) for pattern in only))
+        found = {o.id for pattern in only for o in _speaking_of(chosen, pattern)}
+        chosen = tuple(o for o in chosen if o.id in found)
     if not chosen:
         raise UserError(
             "no obligation is both of this family or type and among --only",
@@ -187,8 +190,11 @@ def _select(
     return chosen
 
 
-def _speaks_of(obligation: Obligation, pattern: str) -> bool:
-    return any(fnmatchcase(id_, pattern) for id_ in (obligation.id, *obligation.shows))
+def _speaking_of(obligations: Iterable[Obligation], pattern: str) -> list[Obligation]:
+    """Those of which the id, or that of what they show, is as the pattern says."""
+    if not set("*?[") & set(pattern):
+        return [o for o in obligations if pattern in (o.id, *o.shows)]
+    return [o for o in obligations if any(fnmatchcase(id_, pattern) for id_ in (o.id, *o.shows))]
 
 
 def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None) -> tuple[Trusted, ...]:
@@ -241,7 +247,7 @@ def _print_failures(
             console.print(f"  {reply.prover}: {reply.answer.verdict}: ", end="", highlight=False)
             console.print("\n    ".join(words[-5:]), markup=False, highlight=False)
             prover = next(p for p in provers if p.name == reply.prover)
-            line = by_hand(why3, prover, outcome.obligation)
+            line = by_hand(why3, prover)(outcome.obligation)
             console.print(f"  by hand: {line}", markup=False, soft_wrap=True, highlight=False)
         for line in _counterexample(spec, why3, provers, outcome):
             console.print(f"  {line}", markup=False, soft_wrap=True, highlight=False)

@@ -95,7 +95,7 @@ class _Reader:
             token = self.tokens[self.at]
             if token.kind == "attribute" and not known_attribute(token.text):
                 yield self._one("attribute", self.at, "", token.text)
-            elif token.kind == "word":
+            elif token.kind == "word" and token.text in _OF_INTEREST:
                 yield from self._word(token.text)
             self.at += 1
         for refusal in self.read.refusals:
@@ -294,3 +294,4 @@ _READERS: Final[dict[str, Callable[[_Reader], Iterator[Found]]]] = {
     "meta": _Reader.read_meta,
     "let": _Reader.read_let,
 }
+_OF_INTEREST: Final = frozenset((*_BEGIN, *_UNASKED, *_NOT_READ, *_READERS))

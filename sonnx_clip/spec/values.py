@@ -60,6 +60,7 @@ def sign_bit(form: FloatBits) -> int:
     return 1 << (form.exponent + form.significand - 1)
 
 
+@lru_cache(maxsize=1 << 14)  # as below; an element type is equal only to one that has the same format
 def encode(text: str, etype: ElementType) -> Value:
     """The value that a text stands for in an element type.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.trace.run import Bind
@@ -50,7 +51,7 @@ def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tre
         leaf: what is said at the end of a path.
         absent: what is said where none of these paths goes on.
     """
-    return _without_unused(_tree(paths, 0, leaf, Leaf(absent)))
+    return _without_unused(_tree(paths, 0, leaf, Leaf(absent)))[0]
 
 
 def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: Leaf) -> Tree:
@@ -69,26 +70,33 @@ def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: L
     return then if then == otherwise else If(step.condition, then, otherwise)
 
 
-def _without_unused(node: Tree) -> Tree:
-    """The tree without variables that nothing uses."""
+def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
+    """The tree without variables that nothing uses, and all words in it."""
     match node:
         case Let(name=name, text=text, body=body):
-            rest = _without_unused(body)
-            return Let(name, text, rest) if name in words(rest) else rest
+            rest, used = _without_unused(body)
+            return (Let(name, text, rest), used | _words_of(text)) if name in used else (rest, used)
         case If(condition=condition, then=then, otherwise=otherwise):
-            return If(condition, _without_unused(then), _without_unused(otherwise))
-    return node
+            (yes, of_yes), (no, of_no) = _without_unused(then), _without_unused(otherwise)
+            return If(condition, yes, no), of_yes | of_no | {condition}
+        case Leaf(text=text):
+            return node, _words_of(text)
 
 
 def words(node: Tree) -> frozenset[str]:
     """All words in a tree."""
     match node:
         case Let(text=text, body=body):
-            return frozenset(re.findall(r"\w+", text)) | words(body)
+            return _words_of(text) | words(body)
         case If(condition=condition, then=then, otherwise=otherwise):
-            return frozenset({condition}) | words(then) | words(otherwise)
+            return words(then) | words(otherwise) | {condition}
         case Leaf(text=text):
-            return frozenset(re.findall(r"\w+", text))
+            return _words_of(text)
+
+
+@lru_cache(maxsize=1024)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
 
 
 def lines(node: Tree) -> list[str]:

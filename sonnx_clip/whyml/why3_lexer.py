@@ -43,6 +43,8 @@ _REFUSED: Final = {
     "quoted": "a quote behind a bracket",
     "other": "a character that stands in no theory here",
 }
+_PLAIN: Final = ("word", "operator", "bracket", "number")  # nothing more is to be said of them
+_token: Final = tuple.__new__  # a million times: half of what `Token(...)` takes
 # What an attribute of this project says: what a goal shows, of which kind it is, how C is printed.
 _ATTRIBUTES: Final = ("shows:", "kind:", "extraction:c_static_inline")
 _SHOWN: Final = 60  # characters of what is refused
@@ -133,9 +135,12 @@ def tokens(text: str) -> Tokens:
     while at < len(text):
         # The last alternative fits every character: one match follows the other, up to a comment.
         for match in _TOKEN.finditer(text, at):
-            kind = str(match.lastgroup)
-            start, at = match.span(match.lastindex or 0)
-            if kind == "end":
+            kind = match.lastgroup
+            start, at = match.span(kind or 0)
+            if kind in _PLAIN:
+                found.append(_token(Token, (kind, text[start:at], start, at)))
+                continue
+            if kind is None or kind == "end":
                 break
             if kind == "comment":
                 at = _end_of_comment(text, at)
@@ -146,8 +151,7 @@ def tokens(text: str) -> Tokens:
                 break
             if kind in _REFUSED:
                 refusals.append(_refusal(text, start, _REFUSED[kind], text[start:at]))
-                kind = "other"
-            found.append(Token(kind, text[start:at], start, at))  # type: ignore[arg-type]
+            found.append(Token("attribute" if kind == "attribute" else "other", text[start:at], start, at))
     refusals += _more(text, found)
     return Tokens(text, tuple(found), tuple(comments), tuple(sorted(refusals, key=lambda r: r.line)))
 
