@@ -152,7 +152,8 @@ ELSEWHERE = {
     (KERNELS, "46 smoke tests"): CLOSING,
     (KERNELS, "27 builds"): CLOSING,
     (KERNELS, "9 targets"): CLOSING,
-    (KERNELS, "2,129 vectors"): CLOSING,
+    (KERNELS, "2,504 vectors"): CLOSING,
+    ("docs/frames.md", "150 lines"): "tests/c/test_harness.py",
     (KERNELS, "6 types"): CLOSING,
     ("docs/models.md", "300 models"): "tests/graph/test_corpus.py, which makes at least as many",
 }

@@ -80,6 +80,12 @@ def test_it_is_the_wheel_that_is_tested(wheel: Installed) -> None:
         assert f"No module named '{name}'" in wheel.python(f"import {name}").stderr
 
 
+def test_the_harness_and_what_it_is_compiled_with_are_there(wheel: Installed) -> None:
+    folder = wheel.site / "sonnx_clip/_data"
+    for name in ("harness/frames.c", "harness/clip.toml", "harness/cortex_m.c", "generated/c/sonnx_clip.h"):
+        assert (folder / name).is_file(), name
+
+
 def test_clip_is_there(wheel: Installed) -> None:
     done = wheel.python(
         "import numpy as np, sonnx_clip\n"

@@ -129,6 +129,7 @@ setup_cross() {
     need_package s390x-linux-gnu-gcc gcc-s390x-linux-gnu libc6-dev-s390x-cross
     need_package arm-none-eabi-gcc gcc-arm-none-eabi
     need_package qemu-s390x qemu-user
+    need_package qemu-system-arm qemu-system-arm
     [[ ${#packages[@]} -eq 0 ]] || install_debian "compilers or emulators are missing" "${packages[@]}"
 }
 

@@ -35,7 +35,7 @@ def main() -> int:
         with console.status("building", spinner="line"):
             rows += [(target.name, row(target)) for target in (*NATIVE, *OTHERS)]
             checks = [(target.name, native_row(target)) for target in NATIVE]
-            frames = [(target.name, [judged(target)]) for target in (*NATIVE, *OTHERS) if not target.bare]
+            frames = [(target.name, [judged(target)]) for target in (*NATIVE, *OTHERS)]
     except MissingToolError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

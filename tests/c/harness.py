@@ -8,11 +8,13 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.foreign.frames import TYPES
 from sonnx_clip.conform.foreign.names import ProgramName
 from sonnx_clip.paths import repo_file
-from tests.c.targets import WARNINGS, Target, call, kernels
+from tests.c.targets import FREESTANDING, WARNINGS, Target, call, kernels
 
 CONFORM = f"{len(TYPES)} conform"
 SMALL = ("-DENTRIES=256", "-DBATCH=8")
 """For a small memory: longer calls are made in pieces."""
+BARE = ("-fno-tree-loop-distribute-patterns", *SMALL, "-Wl,--defsym=RAM_SIZE=16K")
+"""Without a system: no call of memset is made up, and all fits into 16 kB."""
 
 
 def built(target: Target, folder: Path, *flags: str, sources: list[str] | None = None) -> Path:
@@ -20,6 +22,9 @@ def built(target: Target, folder: Path, *flags: str, sources: list[str] | None =
     program = folder / "frames"
     command = [target.compiler, "-std=c99", "-O2", *target.flags, *WARNINGS, *flags]
     command += [f"-I{repo_file('generated/c')}", str(repo_file("harness/frames.c")), *(sources or kernels())]
+    if target.bare:
+        start = [str(repo_file("harness/cortex_m.c")), "-T", str(repo_file("harness/cortex_m.ld")), "-lgcc"]
+        command += [*FREESTANDING, *BARE, *start]
     done = call([*command, "-o", str(program)])
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
     assert not done.stderr, done.stderr

@@ -15,6 +15,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 UNSAFE = ("-ffast-math", "-ffinite-math-only", "-funsafe-math-optimizations")
 FREESTANDING = ("-ffreestanding", "-nostdlib")
+_NO_SCREEN = ("-display", "none", "-monitor", "none", "-serial", "none")
+_SEMIHOSTING = ("-semihosting-config", "enable=on,target=native")
 
 
 class MissingToolError(Exception):
@@ -30,7 +32,7 @@ class Target:
         compiler: its command.
         flags: what it needs for this target.
         emulator: what runs its programs; empty for the machine itself.
-        bare: whether there is no C library, so that the kernels are built and linked, and not run.
+        bare: whether there is no C library: the vectors are not run then, and the harness alone is.
     """
 
     name: str
@@ -44,8 +46,9 @@ def _emulated(name: str, triple: str, emulator: str) -> Target:
     return Target(name, f"{triple}-gcc", ("-static",), (emulator,))
 
 
-def _cortex(name: str, *flags: str) -> Target:
-    return Target(name, "arm-none-eabi-gcc", ("-mthumb", *flags), bare=True)
+def _cortex(name: str, machine: str, *flags: str) -> Target:
+    emulator = ("qemu-system-arm", "-M", machine, *_NO_SCREEN, *_SEMIHOSTING, "-kernel")
+    return Target(name, "arm-none-eabi-gcc", ("-mthumb", *flags), emulator, bare=True)
 
 
 NATIVE = (Target("this machine, gcc", "gcc"), Target("this machine, clang", "clang"))
@@ -54,9 +57,11 @@ OTHERS = (
     _emulated("armhf", "arm-linux-gnueabihf", "qemu-arm"),
     _emulated("riscv64", "riscv64-linux-gnu", "qemu-riscv64"),
     _emulated("s390x, big-endian", "s390x-linux-gnu", "qemu-s390x"),
-    _cortex("Cortex-M0, soft float", "-mcpu=cortex-m0"),
-    _cortex("Cortex-M4, hard float", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),
-    _cortex("Cortex-M7, hard double", "-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"),
+    _cortex("Cortex-M0, soft float", "microbit", "-mcpu=cortex-m0"),
+    _cortex(
+        "Cortex-M4, hard float", "mps2-an386", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"
+    ),
+    _cortex("Cortex-M7, hard double", "mps2-an500", "-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"),
 )
 
 

@@ -82,15 +82,16 @@ def test_what_does_not_conform_is_told(first, monkeypatch):  # noqa: F811
 
 
 def emulated():
-    return [target for target in OTHERS if target.emulator]
+    assert all(target.emulator for target in OTHERS)
+    return OTHERS
 
 
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize("target", emulated(), ids=lambda target: target.name)
 def test_the_harness_of_the_page_is_judged_by_an_emulator(target, tmp_path):
-    if not all(map(shutil.which, (target.compiler, *target.emulator))):
+    if not all(map(shutil.which, (target.compiler, *target.emulator[:1]))):
         pytest.skip(f"{target.compiler} or its emulator is not installed")
-    types = ["int8", "int64", "bfloat16", "float64"]
+    types = ["int64"] if target.bare else ["int8", "int64", "bfloat16", "float64"]
     report = report_on(target, tmp_path, types)
     assert [found.verdict for found in report.types] == ["conforms"] * len(types)
 

@@ -29,7 +29,7 @@ def function_in(name: str) -> Any:
     path, function = found
     module = imported(path)
     if not hasattr(module, function):
-        own = [key for key, value in vars(module).items() if _is_own(value, module)]
+        own = [key for key, value in vars(module).items() if _may_be_meant(key, value)]
         there = f"it has {', '.join(own)}" if own else "it has no function at all"
         raise UserError(f"there is no `{function}` in {path}", None, there)
     return getattr(module, function)
@@ -57,5 +57,5 @@ def imported(path: str) -> ModuleType:
     return module
 
 
-def _is_own(value: object, module: ModuleType) -> bool:
-    return callable(value) and getattr(value, "__module__", None) == module.__name__
+def _may_be_meant(name: str, value: object) -> bool:
+    return callable(value) and not isinstance(value, type) and not name.startswith("_")
