@@ -33,7 +33,9 @@ ROOT = Path(__file__).resolve().parent.parent
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 # The process that starts the workers hands it on; a test that starts pytest does not.
 SEEN = os.environ.pop("SEEN", None) if WORKER else os.environ.get("SEEN")
-WATCH = slipcover.Slipcover(source=[str(ROOT / "sonnx_clip")])
+# Each time so many visits of a line brought nothing new, SlipCover looks through all functions there are, to
+# take its marks away: at its own 50 that is a tenth of what the tests take, and the marks are a fraction.
+WATCH = slipcover.Slipcover(source=[str(ROOT / "sonnx_clip")], d_miss_threshold=2000)
 if SEEN is not None:
     # Before any test imports the package: what is imported is instrumented then.
     sys.meta_path.insert(
@@ -55,3 +57,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         folder = ROOT / SEEN
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{WORKER or 'main'}.json").write_text(json.dumps(WATCH.get_coverage()), encoding="utf-8")
+    gc.freeze()  # pytest looks twice through all that is there, two seconds each, before the process ends
