@@ -11,14 +11,15 @@ from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.limits import LIMITS, Limits, Patience
 from sonnx_clip.conform.worker import Worker
+from tests.meta.judged import judged as judged_by
 
 SHORT = Limits(call=0.3)
 INVERTED = {"inverted_ordinary"}
 
 
 def judged(name, dtype="int16", **options):
-    (report,) = run_campaign(f"tests.meta.planted_deaths:{name}", [dtype], **options).types
-    return report, {c.id: c for c in report.classes}
+    report, classes = judged_by(f"planted_deaths:{name}", dtype, **options)
+    return report.types[0], classes
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,18 @@ import pytest
 
 from sonnx_clip.conform.board import Board
 from sonnx_clip.conform.calls import Caller, Request
-from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.conform.words import printable, words_of
 from sonnx_clip.paths import repo_root
 from tests.meta import planted_memory
+from tests.meta.judged import judged as judged_by
 
 pytestmark = pytest.mark.usefixtures("brief")
 
 
 def judged(name, dtype="int16"):
-    (report,) = run_campaign(f"tests.meta.planted_memory:{name}", [dtype]).types
-    return report, {c.id: c for c in report.classes if c.case}
+    report, classes = judged_by(f"planted_memory:{name}", dtype)
+    return report.types[0], {id_: found for id_, found in classes.items() if found.case}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.session import Session
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.paths import repo_root
+from tests.meta.judged import few_calls
+from tests.meta.judged import judged as judged_by
 
 INVERTED = {"inverted_zero_tie", "inverted_infinite", "inverted_ordinary"}
 LOW = {"low_tie", "low_equal_bounds", "low_infinite", "low_ordinary"}
@@ -19,11 +21,12 @@ HIGH = {"high_tie", "high_equal_bounds", "high_infinite", "high_ordinary"}
 
 
 def judged_anew(name, dtype="float32", **options):
-    report = run_campaign(f"tests.meta.planted:{name}", [dtype], **options)
-    return report, {c.id: c for c in report.types[0].classes}
+    return judged_by(f"planted:{name}", dtype, **options)
 
 
-judged = cache(judged_anew)  # a planted runtime under the plan as it is: its report is the same again
+@cache  # a planted runtime is judged alike again
+def judged(name, dtype="float32", **options):
+    return judged_by(f"planted:{name}", dtype, few_calls, **options)
 
 
 def violated(classes):
@@ -31,7 +34,7 @@ def violated(classes):
 
 
 def test_the_right_one_conforms():
-    report, classes = judged("right")
+    report, classes = judged_anew("right")
     assert not report.failed
     assert {c.verdict for c in classes.values()} == {"conforms"}
     assert report.runtime_version == "tests.meta.planted:right planted"

@@ -22,6 +22,7 @@ from sonnx_clip.evidence.runtimes import runtimes_of
 from sonnx_clip.evidence.verdicts import _check
 from sonnx_clip.paths import repo_root
 from sonnx_clip.spec import load_spec
+from tests.meta.judged import judged as judged_by
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -31,9 +32,9 @@ HIGH = {"high_ordinary", "high_equal_bounds", "high_tie", "inside_ordinary"}
 
 
 def judged(name, dtype="int16", **options):
-    report = run_campaign(f"tests.meta.planted_forms:{name}", [dtype], **options)
+    report, classes = judged_by(f"planted_forms:{name}", dtype, **options)
     _check(report, SPEC, repo_root() / "verdicts.json", "")  # what the evidence counts again
-    return report, report.types[0], {c.id: c.verdict for c in report.types[0].classes}
+    return report, report.types[0], {id_: found.verdict for id_, found in classes.items()}
 
 
 def printed(report):

@@ -1,0 +1,56 @@
+"""Planted runtimes, judged by all calls of the checker's plan or by few of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sonnx_clip.conform import campaign, vectors
+from sonnx_clip.conform.session import sample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from sonnx_clip.conform.calls import Request
+    from sonnx_clip.conform.report import ClassReport, Report
+    from sonnx_clip.conform.vectors import Table
+    from sonnx_clip.spec.types import ElementType
+
+    Calls: TypeAlias = Iterator[tuple[Request, Table]]
+
+_WHOLE = vectors.plan
+
+
+def few_calls(etype: ElementType) -> Calls:
+    """Every request of the plan with an eighth of its calls: for mistakes that many calls show."""
+    for request, table in _WHOLE(etype):
+        yield sample(request, table, max(16, len(request.lower) // 8))
+
+
+def three_layouts(etype: ElementType) -> Calls:
+    """One request in each of three layouts: for what is slow, hangs, or is the same in every layout."""
+    wanted = {"contiguous", "length-7", "rank-2"}
+    for request, table in _WHOLE(etype):
+        if request.layout in wanted:
+            wanted -= {request.layout}
+            yield request, table
+
+
+def judged(
+    runtime: str, dtype: str, plan: Callable[[ElementType], Calls] | None = None, **options: Any
+) -> tuple[Report, dict[str, ClassReport]]:
+    """The report on a runtime in one element type, and what it says of each class.
+
+    Args:
+        runtime: a module of this folder and a function of it, as ``planted:right``.
+        dtype: the id of the element type.
+        plan: the calls that are made, if not those that are made otherwise.
+        options: of `run_campaign`.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if plan is not None:
+            patch.setattr(campaign, "plan", plan)
+        report = campaign.run_campaign(f"tests.meta.{runtime}", [dtype], **options)
+    return report, {c.id: c for c in report.types[0].classes}
