@@ -151,9 +151,11 @@ def reply(number, type_, calls, shape, data):  # noqa: C901 - likewise
     if FAULT == "short_frame" and bad:
         put(whole[: len(whole) // 2])
         time.sleep(9999)
-    put(whole)
     if FAULT == "says_more" and bad:
-        put(b"and another thing")
+        whole += b"and another thing"  # in one write, or the next request could go out before it
+    if FAULT == "endless_reply" and bad:
+        whole += b"more and more " * 1000
+    put(whole)
     while FAULT == "endless_reply" and bad:
         put(b"more and more ")
 
