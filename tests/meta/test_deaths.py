@@ -1,7 +1,9 @@
 """Runtimes that die, hang or leave children: deaths are narrowed, the rest is judged, nothing outlives."""
 
 import os
+import subprocess
 import time
+from multiprocessing.forkserver import _forkserver
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +94,16 @@ def test_what_hangs_is_ended_and_told(name):
     assert classes["inside_ordinary"].compared > 1000  # in the other layouts
 
 
+def test_a_process_that_is_left_is_seen(monkeypatch):
+    monkeypatch.setenv("SONNX_CLIP_TEST_MARK", f"mark-of-{os.getpid()}")
+    left = subprocess.Popen(["sleep", "7531"])
+    try:
+        assert alive() == [b"sleep\x007531\x00"]
+    finally:
+        left.kill()
+        left.wait()
+
+
 def alive():
     """The processes that carry the mark of this test."""
     mark = os.environ["SONNX_CLIP_TEST_MARK"].encode()
@@ -105,11 +117,21 @@ def alive():
     return [line for line in found if b"7531" in line]
 
 
-@pytest.mark.usefixtures("brief")
+@pytest.fixture
+def marked(monkeypatch):
+    """A new fork server, since what a runtime starts has the environment of that; it carries the mark."""
+    _forkserver._stop()
+    monkeypatch.setenv("SONNX_CLIP_TEST_MARK", f"mark-of-{os.getpid()}")
+    yield
+    _forkserver._stop()
+
+
+@pytest.mark.usefixtures("brief", "marked")
 @pytest.mark.parametrize("name", ["ignores_sigterm_and_leaves_children", "leaves_a_daemon"])
-def test_nothing_outlives_a_check(name, monkeypatch):
-    monkeypatch.setenv("SONNX_CLIP_TEST_MARK", "mark-of-this-test")
+def test_nothing_outlives_a_check(name):
     report, _ = judged(name, limits=SHORT)
+    environment = Path(f"/proc/{_forkserver._forkserver_pid}/environ").read_bytes()
+    assert os.environ["SONNX_CLIP_TEST_MARK"].encode() in environment
     assert not alive()
     if name == "leaves_a_daemon":
         assert report.verdict == "conforms"
