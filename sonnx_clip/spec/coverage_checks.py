@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher, get_close_matches
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.errors import UserError
 from sonnx_clip.paths import repo_file
 from sonnx_clip.spec.coverage_alike import check_alike
 from sonnx_clip.spec.coverage_file import PATH, Answer, Coverage, CoverageFile, Covered
-from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.document import Document, read_text
 from sonnx_clip.spec.finding import Finding, raise_first
 from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.quotes import places, quoted
@@ -19,7 +20,6 @@ from sonnx_clip.spec.structure import validate_as
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.spec.document import Document
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.sentences import Item
     from sonnx_clip.spec.types import Source
@@ -42,8 +42,8 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
         UserError: words have no answer; an answer is to words that are gone, names what is not there, or is
             not that of the entries of spec/clip.yaml which quote these words.
     """
-    document, _ = read_document(repo_file(PATH))
-    file = validate_as(CoverageFile, document, document.data)
+    name, text, _ = read_text(repo_file(PATH))
+    document, file = _read(name, text)
     raise_first(document, _sources(spec, file))
     for source, answers in file.sources.items():
         _aligned(document, spec.page(source).file, source, answers)
@@ -52,6 +52,12 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
     raise_first(document, _quotations(spec, file))
     raise_first(document, check_alike(spec, file))
     return Coverage(tuple(_covered(spec, file)))
+
+
+@lru_cache(maxsize=2)  # whoever plants mistakes in the specification asks again
+def _read(name: str, text: str) -> tuple[Document, CoverageFile]:
+    document = Document(name, text)
+    return document, validate_as(CoverageFile, document, document.data)
 
 
 def _covered(spec: Spec, file: CoverageFile) -> Iterator[Covered]:

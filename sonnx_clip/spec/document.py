@@ -35,15 +35,15 @@ class Document:
     """A composed YAML file.
 
     Args:
-        path: where it was read from.
+        name: the file, as messages name it.
         text: what was read.
 
     Raises:
         UserError: it is not YAML, is empty, or has a key twice.
     """
 
-    def __init__(self, path: Path, text: str) -> None:
-        self.name = _shown(path)
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
         self.text = text
         root = self._compose()
         if root is None:
@@ -158,6 +158,12 @@ class Document:
 
 def read_document(path: Path) -> tuple[Document, bytes]:
     """A YAML file and its bytes; UserError if it cannot be read."""
+    name, text, content = read_text(path)
+    return Document(name, text), content
+
+
+def read_text(path: Path) -> tuple[str, str, bytes]:
+    """How messages name a file, its text and its bytes; UserError if it cannot be read."""
     name = _shown(path)
     try:
         content = path.read_bytes()
@@ -170,7 +176,7 @@ def read_document(path: Path) -> tuple[Document, bytes]:
         column = error.start - content.rfind(b"\n", 0, error.start)
         what = f"byte 0x{content[error.start]:02x} is not UTF-8"
         raise UserError(what, f"{name}:{line}:{column}", "save the file as UTF-8") from error
-    return Document(path, text), content
+    return name, text, content
 
 
 def spell(way: Way) -> str:
