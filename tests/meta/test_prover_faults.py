@@ -169,12 +169,14 @@ def test_why3_misbehaves(name: str, real_bench: Workbench, tmp_path: Path) -> No
 
 
 def test_a_goal_that_nobody_asked_for(real_bench: Workbench, tmp_path: Path) -> None:
-    fault = f'{REAL}; cp "$folder"/*-Meaning-nan_out.smt2 "$folder/int8-Meaning-stray.smt2" 2>/dev/null || :'
+    name, stray = "example_onnx_default_int8_min", "examples_int8-Examples-stray"
+    fault = f'{REAL}; cp "$folder"/*-Examples-{name}.smt2 "$folder/{stray}.smt2" 2>/dev/null || :'
     fake("why3", fault, tmp_path / "bin", real_bench.monkeypatch)
+    whole_file = ("--only", "int8.example_onnx*", "--only", "int8.smoke_examples")
     for _ in range(2):  # the second time from the ledger
-        ended = real_bench.prove("--dtype", "int8", "--prover", "z3")
+        ended = real_bench.prove(*whole_file, "--prover", "z3")
         assert ended.status == 1
-        assert "a goal that no obligation knows: generated/why3/int8.mlw Meaning.stray" in ended.out
+        assert "a goal that no obligation knows: generated/why3/examples_int8.mlw Examples.stray" in ended.out
         assert "0 not proved" in ended.out
 
 
