@@ -20,8 +20,8 @@ from sonnx_clip.conform.compare import same_bits
 from sonnx_clip.conform.dtypes import Array, bits_type
 from sonnx_clip.conform.histogram import class_histogram
 from sonnx_clip.conform.triples import clip_under_every_max, compare_every_triple
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

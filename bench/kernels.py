@@ -25,8 +25,8 @@ from bench.measure import BUDGETS, Cell, measure, measure_case, turns
 from bench.peers import NotThereError
 from bench.processor import PROCESSORS, limit
 from bench.targets import TARGETS, Row, Target, judge, second_chance
-from sonnx_clip.errors import UserError
-from sonnx_clip.files import make_folder, write_whole
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import make_folder, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

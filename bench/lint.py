@@ -55,7 +55,7 @@ _SELF_CHECK = (
     "self_check.run_isolated = lambda work, *given, seconds: Outcome(work(*given))\n"
     + _NORMALISE.format("True")
 )
-_LINT_COMMAND = "from sonnx_clip.cli import main\nsys.argv = ['sonnx-clip', 'lint', sys.argv[1]]\nmain()"
+_LINT_COMMAND = "from sonnx_clip.cli.app import main\nsys.argv = ['sonnx-clip', 'lint', sys.argv[1]]\nmain()"
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from bench.inputs import TYPES, Case, kinds_of, make_case
 from bench.peers import NotThereError
 from bench.timing import Call, Figure, Race
 from sonnx_clip.conform.dtypes import Array, bits_type
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -16,9 +16,9 @@ import numpy as np
 
 from bench.peers import NotThereError
 from sonnx_clip.conform.dtypes import Array, bits_type
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import built
 from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from bench.inputs import Case

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bench.contestants import EXACT, MINIMUM_MAXIMUM, NUMPY, ONNXRUNTIME, OURS, OURS_C, TORCH
 from bench.peers import NotThereError
 from bench.targets import MIDDLE, relative
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

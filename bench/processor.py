@@ -11,8 +11,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import c, c_build
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -39,7 +39,7 @@ def _measure() -> bool:
 
 
 def _run(build: Path, cores: int) -> dict[str, float]:
-    command = [sys.executable, "-c", "from sonnx_clip.cli import main; main()"]
+    command = [sys.executable, "-c", "from sonnx_clip.cli.app import main; main()"]
     asked = [*command, "prove", "--json", "--jobs", str(cores), "--build", str(build)]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import RestrictionError
+from sonnx_clip.root.errors import RestrictionError
 
 if TYPE_CHECKING:
     from sonnx_clip.oracle.strict import clip

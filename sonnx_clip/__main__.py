@@ -1,5 +1,5 @@
 """``python -m sonnx_clip``: the command line."""
 
-from sonnx_clip.cli import main
+from sonnx_clip.cli.app import main
 
 main()

@@ -12,8 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.spec import load_spec
-from sonnx_clip.special import special_patterns
 
 _NEAR = 3
 

@@ -226,7 +226,7 @@ def copy_checkout(folder: Path, *, with_venv: bool) -> None:
         programs = {
             "python": "",
             "pytest": " -m pytest",
-            "sonnx-clip": ' -c "from sonnx_clip.cli import main; main()"',
+            "sonnx-clip": ' -c "from sonnx_clip.cli.app import main; main()"',
         }
         for name, arguments in programs.items():
             program = folder / ".venv/bin" / name

@@ -45,7 +45,7 @@ if SEEN is not None:
 
 def pytest_configure() -> None:
     """Render in each test: what a test plants in a function is no part of the digest of what was kept."""
-    from sonnx_clip import rendered
+    from sonnx_clip.prove import rendered
 
     rendered.folder = lambda: None
 

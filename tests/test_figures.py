@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.targets import TARGETS
-from sonnx_clip.conform import describe, limits, session, vectors
-from sonnx_clip.findings import models
-from sonnx_clip.graph import ask_onnx, expand, load, self_check
-from sonnx_clip.render.targets import FILES
+from sonnx_clip.backends.targets import FILES
+from sonnx_clip.conform import chosen_triples, describe, limits, session
+from sonnx_clip.explain import measured_models
+from sonnx_clip.graph import ask_onnx, expand, load_model, self_check
 from sonnx_clip.spec import load_spec
 from tests.c.targets import OTHERS
 from tests.meta.numpy_bugs import BUGS
@@ -89,11 +89,11 @@ def figures() -> Iterator[tuple[str, str]]:
     yield page, f"limits of time ({self_check.SECONDS:.0f} s)"
     yield page, f"does not end within its {self_check.SECONDS:.0f} s"
     yield page, f"more than {expand.MAX_EXPANDED:,} nodes, nothing is inferred"
-    yield page, f"of more than {load._LARGE / 1e6:.0f} MB the data"
+    yield page, f"of more than {load_model._LARGE / 1e6:.0f} MB the data"
     page = "docs/semantics.md"
     yield page, f"The YAML has {WORDS[len(SPEC.readings)]} such readings"
-    yield page, f"X has {models.ENTRIES} equal entries"
-    yield page, f"all {2**16:,} X are tried under {vectors._MORE_BOUNDS} pairs of bounds"
+    yield page, f"X has {measured_models.ENTRIES} equal entries"
+    yield page, f"all {2**16:,} X are tried under {chosen_triples._MORE_BOUNDS} pairs of bounds"
     yield page, f"A call hangs after {limits.CALL:.0f} s"
     yield page, f"dies {WORDS[session._WITHOUT_ANSWER]} times before any answer, or {session._DEATHS} times"
     yield page, f"or hangs {WORDS[session._HANGS]} times, is given up"

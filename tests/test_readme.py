@@ -33,7 +33,7 @@ def test_it_is_short() -> None:
 def test_the_verdict_on_onnxruntime() -> None:
     """Line by line but for the signs of the classes: those depend on the processor, and the text says so."""
     pytest.importorskip("onnxruntime")
-    code = "from sonnx_clip.cli import main; main()"
+    code = "from sonnx_clip.cli.app import main; main()"
     arguments = ("check", "--runtime", "onnxruntime", "--dtype", "int64")
     printed = run("-c", code, *arguments, check=False).splitlines()
     quoted = [line.strip() for line in README.splitlines() if re.match(r" {4}[\w=].*", line)]
@@ -61,7 +61,7 @@ def test_the_numbers_of_findings_readings_and_dialects() -> None:
 
 
 def test_the_number_of_obligations() -> None:
-    from sonnx_clip.render.generate import all_obligations
+    from sonnx_clip.backends.generate import all_obligations
     from sonnx_clip.spec import load_spec
 
     kinds = Counter(o.kind for o in all_obligations(load_spec()))
@@ -92,7 +92,7 @@ def test_obligations_that_are_named_exist(page: Path) -> None:
 
 
 def test_the_rows_of_the_table_are_those_that_prove_prints() -> None:
-    from sonnx_clip.render.generate import all_obligations
+    from sonnx_clip.backends.generate import all_obligations
     from sonnx_clip.spec import load_spec
 
     spec, obligations = load_spec(), all_obligations(load_spec())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.paths import repo_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,7 @@ class Installed:
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         argv = ["sonnx-clip", *arguments]
-        return self.python(f"import sys; sys.argv = {argv!r}\nfrom sonnx_clip.cli import main; main()")
+        return self.python(f"import sys; sys.argv = {argv!r}\nfrom sonnx_clip.cli.app import main; main()")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def test_it_is_the_wheel_that_is_tested(wheel: Installed) -> None:
-    done = wheel.python("from sonnx_clip.paths import repo_root; print(repo_root())")
+    done = wheel.python("from sonnx_clip.root.paths import repo_root; print(repo_root())")
     assert done.stdout == f"{wheel.site}/sonnx_clip/_data\n"
     for name in EXTRAS:
         assert f"No module named '{name}'" in wheel.python(f"import {name}").stderr
@@ -177,7 +177,7 @@ def test_the_specification_is_kept_in_the_cache_of_the_user(wheel: Installed) ->
 def test_a_module_that_no_extra_brings_is_a_defect_and_shown_as_one(wheel: Installed) -> None:
     """Only the extras are explained: any other missing module is a mistake of ours, with its traceback."""
     done = wheel.python(
-        "import sonnx_clip.cli as cli\ndef app(): import no_such_module\ncli.app = app\ncli.main()"
+        "import sonnx_clip.cli.app as cli\ndef app(): import no_such_module\ncli.app = app\ncli.main()"
     )
     assert "ModuleNotFoundError: No module named 'no_such_module'" in done.stderr
     assert done.returncode == 1

@@ -23,10 +23,8 @@ What `sonnx-clip --help` and the help of each command print on a terminal of 80 
 program is `.venv/bin/sonnx-clip`; in the shell that `make shell` opens, and after `pip install`, it is
 `sonnx-clip`.
 """
-_CALL = "import sys; sys.argv[0] = 'sonnx-clip'; from sonnx_clip.cli import main; main()"
-_NAMES = (
-    "from sonnx_clip.cli import app; from typer.main import get_command; print(*get_command(app).commands)"
-)
+_CALL = "import sys; sys.argv[0] = 'sonnx-clip'; from sonnx_clip.cli.app import main; main()"
+_NAMES = "from sonnx_clip.cli.app import app; from typer.main import get_command; print(*get_command(app).commands)"
 
 
 def rendered() -> dict[str, str]:
@@ -72,7 +70,7 @@ def main() -> int:
     if "--check" in sys.argv[1:]:
         print("\n".join([*(f"stale: {name}" for name in stale), *(["run: make docs"] if stale else [])]))
         return 1 if stale else 0
-    from sonnx_clip.files import write_whole
+    from sonnx_clip.root.files import write_whole
 
     for name in stale:
         write_whole(ROOT / name, files[name])

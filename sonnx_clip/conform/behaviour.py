@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sonnx_clip.conform.report import ReadingMatch, Report
+    from sonnx_clip.conform.check_report import ReadingMatch, Report
 
 
 def behaviour(report: Report) -> list[str]:

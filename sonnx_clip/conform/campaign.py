@@ -22,33 +22,33 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 import sonnx_clip
+from sonnx_clip.conform.check_report import ClassReport, Report, TypeReport
+from sonnx_clip.conform.chosen_triples import class_ids, plan
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.describe import Describer
+from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.foreign.reach import STRIDED, reaching
 from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.judge_forms import judge_forms, with_forms_judged
-from sonnx_clip.conform.report import ClassReport, Report, TypeReport
 from sonnx_clip.conform.runtimes import code_digest, module_of
-from sonnx_clip.conform.scope import scope
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.conform.vectors import class_ids, plan
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from sonnx_clip.conform.check_report import Verdict
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.model_forms.axes import Choice
-    from sonnx_clip.conform.report import Verdict
     from sonnx_clip.conform.worker import Worker
-    from sonnx_clip.progress import Show
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.progress import Show
 
 _SAMPLE = 16  # calls of a request whose form was always refused
 

@@ -11,7 +11,7 @@ from sonnx_clip.conform.dtypes import Array, numpy_type
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 Policy: TypeAlias = Literal["default", "strict"]
 

@@ -14,12 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.imports_of import files_behind
 from sonnx_clip.conform.runtimes import RUNTIMES, code_digest
-from sonnx_clip.digest import digest_of_parts
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import ORACLE_FILE
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.imports_of import files_behind
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

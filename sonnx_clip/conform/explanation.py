@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.spec.types import FloatBits
-from sonnx_clip.spec.values import decode, equal, identical, infinity, is_nan, order_key
+from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.values import decode, equal, identical, infinity, is_nan, order_key
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 
 def explain_deviation(etype: ElementType, triple: tuple[int, int, int], due: int, got: int) -> str | None:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.built import address
 from sonnx_clip.oracle.c_build import built_file, find_compiler
 from sonnx_clip.oracle.plan import PLANNERS as ELEMENT_TYPES
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.dtypes import Array

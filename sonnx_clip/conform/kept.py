@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.conditions import key_of
-from sonnx_clip.digest import digest_of_parts
-from sonnx_clip.files import write_whole
+from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.conform.check_report import ReadingMatch
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import PLAIN
-from sonnx_clip.conform.report import ReadingMatch
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import encode
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.spec.values import encode
-from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.calls import Request
     from sonnx_clip.conform.compare import Differences
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 _OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its deviations
 

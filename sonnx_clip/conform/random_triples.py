@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.spec import load_spec
-from sonnx_clip.special import special_patterns
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec import ElementType
+    from sonnx_clip.language import ElementType
 
 _SEED = 20
 _PAIRS = 100  # of bounds

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.calls import Answer, Died, Failure, Request, entry_indices
+from sonnx_clip.conform.chosen_triples import Table
 from sonnx_clip.conform.foreign.frames import BAD_FRAME
 from sonnx_clip.conform.guarded import AFTER, BEFORE, BOUNDS, WRITE
 from sonnx_clip.conform.layouts import LAYOUTS
-from sonnx_clip.conform.vectors import Table
 from sonnx_clip.conform.worker import RuntimeDiedError, Worker
 
 if TYPE_CHECKING:

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.calls import Answer, Failure, Request, entry_indices
+from sonnx_clip.conform.check_report import ClassReport, Deviation, TypeReport, Verdict
+from sonnx_clip.conform.chosen_triples import class_ids
 from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.matching import Observed
-from sonnx_clip.conform.report import ClassReport, Deviation, TypeReport, Verdict
-from sonnx_clip.conform.vectors import class_ids
 from sonnx_clip.conform.verdicts import Count, verdict_of, worst
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.conform.vectors import Table
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
     _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
     Triples: TypeAlias = tuple[Array, Array, Array]  # entries of X, what is expected, classes; each (p, n)

@@ -15,8 +15,8 @@ import numpy as np
 
 from sonnx_clip.conform.compare import same_bits
 from sonnx_clip.conform.dtypes import numpy_type
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

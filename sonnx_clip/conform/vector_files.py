@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 import sonnx_clip
-from sonnx_clip.counts import counted
-from sonnx_clip.digest import digest_of
-from sonnx_clip.errors import UserError
-from sonnx_clip.files import write_together
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.counts import counted
+from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_together
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.report import FAILING
+from sonnx_clip.conform.check_report import FAILING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.conform.report import Deviation, FormReport, TypeReport, Verdict
+    from sonnx_clip.conform.check_report import Deviation, FormReport, TypeReport, Verdict
 
 _WORST_FIRST: tuple[Verdict, ...] = (
     "environment",

@@ -6,35 +6,35 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import sonnx_clip
-from sonnx_clip.conform.report import FAILING, Report
+from sonnx_clip.backends.generate import LEFT_BY_COQC
+from sonnx_clip.conform.check_report import FAILING, Report
 from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.digest import digest_of_file
-from sonnx_clip.evidence.coq import Record as CoqRecord
-from sonnx_clip.evidence.coq import coq_evidence, read_foundation, with_coq
+from sonnx_clip.evidence.all_findings import findings_of
+from sonnx_clip.evidence.coq_record import Record as CoqRecord
+from sonnx_clip.evidence.coq_record import coq_evidence, read_foundation, with_coq
 from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
-from sonnx_clip.evidence.entries import Materials, entries_of
-from sonnx_clip.evidence.findings import findings_of
-from sonnx_clip.evidence.framac import c_kernels_of, read_frama_c
+from sonnx_clip.evidence.entries_shown import Materials, entries_of
+from sonnx_clip.evidence.evidence_model import Entry, Evidence, FileDigest, Times, Totals
+from sonnx_clip.evidence.frama_c_shown import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.fresh import require_fresh, require_installed
-from sonnx_clip.evidence.model import Entry, Evidence, FileDigest, Times, Totals
-from sonnx_clip.evidence.proofs import Proofs, read_proofs
+from sonnx_clip.evidence.proof_records import Proofs, read_proofs
 from sonnx_clip.evidence.recheck_proofs import require_borne_out
 from sonnx_clip.evidence.replays import read_replays
-from sonnx_clip.evidence.runtimes import not_judged, runtimes_of
+from sonnx_clip.evidence.runtime_verdicts import not_judged, runtimes_of
 from sonnx_clip.evidence.source_findings import with_source_findings
 from sonnx_clip.evidence.statements import obligations_of, roads_of, source_items, statements_of
 from sonnx_clip.evidence.trace import Trace, all_obligations
-from sonnx_clip.evidence.vectors import Vectors, read_vectors, shown_vectors
-from sonnx_clip.evidence.verdicts import read_reports
-from sonnx_clip.findings.record import read_record
-from sonnx_clip.findings.told import tell
-from sonnx_clip.mutants.record import RECORD as MUTANTS
-from sonnx_clip.mutants.record import closing_line, read_mutants
-from sonnx_clip.paths import repo_file
+from sonnx_clip.evidence.vector_records import Vectors, read_vectors, shown_vectors
+from sonnx_clip.evidence.verdict_records import read_reports
+from sonnx_clip.explain.findings_told import tell
+from sonnx_clip.explain.measured_record import read_record
+from sonnx_clip.mutants.mutants_record import RECORD as MUTANTS
+from sonnx_clip.mutants.mutants_record import closing_line, read_mutants
+from sonnx_clip.prove.rendered import obligations_of as every_obligation
 from sonnx_clip.prove.trusted import Trusted as Taken
 from sonnx_clip.prove.trusted import surprises
-from sonnx_clip.render.generate import LEFT_BY_COQC
-from sonnx_clip.rendered import obligations_of as every_obligation
+from sonnx_clip.root.digest import digest_of_file
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.coverage_file import PATH as COVERAGE
 from sonnx_clip.spec.source_digests import require_sources
@@ -45,11 +45,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.dialects.record import Record as DialectRecord
-    from sonnx_clip.evidence.model import CKernelEvidence, ObligationEvidence, ReplayEvidence, RuntimeEvidence
-    from sonnx_clip.findings.record import Measured
-    from sonnx_clip.framac.record import Record
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.conform.dialects.comparison_record import Record as DialectRecord
+    from sonnx_clip.evidence.evidence_model import (
+        CKernelEvidence,
+        ObligationEvidence,
+        ReplayEvidence,
+        RuntimeEvidence,
+    )
+    from sonnx_clip.explain.measured_record import Measured
+    from sonnx_clip.framac.frama_c_record import Record
     from sonnx_clip.spec import Spec
 
 

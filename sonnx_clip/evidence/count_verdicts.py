@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.evidence.runtimes import FORMS
+from sonnx_clip.evidence.runtime_verdicts import FORMS
+from sonnx_clip.language.values import identical
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import class_of, evaluator
-from sonnx_clip.spec.values import identical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sonnx_clip.conform.report import ClassReport, Deviation, ReadingMatch, Report, TypeReport
-    from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.conform.check_report import ClassReport, Deviation, ReadingMatch, Report, TypeReport
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
 
 
 def wrong_in_report(spec: Spec, report: Report) -> Iterator[str]:

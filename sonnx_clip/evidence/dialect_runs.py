@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.dialects.record import FOLDER, RUNTIMES, Record, oracle_digest
-from sonnx_clip.conform.dialects.table import table_of
-from sonnx_clip.conform.dialects.text import crashes, refusals, summary
-from sonnx_clip.errors import UserError
-from sonnx_clip.evidence.model import DialectRow, DialectRunEvidence
+from sonnx_clip.conform.dialects.comparison_record import FOLDER, RUNTIMES, Record, oracle_digest
+from sonnx_clip.conform.dialects.comparison_table import table_of
+from sonnx_clip.conform.dialects.comparison_text import crashes, refusals, summary
+from sonnx_clip.evidence.evidence_model import DialectRow, DialectRunEvidence
 from sonnx_clip.evidence.read import read_record, require_digest
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,17 +5,17 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from sonnx_clip.backends.coq_files import render_coq
+from sonnx_clip.backends.generate import Generated, differences, render_all
+from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.errors import UserError
-from sonnx_clip.render.coq import render_coq
-from sonnx_clip.render.generate import Generated, differences, render_all
-from sonnx_clip.render.numpy import render_numpy
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from sonnx_clip.conform.report import Report
+    from sonnx_clip.conform.check_report import Report
     from sonnx_clip.spec import Spec
 
 GENERATE = "run: sonnx-clip generate"

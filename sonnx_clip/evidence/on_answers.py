@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.evidence.runtimes import FORMS
+from sonnx_clip.evidence.runtime_verdicts import FORMS
+from sonnx_clip.language.tree import Call, Name
+from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec import evaluator
-from sonnx_clip.spec.tree import Call, Name
-from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.conform.report import Report, TypeReport
-    from sonnx_clip.evidence.model import Shown
-    from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.conform.check_report import Report, TypeReport
+    from sonnx_clip.evidence.evidence_model import Shown
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Property
 
 Verdicts: TypeAlias = "dict[str, dict[str, Shown]]"

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sonnx_clip.conform.dialects.record import STATES
-from sonnx_clip.conform.dialects.table import where
-from sonnx_clip.dialects import text as dialects_text
-from sonnx_clip.dialects.table import dialect_table
+from sonnx_clip.conform.dialects.comparison_record import STATES
+from sonnx_clip.conform.dialects.comparison_table import where
 from sonnx_clip.evidence import picture, reading_picture
 from sonnx_clip.evidence.view import SECTION_WORDS, VERDICT_GLYPHS, View
+from sonnx_clip.explain import dialects_text
+from sonnx_clip.explain.dialects_table import dialect_table
 
 if TYPE_CHECKING:
-    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.evidence_model import Evidence
     from sonnx_clip.spec import Spec
 
 # Outcomes of the dialects in the colours of verdicts.

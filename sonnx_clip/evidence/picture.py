@@ -10,13 +10,15 @@ from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.spec import case_of, class_of, clip_value, decode, encode, evaluator, show
-from sonnx_clip.special import special_patterns
+from sonnx_clip.language import decode, encode, show
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.spec import case_of, class_of, clip_value, evaluator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.spec import ElementType, Spec, Value
+    from sonnx_clip.language import ElementType, Value
+    from sonnx_clip.spec import Spec
 
 Point: TypeAlias = tuple[float, float]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sonnx_clip.readings.matrix import MEANINGS, SIGNS, matrix
+from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.evidence.view import View
-    from sonnx_clip.readings.matrix import Agreement, Cell, Row
+    from sonnx_clip.explain.readings_matrix import Agreement, Cell, Row
     from sonnx_clip.spec import Spec
 
 Colour: TypeAlias = Literal["bits", "values", "differs", "open"]

@@ -12,26 +12,26 @@ from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.evidence.proofs import AGAIN
+from sonnx_clip.evidence.proof_records import AGAIN
 from sonnx_clip.prove.ledger import Ledger
+from sonnx_clip.prove.proofs_report import by_hand
+from sonnx_clip.prove.prove_all import PROOF, SMOKE
 from sonnx_clip.prove.provers import find_provers, follows
-from sonnx_clip.prove.report import by_hand
-from sonnx_clip.prove.run import PROOF, SMOKE
 from sonnx_clip.prove.standing import standings
 from sonnx_clip.prove.tasks import configure, lemmas, print_tasks, source_digest
 from sonnx_clip.prove.trusted import of_tasks, trusted
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.evidence.proofs import OutcomeRecord, Proofs, ReplyRecord
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.evidence.proof_records import OutcomeRecord, Proofs, ReplyRecord
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.prove.tasks import Why3
-    from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
 
 _LIMITS = {"proof": PROOF, "smoke": SMOKE}

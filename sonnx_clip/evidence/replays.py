@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.evidence.model import ReplayEvidence
-from sonnx_clip.paths import repo_file
+from sonnx_clip.evidence.evidence_model import ReplayEvidence
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.evidence.model import Finding
+from sonnx_clip.evidence.evidence_model import Finding
 from sonnx_clip.spec.finding_checks import names_of
 from sonnx_clip.spec.findings import Lack, Refutation, SharedTag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.findings.told import FindingTold
+    from sonnx_clip.explain.findings_told import FindingTold
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import SourceFinding
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.runtimes import RUNTIMES
-from sonnx_clip.evidence.model import Obligations, Road, SourceItem, Statements
+from sonnx_clip.evidence.evidence_model import Obligations, Road, SourceItem, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.evidence.model import (
+    from sonnx_clip.evidence.evidence_model import (
         CKernelEvidence,
         CoqEvidence,
         DialectRunEvidence,

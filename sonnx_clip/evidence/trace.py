@@ -6,14 +6,14 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from sonnx_clip.evidence.model import ALL_TYPES, Cell, CellStatus, ObligationEvidence, ReplyEvidence
+from sonnx_clip.evidence.evidence_model import ALL_TYPES, Cell, CellStatus, ObligationEvidence, ReplyEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.evidence.proofs import OutcomeRecord, ReplyRecord
-    from sonnx_clip.render.obligation import Obligation
-    from sonnx_clip.spec import ElementType
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.evidence.proof_records import OutcomeRecord, ReplyRecord
+    from sonnx_clip.language import ElementType
 
 _WORST_FIRST: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved", "does not apply")
 _OF_THE_RUN = ("cpu", "from_ledger")  # of a reply: another run has others

@@ -14,22 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.counts import counted
-from sonnx_clip.errors import UserError
+from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.evidence.collect import read_inputs
 from sonnx_clip.evidence.fresh import require_installed
-from sonnx_clip.paths import repo_file
+from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import Running, ask, find_provers
-from sonnx_clip.prove.run import limits_of
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.root.counts import counted
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeVar
 
-    from sonnx_clip.conform.report import Deviation
-    from sonnx_clip.evidence.proofs import OutcomeRecord, ReplyRecord
+    from sonnx_clip.conform.check_report import Deviation
+    from sonnx_clip.evidence.proof_records import OutcomeRecord, ReplyRecord
 
     _T = TypeVar("_T")
 

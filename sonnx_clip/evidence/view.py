@@ -6,15 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.evidence.model import ALL_TYPES
-from sonnx_clip.evidence.runtimes import FORMS, worst_shown
-from sonnx_clip.framac.record import PROVERS
-from sonnx_clip.render.coverage_page import SORTS
+from sonnx_clip.backends.coverage_page import SORTS
+from sonnx_clip.evidence.evidence_model import ALL_TYPES
+from sonnx_clip.evidence.runtime_verdicts import FORMS, worst_shown
+from sonnx_clip.framac.frama_c_record import PROVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.evidence.model import (
+    from sonnx_clip.evidence.evidence_model import (
         Cell,
         CellStatus,
         Entry,

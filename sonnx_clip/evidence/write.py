@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.counts import counted, headline
 from sonnx_clip.evidence.collect import gather, read_inputs, times_of
-from sonnx_clip.evidence.model import Evidence, Totals
+from sonnx_clip.evidence.evidence_model import Evidence, Totals
 from sonnx_clip.evidence.page import render_page
-from sonnx_clip.files import write_together
-from sonnx_clip.paths import repo_file
-from sonnx_clip.rendered import obligations_of
+from sonnx_clip.prove.rendered import obligations_of
+from sonnx_clip.root.counts import counted, headline
+from sonnx_clip.root.files import write_together
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.spec import Spec
 
 PAGE, RECORD, SCHEMA, TIMES = "index.html", "evidence.json", "evidence.schema.json", "times.json"

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.render.written import without_comments
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.whyml.written import without_comments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 _ANNOTATION = re.compile(r"[ \t]*/\*@.*?\*/\n", re.DOTALL)
 _LOOP = re.compile(r"^[ \t]*while \(", re.MULTILINE)

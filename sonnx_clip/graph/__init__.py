@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 if find_spec("onnx") is None:
     raise UserError(
@@ -16,7 +16,7 @@ if find_spec("onnx") is None:
     )
 
 from sonnx_clip.graph.lint import LintRun, lint_model, lint_models
-from sonnx_clip.graph.report import json_parts, to_json, to_text
+from sonnx_clip.graph.lint_report import json_parts, to_json, to_text
 from sonnx_clip.graph.sarif import to_sarif
 from sonnx_clip.graph.verdict import Judgement, ModelReport, NodeReport, Problem, Verdict
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from onnx import defs
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.graph.declared import Dims, TensorInfo, quoted, show_dims, shown
-from sonnx_clip.graph.scope import resolve
+from sonnx_clip.graph.declared_tensors import Dims, TensorInfo, quoted, show_dims, shown
+from sonnx_clip.graph.graph_names import resolve
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
-    from sonnx_clip.graph.scope import Scope
-    from sonnx_clip.graph.walk import ClipNode
+    from sonnx_clip.graph.clip_nodes import ClipNode
+    from sonnx_clip.graph.graph_names import Scope
 
 BOUNDS_ARE_INPUTS_SINCE = 11
 INPUTS = ("X", "L", "M")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from onnx import NodeProto, defs
 
 from sonnx_clip.graph.arguments import BOUNDS_ARE_INPUTS_SINCE, Argument, operator_version
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.normalise_attributes import plan
 from sonnx_clip.graph.verdict import Problem, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.graph.walk import ClipNode
+    from sonnx_clip.graph.clip_nodes import ClipNode
 
 _ATTRIBUTE = {"L": "min", "M": "max"}
 _POSITION = {"L": 1, "M": 2}

@@ -8,23 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sonnx_clip.counts import counted
 from sonnx_clip.graph.arguments import ARGUMENTS
-from sonnx_clip.graph.declared import quoted, show_dims, shown, symbols
+from sonnx_clip.graph.clip_nodes import inner_graphs, is_clip
+from sonnx_clip.graph.declared_tensors import quoted, show_dims, shown, symbols
+from sonnx_clip.graph.graph_names import resolve
 from sonnx_clip.graph.listing import Listings
-from sonnx_clip.graph.scope import resolve
 from sonnx_clip.graph.verdict import Cause
-from sonnx_clip.graph.walk import inner_graphs, is_clip
+from sonnx_clip.root.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from onnx import NodeProto
 
-    from sonnx_clip.graph.declared import Dims
-    from sonnx_clip.graph.scope import Scope
+    from sonnx_clip.graph.clip_nodes import ClipNode
+    from sonnx_clip.graph.declared_tensors import Dims
+    from sonnx_clip.graph.graph_names import Scope
     from sonnx_clip.graph.verdict import NodeReport
-    from sonnx_clip.graph.walk import ClipNode
 
     Place = tuple[Scope, str]
     Key = tuple[int, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.walk import all_nodes
+from sonnx_clip.graph.clip_nodes import all_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

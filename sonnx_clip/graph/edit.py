@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
 
+from sonnx_clip.graph.clip_nodes import all_nodes, inner_path, is_clip, subgraphs
 from sonnx_clip.graph.constants import scalar_tensor
-from sonnx_clip.graph.declared import quoted
-from sonnx_clip.graph.walk import all_nodes, inner_path, is_clip, subgraphs
+from sonnx_clip.graph.declared_tensors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, MutableSequence, Sequence

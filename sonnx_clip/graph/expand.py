@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto
 
-from sonnx_clip.counts import counted
 from sonnx_clip.graph import infer as inference
-from sonnx_clip.graph.declared import quoted, shown
-from sonnx_clip.graph.functions import as_model, bound_body, holds_clip, key, leading_to_clip, passed
-from sonnx_clip.graph.listing import Listings
-from sonnx_clip.graph.scope import Call, Passed, function_scope, graph_scope
-from sonnx_clip.graph.strip import without_callers_values, without_claims
-from sonnx_clip.graph.walk import (
+from sonnx_clip.graph.clip_nodes import (
     ClipNode,
     Site,
     all_nodes,
@@ -26,6 +20,12 @@ from sonnx_clip.graph.walk import (
     opsets,
     sites,
 )
+from sonnx_clip.graph.declared_tensors import quoted, shown
+from sonnx_clip.graph.functions import as_model, bound_body, holds_clip, key, leading_to_clip, passed
+from sonnx_clip.graph.graph_names import Call, Passed, function_scope, graph_scope
+from sonnx_clip.graph.listing import Listings
+from sonnx_clip.graph.strip import without_callers_values, without_claims
+from sonnx_clip.root.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.declared_tensors import quoted, shown
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

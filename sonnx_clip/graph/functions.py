@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.graph.declared import shown
-from sonnx_clip.graph.scope import Passed, Resolved, is_default_domain, resolve
-from sonnx_clip.graph.walk import Site, all_nodes, function_title, is_clip, subgraphs
+from sonnx_clip.graph.clip_nodes import Site, all_nodes, function_title, is_clip, subgraphs
+from sonnx_clip.graph.declared_tensors import shown
+from sonnx_clip.graph.graph_names import Passed, Resolved, is_default_domain, resolve
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

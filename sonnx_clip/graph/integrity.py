@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, TensorProto
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.graph.clip_nodes import function_title, subgraphs
 from sonnx_clip.graph.cycles import circular
-from sonnx_clip.graph.declared import element_type_name, quoted, show_dims, shown
-from sonnx_clip.graph.scope import is_default_domain
+from sonnx_clip.graph.declared_tensors import element_type_name, quoted, show_dims, shown
+from sonnx_clip.graph.graph_names import is_default_domain
 from sonnx_clip.graph.skim import passed_over
-from sonnx_clip.graph.tensors import DATA_FIELDS
-from sonnx_clip.graph.walk import function_title, subgraphs
+from sonnx_clip.graph.stored_tensors import DATA_FIELDS
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from sonnx_clip.graph.clip_nodes import ClipNode
+    from sonnx_clip.graph.graph_names import Scope
     from sonnx_clip.graph.restrictions import Rules
-    from sonnx_clip.graph.scope import Scope
-    from sonnx_clip.graph.walk import ClipNode
 
 _UNSET = (None,) * len(INPUTS)
 _SCOPE, _INDEX, _PROTO_NAME = attrgetter("scope"), attrgetter("index"), attrgetter("proto.name")

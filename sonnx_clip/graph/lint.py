@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
-from sonnx_clip.collection import without_collection
-from sonnx_clip.counts import counted
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import (
     BOUNDS_ARE_INPUTS_SINCE,
     clip_version,
     operator_types,
 )
 from sonnx_clip.graph.causes import causes_of
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.clip_nodes import ClipNode, opsets, other_clips
+from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.expand import expand
+from sonnx_clip.graph.graph_names import is_default_domain
 from sonnx_clip.graph.judge_alike import Judge
 from sonnx_clip.graph.listing import Listings
-from sonnx_clip.graph.load import parse_model, read_without_weights
+from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from sonnx_clip.graph.profile import element_types
 from sonnx_clip.graph.restrictions import Rules
-from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import ModelReport, Verdict
-from sonnx_clip.graph.walk import ClipNode, opsets, other_clips
+from sonnx_clip.root.collection import without_collection
+from sonnx_clip.root.counts import counted
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

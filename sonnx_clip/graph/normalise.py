@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph.arguments import BOUNDS_ARE_INPUTS_SINCE, arguments, operator_version
 from sonnx_clip.graph.ask_onnx import checker_problem
-from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.clip_nodes import opsets
+from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.edit import NAME, Editor, all_names, clips
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
-from sonnx_clip.graph.load import parse_model, read_without_weights
+from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from sonnx_clip.graph.normalise_attributes import Plan, plan
 from sonnx_clip.graph.normalise_inputs import missing_bounds
 from sonnx_clip.graph.normalise_opset import LEAST, raise_opset
@@ -25,19 +25,19 @@ from sonnx_clip.graph.skim import without_passed_over
 from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step, did, left_alone
 from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import Judgement, NodeReport, Verdict
-from sonnx_clip.graph.walk import opsets
 from sonnx_clip.graph.whole import Stamp, content, stamp
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.expand import Expansion
     from sonnx_clip.graph.operator_steps import OperatorStep
     from sonnx_clip.graph.self_check import SelfCheck
     from sonnx_clip.graph.verdict import ModelReport
-    from sonnx_clip.graph.walk import ClipNode
 
     Found = list[tuple[ClipNode, tuple[Argument, ...]]]
 

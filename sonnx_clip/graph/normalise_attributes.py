@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.graph.arguments import Argument
+    from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.profile import ProfileType
-    from sonnx_clip.graph.walk import ClipNode
 
 
 @dataclass(frozen=True)

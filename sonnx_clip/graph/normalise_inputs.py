@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.arguments import type_problem
 from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.edit import NAME
 from sonnx_clip.graph.steps import Step, did, left_alone
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.graph.arguments import Argument
-    from sonnx_clip.graph.declared import Dims
+    from sonnx_clip.graph.declared_tensors import Dims
     from sonnx_clip.graph.edit import Editor
 
 _TAG = {"L": "R1", "M": "R2"}

@@ -10,21 +10,21 @@ from onnx import ModelProto, NodeProto
 
 from sonnx_clip.graph import infer as inference
 from sonnx_clip.graph import operator_checks, operator_rewrites
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.clip_nodes import all_nodes, function_title, inner_path, is_clip, sites, subgraphs
+from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.edit import all_names, free_name, insert_all, main_path
+from sonnx_clip.graph.graph_names import graph_scope, is_default_domain
 from sonnx_clip.graph.operator_checks import CHECKS, Surroundings
 from sonnx_clip.graph.operator_rewrites import REWRITES, NotRewritableError, take_out
 from sonnx_clip.graph.operator_steps import OperatorStep, steps_between
-from sonnx_clip.graph.scope import graph_scope, is_default_domain
 from sonnx_clip.graph.strip import without_claims
-from sonnx_clip.graph.walk import all_nodes, function_title, inner_path, is_clip, sites, subgraphs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableSequence, Sequence
 
     from onnx import FunctionProto, GraphProto, TensorProto
 
-    from sonnx_clip.graph.declared import TensorInfo
+    from sonnx_clip.graph.declared_tensors import TensorInfo
 
 # Clip has inputs from this version on, and no later version is needed for that.
 LEAST = 11

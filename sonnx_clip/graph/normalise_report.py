@@ -7,19 +7,19 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.counts import counted
-from sonnx_clip.graph.declared import quoted, shown
+from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.grouping import MORE, grouped, some
-from sonnx_clip.graph.report import cause_lines, cause_object
+from sonnx_clip.graph.lint_report import cause_lines, cause_object
 from sonnx_clip.graph.self_check import NOT_KNOWN, Outcome
 from sonnx_clip.graph.verdict import Verdict
+from sonnx_clip.root.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from sonnx_clip.errors import UserError
     from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step
+    from sonnx_clip.root.errors import UserError
 
 FORMAT = "sonnx-clip-normalise-2"
 

@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.files import is_standard_output
 from sonnx_clip.graph.normalise import normalise
 from sonnx_clip.graph.normalise_report import exit_status
 from sonnx_clip.graph.save import external_files, save, target_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import is_standard_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, TensorProto, helper
 
+from sonnx_clip.graph.clip_nodes import is_clip
 from sonnx_clip.graph.constants import profile_type
-from sonnx_clip.graph.declared import Dims, quoted, show_dims
+from sonnx_clip.graph.declared_tensors import Dims, quoted, show_dims
 from sonnx_clip.graph.edit import NAME, POSITION, graphs
+from sonnx_clip.graph.graph_names import is_default_domain
 from sonnx_clip.graph.normalise_inputs import known_dims, one_type
-from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.steps import Step, did, left_alone
-from sonnx_clip.graph.walk import is_clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

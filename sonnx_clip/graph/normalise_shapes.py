@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto, ValueInfoProto
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph.constants import profile_type
-from sonnx_clip.graph.declared import from_type, quoted, show_dims, shown, symbols
+from sonnx_clip.graph.declared_tensors import from_type, quoted, show_dims, shown, symbols
 from sonnx_clip.graph.edit import graphs, main_path
 from sonnx_clip.graph.normalise_inputs import one_type
 from sonnx_clip.graph.steps import Step, did
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
 
     from sonnx_clip.graph.arguments import Argument
-    from sonnx_clip.graph.declared import Dims
-    from sonnx_clip.graph.scope import Scope
-    from sonnx_clip.graph.walk import ClipNode
+    from sonnx_clip.graph.clip_nodes import ClipNode
+    from sonnx_clip.graph.declared_tensors import Dims
+    from sonnx_clip.graph.graph_names import Scope
 
 _ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
 

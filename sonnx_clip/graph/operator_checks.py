@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto, TensorProto
 
-    from sonnx_clip.graph.declared import Dims, TensorInfo
+    from sonnx_clip.graph.declared_tensors import Dims, TensorInfo
 
 _FLOATS = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16")
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.arguments import operator_version, type_problem
 from sonnx_clip.graph.bounds import bound_problem
-from sonnx_clip.graph.declared import Dims, show_dims, symbols
+from sonnx_clip.graph.declared_tensors import Dims, show_dims, symbols
 from sonnx_clip.graph.verdict import Judgement, Problem, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from sonnx_clip.graph.arguments import Argument
-    from sonnx_clip.graph.walk import ClipNode
+    from sonnx_clip.graph.clip_nodes import ClipNode
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from sonnx_clip import __version__
 from sonnx_clip.graph.arguments import ARGUMENTS
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.profile import interpretations, statement
 from sonnx_clip.graph.verdict import Verdict
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from sonnx_clip.errors import UserError
     from sonnx_clip.graph.verdict import Cause, ModelReport, NodeReport
+    from sonnx_clip.root.errors import UserError
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.files import check_target, make_folder, write_whole_bytes
-from sonnx_clip.graph.declared import shown
-from sonnx_clip.graph.tensors import all_tensors
+from sonnx_clip.graph.declared_tensors import shown
+from sonnx_clip.graph.stored_tensors import all_tensors
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import check_target, make_folder, write_whole_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.declared import shown
+from sonnx_clip.graph.declared_tensors import shown
 from sonnx_clip.graph.isolated import run_isolated
 
 if TYPE_CHECKING:

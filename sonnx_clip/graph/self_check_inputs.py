@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, helper
 
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.declared_tensors import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto, TensorProto, ValueInfoProto
 
-from sonnx_clip.graph.declared import quoted
+from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.self_check_inputs import SIZES, Feed, NoInputError, feeds, is_open
 from sonnx_clip.graph.skim import restore, spans
 

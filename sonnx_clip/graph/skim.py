@@ -21,7 +21,7 @@ from onnx import (
 )
 from onnx import TrainingInfoProto as Training
 
-from sonnx_clip.graph.tensors import all_tensors
+from sonnx_clip.graph.stored_tensors import all_tensors
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from onnx import GraphProto, ModelProto, ValueInfoProto, defs
 
+from sonnx_clip.graph.clip_nodes import inner_graphs
 from sonnx_clip.graph.functions import key
+from sonnx_clip.graph.graph_names import is_default_domain
 from sonnx_clip.graph.listing import Listings
-from sonnx_clip.graph.scope import is_default_domain
 from sonnx_clip.graph.skim import KEPT_BYTES
-from sonnx_clip.graph.tensors import DATA_FIELDS, all_tensors
-from sonnx_clip.graph.walk import inner_graphs
+from sonnx_clip.graph.stored_tensors import DATA_FIELDS, all_tensors
 
 if TYPE_CHECKING:
     from onnx import FunctionProto

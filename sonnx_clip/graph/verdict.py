@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.graph.arguments import ARGUMENTS
-from sonnx_clip.graph.declared import shown
+from sonnx_clip.graph.declared_tensors import shown
 from sonnx_clip.graph.grouping import grouped
 
 if TYPE_CHECKING:

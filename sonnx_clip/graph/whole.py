@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.graph.declared import shown
+from sonnx_clip.graph.declared_tensors import shown
 from sonnx_clip.graph.skim import pieces
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.mutants.family import of_c, of_python
-from sonnx_clip.paths import repo_file
-from sonnx_clip.special import special_patterns
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.mutants.family import of_formula
-from sonnx_clip.whyml.goals import Goals, Statement
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.whyml.evaluate_goals import Goals, Statement
 from sonnx_clip.whyml.node import FALSE, TRUE, Node, shown
 from sonnx_clip.whyml.normal import Normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.spec import Spec
-    from sonnx_clip.whyml.evaluate import Change
-    from sonnx_clip.whyml.scope import Key
+    from sonnx_clip.whyml.evaluate_whyml import Change
+    from sonnx_clip.whyml.whyml_scope import Key
 
 _OF_THE_YAML = ("", "readings_", "dialects_", "examples_", "findings_")
 _RENDERED = (*_OF_THE_YAML, "numpy_", "c_")  # of the kernels the programs are changed

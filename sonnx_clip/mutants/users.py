@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.paths import repo_file
-from sonnx_clip.render.written import theory_files
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.whyml.declarations import parse_modules
+from sonnx_clip.whyml.written import theory_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.digest import digest_of_parts
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle.c import function_of
 from sonnx_clip.oracle.c_build import (
     KEY_DIGITS,
@@ -35,7 +33,9 @@ from sonnx_clip.oracle.c_build import (
     source_files,
 )
 from sonnx_clip.oracle.plan import PLANNERS
-from sonnx_clip.user_cache import cache_folder, is_private
+from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.user_cache import cache_folder, is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -209,9 +209,9 @@ def address(array: Array) -> int:
 def _try(functions: Mapping[np.dtype[Any], Any]) -> None:
     """UserError if an answer to special values, in place or elsewhere, is not what the oracle says."""
     # The specification is loaded here alone: `clip` needs none.
+    from sonnx_clip.language.special import special_patterns
     from sonnx_clip.oracle import load_oracle
     from sonnx_clip.spec import load_spec
-    from sonnx_clip.special import special_patterns
 
     clip = load_oracle().clip
     for etype in load_spec().element_types:

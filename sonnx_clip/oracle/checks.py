@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from sonnx_clip.errors import RestrictionError
 from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.root.errors import RestrictionError
 
 if TYPE_CHECKING:
     from sonnx_clip.oracle.formats import Array

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.errors import DialectError, UndefinedByDialectError, UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.scale_bias import ways
+from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

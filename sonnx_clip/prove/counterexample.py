@@ -10,17 +10,18 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.paths import repo_root
+from sonnx_clip.backends.numpy_kernels import THEORIES as NUMPY
+from sonnx_clip.language import ElementType, show, show_bits
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.prove.in_numpy import in_numpy
 from sonnx_clip.prove.provers import GRACE, Running, run_limited
 from sonnx_clip.prove.tasks import INLINE, Why3, clean, command
-from sonnx_clip.render.numpy_kernels import THEORIES as NUMPY
-from sonnx_clip.spec import ElementType, Spec, evaluator, show, show_bits
-from sonnx_clip.special import special_patterns
+from sonnx_clip.root.paths import repo_root
+from sonnx_clip.spec import Spec, evaluator
 
 if TYPE_CHECKING:
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.prove.provers import Prover
-    from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec.entries import Property
 
 _SECONDS = 10

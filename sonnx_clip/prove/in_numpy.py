@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.render.numpy_kernels import THEORIES
-from sonnx_clip.spec import evaluator, show, show_bits
-from sonnx_clip.special import special_patterns
+from sonnx_clip.backends.numpy_kernels import THEORIES
+from sonnx_clip.language import show, show_bits
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.spec import evaluator
 from sonnx_clip.trace import subject as traced_functions
 from sonnx_clip.trace.real import Call, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sonnx_clip.render.obligation import Obligation
-    from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
 
 _MANY = 33  # entries: more than fit into one vector register, and one left over
 

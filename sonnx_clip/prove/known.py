@@ -11,10 +11,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.claims.obligation import Obligation
 from sonnx_clip.prove.outcome import Outcome, Reply, Status
+from sonnx_clip.prove.proofs_report import theory_digests
 from sonnx_clip.prove.provers import Answer
-from sonnx_clip.prove.report import theory_digests
-from sonnx_clip.render.obligation import Obligation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.prove.provers import Answer, Limits, Prover, Verdict, follows
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

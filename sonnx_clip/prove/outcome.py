@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.prove.provers import Answer
-    from sonnx_clip.render.obligation import Obligation
 
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
 

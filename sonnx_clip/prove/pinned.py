@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.digest import digest_of
-from sonnx_clip.paths import repo_file
-from sonnx_clip.render.written import theory_files
+from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.whyml.declarations import parse_modules
+from sonnx_clip.whyml.written import theory_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,8 +17,8 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.render.drivers import COMMANDS
+from sonnx_clip.backends.drivers import COMMANDS
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from pathlib import Path

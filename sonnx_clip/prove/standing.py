@@ -18,23 +18,23 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from sonnx_clip import special
-from sonnx_clip.digest import digest_of_parts
-from sonnx_clip.files import write_whole
-from sonnx_clip.paths import repo_file
-from sonnx_clip.render.written import theory_files
-from sonnx_clip.whyml import goals
-from sonnx_clip.whyml.goals import Goals
+from sonnx_clip.language import special
+from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.whyml import evaluate_goals
+from sonnx_clip.whyml.evaluate_goals import Goals
 from sonnx_clip.whyml.node import shown
 from sonnx_clip.whyml.normal import Normal
 from sonnx_clip.whyml.why3_lexer import without_header
+from sonnx_clip.whyml.written import theory_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.spec import Spec
-    from sonnx_clip.whyml.goals import Statement
+    from sonnx_clip.whyml.evaluate_goals import Statement
     from sonnx_clip.whyml.node import Node
 
 GOLDEN = "why3/by_definition.txt"
@@ -218,7 +218,7 @@ def _key(spec: Spec, mine: Sequence[Obligation]) -> str:
 
 @cache
 def _program() -> str:
-    folder = Path(goals.__file__).parent
+    folder = Path(evaluate_goals.__file__).parent
     sources = [*sorted(folder.glob("*.py")), Path(__file__), Path(special.__file__)]
     return digest_of_parts([path.read_bytes() for path in sources])
 

@@ -11,22 +11,22 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.digest import digest_of, digest_of_file
-from sonnx_clip.errors import UserError
-from sonnx_clip.files import write_whole
-from sonnx_clip.paths import repo_file, repo_root
+from sonnx_clip.backends.drivers import ELEMENTS, configuration, driver, driver_file
 from sonnx_clip.prove.accounts import Account, account
 from sonnx_clip.prove.ledger import TaskName
 from sonnx_clip.prove.provers import INSTALL, NAMES, Prover, find_provers, tied, version_of
-from sonnx_clip.prove.whyml import read_theories
-from sonnx_clip.render.drivers import ELEMENTS, configuration, driver, driver_file
-from sonnx_clip.render.written import theory_files, theory_texts
+from sonnx_clip.prove.taken_for_granted import read_theories
+from sonnx_clip.root.digest import digest_of, digest_of_file
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.paths import repo_file, repo_root
 from sonnx_clip.whyml.why3_lexer import without_header
+from sonnx_clip.whyml.written import theory_files, theory_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
 
     _Texts = dict[str, dict[tuple[str, str], str]]  # of each file, by theory and goal
 

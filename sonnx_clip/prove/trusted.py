@@ -13,27 +13,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sonnx_clip.digest import digest_of
-from sonnx_clip.paths import repo_file
+from sonnx_clip.backends.c_reference import HEADER, HEADER_TEMPLATE, PRECISE
+from sonnx_clip.backends.drivers import COMMANDS, configuration, driver, driver_file
+from sonnx_clip.backends.extract import COMMAND as EXTRACT
+from sonnx_clip.backends.templating import template_text
+from sonnx_clip.prove.taken_for_granted import CALLED, Found, read_theories
 from sonnx_clip.prove.tasks import INLINE
-from sonnx_clip.prove.whyml import CALLED, Found, read_theories
-from sonnx_clip.render.c import HEADER, HEADER_TEMPLATE, PRECISE
-from sonnx_clip.render.drivers import COMMANDS, configuration, driver, driver_file
-from sonnx_clip.render.extract import COMMAND as EXTRACT
-from sonnx_clip.render.templating import template_text
-from sonnx_clip.render.written import theory_files, theory_texts, without_comments
-from sonnx_clip.trace.table import PATH as NUMPY
-from sonnx_clip.trace.table import table
+from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
+from sonnx_clip.trace.numpy_meaning import table
+from sonnx_clip.whyml.written import theory_files, theory_texts, without_comments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.prove.accounts import Said
-    from sonnx_clip.render.obligation import Obligation
 
 GOLDEN = "why3/trusted.txt"
 DRIVERS = "why3/drivers"
-_TOOLS = "sonnx_clip/render/drivers.py"
+_TOOLS = "sonnx_clip/backends/drivers.py"
 _TASKS = "sonnx_clip/prove/tasks.py"
 C_DRIVERS = "generated/c/drivers"
 
@@ -54,7 +54,7 @@ _GENERIC = "proved once for every type that meets the axioms; each type proves t
 _ABSTRACT = "its meaning is a driver's, or that of whoever clones the module; nothing is assumed of it here"
 _LIBRARY = "widely used; the tasks name what they take from it"
 _READ_AS = "decides how a formula is read: the tasks show it as it was read"
-_EXTRACTION = "sonnx_clip/render/extract.py"
+_EXTRACTION = "sonnx_clip/backends/extract.py"
 _EXTRACTED = "how Why3 prints the programs as C; its own driver is named with its digest in proofs.json"
 _RUN = "how a prover is run: limits and seeds, and nothing that states something"
 _DRIVER = "takes in Why3's own driver and ours, and states nothing more; DATA is the folder of Why3"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from sonnx_clip.spec.evaluate import Evaluator
 
 if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Case, Latitude, Reading, ValueClass
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
 
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.digest import digest_of
+from sonnx_clip.root.digest import digest_of
 from sonnx_clip.spec.alike import as_written
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
@@ -14,7 +14,7 @@ from sonnx_clip.spec.finding import raise_first
 from sonnx_clip.spec.finding_checks import check_findings
 from sonnx_clip.spec.finding_demands import check_demands
 from sonnx_clip.spec.latitude_checks import check_latitude, check_latitude_names
-from sonnx_clip.spec.meaning import check_cases, check_witnesses
+from sonnx_clip.spec.meaning_checks import check_cases, check_witnesses
 from sonnx_clip.spec.quotes import check_quotes
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.resolve import Resolver

@@ -5,6 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import Call, Name, Use
+from sonnx_clip.language.values import encode, is_nan
+from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator, Pretence
@@ -20,26 +25,21 @@ from sonnx_clip.spec.findings import (
     Theorem,
     key_of,
 )
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.readings import SAMPLES
-from sonnx_clip.spec.show import show
 from sonnx_clip.spec.tensors import TensorValue
 from sonnx_clip.spec.text_witnesses import other_result
-from sonnx_clip.spec.tree import Call, Name, Use
-from sonnx_clip.spec.values import encode, is_nan
-from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.evaluate import Environment
     from sonnx_clip.spec.finding_answers import Answers
     from sonnx_clip.spec.findings import Claim, Side, SourceFinding, Witness
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.readings import Triple
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
 _FLOATS = ("nan", "-inf", "-1", "0", "0.5", "16777216", "inf")
 SPOKEN_OF = (*CORE, "readings", "dialects", "properties", "constraints")  # by the claims of findings

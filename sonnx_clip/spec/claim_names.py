@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.findings import SourceFinding, Theorem
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
 
 
 @dataclass(frozen=True)

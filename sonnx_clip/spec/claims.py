@@ -9,23 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.convert import convert
+from sonnx_clip.language.values import is_nan
 from sonnx_clip.spec.claim_names import claim_names
-from sonnx_clip.spec.convert import convert
 from sonnx_clip.spec.dialect_defaults import defaults
 from sonnx_clip.spec.evaluate import Evaluator
 from sonnx_clip.spec.tensors import TensorValue
-from sonnx_clip.spec.values import is_nan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.claim_names import Allowed
     from sonnx_clip.spec.evaluate import Environment, Function
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.readings import Triple
-    from sonnx_clip.spec.tree import Expr
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
     Answer = Callable[[str, Triple, Value], bool | None]
     Result = Callable[[Triple], Value | None]

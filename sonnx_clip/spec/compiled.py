@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import VERSION as PYDANTIC
 
-from sonnx_clip.digest import digest_of, digest_of_parts
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import build_folder, repo_file
+from sonnx_clip.root.digest import digest_of, digest_of_parts
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import build_folder, repo_file
+from sonnx_clip.root.user_cache import cache_folder, is_ours
+from sonnx_clip.root.user_cache import read_private as _read_ours
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.reading_classes import reading_classes
-from sonnx_clip.user_cache import cache_folder, is_ours
-from sonnx_clip.user_cache import read_private as _read_ours
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -104,7 +104,7 @@ def key_of(path: Path, pages: Iterable[str]) -> str:
 
 def _keep(path: Path, spec: Spec) -> None:
     """Write a specification where the next process finds it, if there is a place for it."""
-    from sonnx_clip.files import write_whole_bytes
+    from sonnx_clip.root.files import write_whole_bytes
 
     pages = [page.file for page in spec.sources]
     for family in spec.families:

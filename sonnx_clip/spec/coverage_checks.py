@@ -6,13 +6,13 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.coverage_alike import check_alike
 from sonnx_clip.spec.coverage_file import PATH, Answer, Coverage, CoverageFile, Covered
 from sonnx_clip.spec.document import Document, read_text
 from sonnx_clip.spec.finding import Finding, raise_first
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.quotes import places, quoted
 from sonnx_clip.spec.sentences import items, places_of
 from sonnx_clip.spec.structure import validate_as
@@ -20,9 +20,9 @@ from sonnx_clip.spec.structure import validate_as
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from sonnx_clip.language.types import Source
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.sentences import Item
-    from sonnx_clip.spec.types import Source
 
 _SHOWN = 90
 _ENTRIES = (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
+from sonnx_clip.language.types import WHOLE, Id, Part, Text
 from sonnx_clip.spec.sentences import Item, Kind
-from sonnx_clip.spec.types import WHOLE, Id, Part, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

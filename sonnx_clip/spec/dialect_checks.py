@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.show import show
+from sonnx_clip.language.values import encode
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.dialect_defaults import bound_type, defaults
 from sonnx_clip.spec.dialects import ALWAYS, sayings, taken_over
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.readings import answers, same_value, triples
-from sonnx_clip.spec.show import show
-from sonnx_clip.spec.values import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.dialects import Aspect, Dialect, DialectRow
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.entries import Conditions
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.readings import Triple
-    from sonnx_clip.spec.types import ElementType
 
 _NEEDED = (
     "system", "page", "element_types", "ranks", "bounds", "bound_type", "missing", "reading", "answers",

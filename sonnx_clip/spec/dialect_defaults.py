@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.spec.convert import convert
-from sonnx_clip.spec.values import encode
+from sonnx_clip.language.convert import convert
+from sonnx_clip.language.values import encode
 
 if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
 
 def bound_type(spec: Spec, dialect: Dialect, etype: ElementType) -> ElementType:

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.types import Id, NumberText, Part, Source, Word
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.dialects import DialectId
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.sentences import items
-from sonnx_clip.spec.types import Id, NumberText, Part, Source, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
 PAGE = "onnx-clip-examples"
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
@@ -83,8 +83,8 @@ class DialectExample(Part):
 
 def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     """The bounds of an example as its dialect has them, a missing one too; UserError if it refuses that."""
+    from sonnx_clip.language.values import encode
     from sonnx_clip.spec.dialect_defaults import defaults
-    from sonnx_clip.spec.values import encode
 
     etype = spec.element_type(example.type)
     missing = defaults(spec, spec.dialect(example.dialect), etype)
@@ -126,9 +126,9 @@ def _unknown(spec: Spec, way: Way, example: DialectExample) -> Iterator[Finding]
 
 def _results(spec: Spec, way: Way, example: DialectExample) -> Iterator[Finding]:
     """What the words of the dialect allow is what the example expects: those bits, or that value."""
+    from sonnx_clip.language.show import show
+    from sonnx_clip.language.values import encode, equal, is_nan
     from sonnx_clip.spec.readings import SAMPLES, answers
-    from sonnx_clip.spec.show import show
-    from sonnx_clip.spec.values import encode, equal, is_nan
 
     etype = spec.element_type(example.type)
     reading, bounds = spec.reading(spec.dialect(example.dialect).reading), bounds_of(spec, example)

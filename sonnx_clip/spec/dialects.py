@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from sonnx_clip.language.types import FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
 from sonnx_clip.spec.entries import Conditions, Witness
-from sonnx_clip.spec.types import FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

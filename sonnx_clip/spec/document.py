@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_root
+from sonnx_clip.language.tree import Position
+from sonnx_clip.language.types import Scalar
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec.compose import (
     MappingNode,
     MarkedYAMLError,
@@ -19,8 +21,6 @@ from sonnx_clip.spec.compose import (
     YAMLError,
     compose,
 )
-from sonnx_clip.spec.tree import Position
-from sonnx_clip.spec.types import Scalar
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,10 +15,10 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from sonnx_clip.spec import tree
-from sonnx_clip.spec.tree import Expr
-from sonnx_clip.spec.types import FamilyId, Flag, Form, Id, NumberText, Part, Scalar, Source, Text, Word
-from sonnx_clip.spec.unparse import unparse
+from sonnx_clip.language import tree
+from sonnx_clip.language.tree import Expr
+from sonnx_clip.language.types import FamilyId, Flag, Form, Id, NumberText, Part, Scalar, Source, Text, Word
+from sonnx_clip.language.unparse import unparse
 
 
 def _condition(value: object) -> object:

@@ -10,18 +10,18 @@ import operator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sonnx_clip.spec import tree, values
-from sonnx_clip.spec.show import show
+from sonnx_clip.language import tree, values
+from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
-from sonnx_clip.spec.tree import Expr, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Case, Latitude, ValueClass
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.language.convert import convert
+from sonnx_clip.language.values import encode
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.answers import clip_value, evaluator
-from sonnx_clip.spec.convert import convert
 from sonnx_clip.spec.dialect_defaults import bound_type, defaults
 from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.tensors import TensorValue
-from sonnx_clip.spec.values import encode
 
 if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.findings import Contrast, Refutation, Side
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
-from sonnx_clip.spec.convert import convert
+from sonnx_clip.language.convert import convert
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.show import show
+from sonnx_clip.language.values import encode, identical
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.dialect_defaults import bound_type
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
@@ -23,19 +26,16 @@ from sonnx_clip.spec.findings import (
     SharedTag,
     Stands,
 )
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.quotes import says
-from sonnx_clip.spec.show import show
 from sonnx_clip.spec.text_witnesses import check_overlap, check_same, check_stands
-from sonnx_clip.spec.values import encode, identical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.findings import Witness
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
 
 
 _NAMING = ("refutes", "example", "dialect", "taken_by", "constraint", "restriction", "same_as")

@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
+from sonnx_clip.language.types import Flag, Form, Id, Lines, NumberText, Part, Source, Text, Word
 from sonnx_clip.spec.entries import Condition, Families
-from sonnx_clip.spec.types import Flag, Form, Id, Lines, NumberText, Part, Source, Text, Word
 
 ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
 _NEWEST: tuple[Form, ...] = ("clip-13",)

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.show import show
+from sonnx_clip.language.values import encode, identical, is_nan
 from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.answers import evaluator, readings_of_latitude
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.readings import SAMPLES, same_value, triples
-from sonnx_clip.spec.show import show
-from sonnx_clip.spec.values import encode, identical, is_nan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Latitude
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.values import Value
 
 
 def check_latitude_names(spec: Spec) -> Iterator[Finding]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 from pydantic import Field, PrivateAttr
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.types import WHOLE, ElementType, Family, Part, Source, Text
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialect_examples import DialectExample
 from sonnx_clip.spec.dialects import Dialect, DialectRow, whole
 from sonnx_clip.spec.entries import (
@@ -24,8 +26,6 @@ from sonnx_clip.spec.entries import (
     WrongClip,
 )
 from sonnx_clip.spec.findings import SourceFinding
-from sonnx_clip.spec.names import suggestion
-from sonnx_clip.spec.types import WHOLE, ElementType, Family, Part, Source, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

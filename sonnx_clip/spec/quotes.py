@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.texts import fold, plain, sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from sonnx_clip.language.types import Source
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import Source
 
 _SHORTEST = 12  # characters of a quotation
 _SECTIONS = (

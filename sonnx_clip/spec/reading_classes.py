@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sonnx_clip.language.values import encode, identical
 from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.readings import Triple, answers, same_value
-from sonnx_clip.spec.values import encode, identical
 
 if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType, FamilyId
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Reading, ValueClass
     from sonnx_clip.spec.evaluate import Evaluator
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType, FamilyId
-    from sonnx_clip.spec.values import Value
 
 Texts: TypeAlias = tuple[str, str, str]
 Agreement: TypeAlias = Literal["bits", "values", "differs"]

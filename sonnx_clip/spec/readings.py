@@ -5,28 +5,19 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.language.show import show
+from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.show import show
-from sonnx_clip.spec.values import (
-    Value,
-    encode,
-    equal,
-    float_bits,
-    identical,
-    infinity,
-    is_nan,
-    sign_bit,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from sonnx_clip.language.types import ElementType, FamilyId
     from sonnx_clip.spec.entries import Reading, Witness
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType, FamilyId
 
 Triple = tuple[Value, Value, Value]
 

@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.names import suggestion
-from sonnx_clip.spec.types import FloatBits, IntegerBits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.spec import scope as scopes
+from sonnx_clip.language import scope as scopes
+from sonnx_clip.language.lexer import LanguageError
+from sonnx_clip.language.names import RESERVED
+from sonnx_clip.language.parse import parse
+from sonnx_clip.language.scope import Scope, Usable, kind_of
+from sonnx_clip.language.tree import Expr, Kind, Number
+from sonnx_clip.language.values import encode
+from sonnx_clip.language.walk import subtrees
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.findings import Theorem
-from sonnx_clip.spec.lexer import LanguageError
-from sonnx_clip.spec.names import RESERVED
-from sonnx_clip.spec.parse import parse
-from sonnx_clip.spec.scope import Scope, Usable, kind_of
-from sonnx_clip.spec.tree import Expr, Kind, Number
-from sonnx_clip.spec.values import encode
-from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.document import Document, Way
     from sonnx_clip.spec.entries import Conditions
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
 
 _BOUND = ("X", "L", "M")
 

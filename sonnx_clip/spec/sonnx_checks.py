@@ -11,22 +11,22 @@ import operator
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.language.values import comparison_key, encode
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.references import check_listed_types
 from sonnx_clip.spec.sonnx_page import Branch, Chapter, chapters
 from sonnx_clip.spec.texts import fold, plain
-from sonnx_clip.spec.values import comparison_key, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from sonnx_clip.language.types import Family, Source
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.entries import Constraint, Example, Restriction
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import Family, Source
 
 PAGE = "sonnx-clip"
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {

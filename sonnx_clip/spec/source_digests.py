@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.digest import digest_of_file
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.digest import digest_of_file
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec

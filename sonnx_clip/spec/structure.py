@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from sonnx_clip.language.names import suggestion
 from sonnx_clip.spec.model import Spec
-from sonnx_clip.spec.names import suggestion
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from sonnx_clip.errors import UserError
+    from sonnx_clip.root.errors import UserError
     from sonnx_clip.spec.document import Document
 
 _Model = TypeVar("_Model", bound=BaseModel)

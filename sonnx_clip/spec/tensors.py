@@ -10,9 +10,9 @@ from sonnx_clip.spec.entries import Change, Declaration
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Restriction, Tensor
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.values import Value
 
 
 @dataclass(frozen=True)

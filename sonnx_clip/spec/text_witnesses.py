@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import Not
+from sonnx_clip.language.unparse import unparse
+from sonnx_clip.language.values import encode, identical
+from sonnx_clip.language.walk import conjuncts
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.answers import clip_value, evaluator
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.show import show
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
 from sonnx_clip.spec.texts import fold
-from sonnx_clip.spec.tree import Not
-from sonnx_clip.spec.unparse import unparse
-from sonnx_clip.spec.values import encode, identical
-from sonnx_clip.spec.walk import conjuncts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.types import FloatBits, IntegerBits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.types import ElementType
 
 Format = tuple[Literal["signed", "unsigned", "float", "real"], int, int]
 """How the bits are read, how many there are, and how many are of the exponent (0 for integers)."""

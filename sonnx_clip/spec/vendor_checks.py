@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.sonnx_page import chapters
 from sonnx_clip.spec.texts import plain

@@ -10,25 +10,25 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.tree import Name
+from sonnx_clip.language.values import encode
+from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.evaluate import Evaluator
 from sonnx_clip.spec.finding import Finding
-from sonnx_clip.spec.names import suggestion
 from sonnx_clip.spec.readings import SAMPLES, triples
 from sonnx_clip.spec.tensors import TensorValue, changed_example, declared_example
-from sonnx_clip.spec.tree import Name
-from sonnx_clip.spec.values import encode
-from sonnx_clip.spec.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Constraint, Property, WrongClip
     from sonnx_clip.spec.evaluate import Function
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.tensors import DeclaredTensor
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.spec.values import Value
 
 
 class WrongEvaluator(Evaluator):

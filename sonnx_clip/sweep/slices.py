@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.values import constant_pattern, encode, infinity, sign_bit
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.types import FloatBits
-from sonnx_clip.spec.values import constant_pattern, encode, infinity, sign_bit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 TRIPLES = "all triples"
 MIN_SWEEP = "all X and min, max = {}"

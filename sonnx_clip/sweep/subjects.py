@@ -16,9 +16,9 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.digest import digest_of_parts
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import c, c_build
+from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sonnx_clip.language.values import decode
 from sonnx_clip.oracle.c import compiler
 from sonnx_clip.oracle.c_build import built_file
-from sonnx_clip.spec.values import decode
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 CHECK = Path(__file__).with_name("check.c")
 

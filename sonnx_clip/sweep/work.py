@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import evaluator, load_spec
-from sonnx_clip.special import special_patterns
 from sonnx_clip.sweep import slices as sweeps
 from sonnx_clip.sweep.tables import Findings, Table, check, checker, table_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.sweep.slices import Slice
     from sonnx_clip.sweep.subjects import Subject
 

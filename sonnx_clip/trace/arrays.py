@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from sonnx_clip.trace.run import Run, UntraceableError, Value
-from sonnx_clip.trace.table import CHOICES, PATH
+from sonnx_clip.trace.numpy_meaning import CHOICES, PATH
+from sonnx_clip.trace.symbolic_run import Run, UntraceableError, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.trace.evaluate import ReadingName
+    from sonnx_clip.trace.evaluate_table import ReadingName
 
 _BOOL = np.dtype(np.bool_)
 _FLOATS = frozenset(map(np.dtype, ("f2", "f4", "f8")))  # bfloat16 is not NumPy's own: kernels use its bits

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
-from sonnx_clip.trace.run import Fork, Language, Run, UntraceableError, Value
-from sonnx_clip.trace.samples import samples_of
+from sonnx_clip.trace.sample_inputs import samples_of
 from sonnx_clip.trace.subject import dtype_of
+from sonnx_clip.trace.symbolic_run import Fork, Language, Run, UntraceableError, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.spec.types import ElementType
-    from sonnx_clip.trace.evaluate import ReadingName
-    from sonnx_clip.trace.run import Step
-    from sonnx_clip.trace.samples import Samples
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.trace.evaluate_table import ReadingName
+    from sonnx_clip.trace.numpy_meaning import ValueKind
+    from sonnx_clip.trace.sample_inputs import Samples
     from sonnx_clip.trace.subject import Subject
-    from sonnx_clip.trace.table import ValueKind
+    from sonnx_clip.trace.symbolic_run import Step
 
 _MOST = 1000  # paths of one element type; more is a kernel that nobody can read
 

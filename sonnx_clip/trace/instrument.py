@@ -14,7 +14,7 @@ from itertools import pairwise
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import SymbolicArray
 from sonnx_clip.trace.subject import Subject
 

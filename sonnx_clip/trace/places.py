@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.explore import follow
-from sonnx_clip.trace.run import Branch, Fork, Language, Run
+from sonnx_clip.trace.symbolic_run import Branch, Fork, Language, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

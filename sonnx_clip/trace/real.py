@@ -12,7 +12,7 @@ from sonnx_clip.trace.subject import dtype_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.trace.explore import Path, Traced
     from sonnx_clip.trace.instrument import Instrumented
     from sonnx_clip.trace.places import Places

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import formats, kernels, plan
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import FunctionType, ModuleType
 
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 
 @dataclass(frozen=True)

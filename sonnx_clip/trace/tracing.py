@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace import subject
 from sonnx_clip.trace.explore import Traced, explore
 from sonnx_clip.trace.instrument import Instrumented
-from sonnx_clip.trace.lint import hidden
+from sonnx_clip.trace.lint_kernels import hidden
 from sonnx_clip.trace.places import places_of, unreached
 from sonnx_clip.trace.real import strays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.spec import ElementType
+    from sonnx_clip.language import ElementType
     from sonnx_clip.trace.subject import Subject
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.whyml.node import Binder, Node, Pattern
 from sonnx_clip.whyml.tokens import Token, tokens
 

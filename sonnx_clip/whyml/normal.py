@@ -10,15 +10,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.whyml.evaluate import described
-from sonnx_clip.whyml.scope import Closure
+from sonnx_clip.whyml.evaluate_whyml import described
+from sonnx_clip.whyml.whyml_scope import Closure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.whyml.goals import Statement
+    from sonnx_clip.whyml.evaluate_goals import Statement
     from sonnx_clip.whyml.node import Node
-    from sonnx_clip.whyml.scope import Scope
+    from sonnx_clip.whyml.whyml_scope import Scope
 
 _DEEP = 40  # calls within calls: what is recursive is left as it is
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.special import special_patterns
-from sonnx_clip.whyml.evaluate import width_of
-from sonnx_clip.whyml.models import COUNT, TOY
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.whyml.abstract_symbols import COUNT, TOY
+from sonnx_clip.whyml.evaluate_whyml import width_of
 from sonnx_clip.whyml.natives import UNSIGNED, WIDTHS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.spec import Spec
-    from sonnx_clip.whyml.scope import Scope
+    from sonnx_clip.whyml.whyml_scope import Scope
 
 _REALS = (-100.0, -7.0, -6.1, -2.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 9.5, 10.0, 11.0, 20.0, 35.7, 1e10)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.whyml import why3_lexer
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import pytest
 from bench import checker
 from bench.inputs import make_case
 from sonnx_clip.conform.triples import EveryTriple
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 CASE = make_case("float32", "nan", 1000)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sonnx_clip.render.c import machine_types
+from sonnx_clip.backends.c_reference import machine_types
 from sonnx_clip.spec import load_spec
 from tests.c import targets
 from tests.c.__main__ import cell, fine, main

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip.cli import app
+from sonnx_clip.cli.app import app
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.report import Report
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_root
+from sonnx_clip.conform.check_report import Report
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 
 
 def run(*arguments):
@@ -217,12 +217,12 @@ def test_a_file_that_cannot_be_written_is_one_message_and_leaves_nothing(tmp_pat
 
 
 def test_unreached_is_printed(monkeypatch):
-    from sonnx_clip.conform import vectors
+    from sonnx_clip.conform import chosen_triples
 
-    monkeypatch.setattr(vectors, "special_patterns", lambda _: (1, 2))
+    monkeypatch.setattr(chosen_triples, "special_patterns", lambda _: (1, 2))
     for part in ("_random", "_long"):
-        monkeypatch.setattr(vectors, part, lambda _: iter(()))
-    vectors.covering_bounds.cache_clear()
+        monkeypatch.setattr(chosen_triples, part, lambda _: iter(()))
+    chosen_triples.covering_bounds.cache_clear()
     done = run("--runtime", "numpy", "--dtype", "uint16")
     assert done.exit_code == 1
     assert "unreached uint16: no vector reached" in done.output

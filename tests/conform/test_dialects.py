@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip.cli import app
+from sonnx_clip.cli.app import app
 from sonnx_clip.conform.board import Board
 from sonnx_clip.conform.dialects import process
 from sonnx_clip.conform.dialects.asked import FEW_FLOATS, FLOATS, questions
+from sonnx_clip.conform.dialects.comparison_record import STATES, Record, oracle_digest
+from sonnx_clip.conform.dialects.comparison_table import ranges, table_of
 from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
 from sonnx_clip.conform.dialects.obligations import known_obligations
-from sonnx_clip.conform.dialects.record import STATES, Record, oracle_digest
-from sonnx_clip.conform.dialects.run import compare_dialects
-from sonnx_clip.conform.dialects.table import ranges, table_of
+from sonnx_clip.conform.dialects.run_comparison import compare_dialects
 from sonnx_clip.conform.guardian import read_answer
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import dialect
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

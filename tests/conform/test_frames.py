@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from sonnx_clip.backends.c_reference import machine_types
 from sonnx_clip.conform.foreign import frames
 from sonnx_clip.conform.foreign.frames import (
     OK,
@@ -21,8 +22,7 @@ from sonnx_clip.conform.foreign.frames import (
     write_request,
     write_words,
 )
-from sonnx_clip.paths import repo_file
-from sonnx_clip.render.c import machine_types
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 HELLO = Hello(("int8", "float32"), frozenset({0, 1, 2}), 16, 1024, "my harness")

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from sonnx_clip.conform import histogram
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.conform.histogram import class_histogram
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import load_spec
-from sonnx_clip.special import special_patterns
 from sonnx_clip.strategies import arrays_and_bounds
 
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]

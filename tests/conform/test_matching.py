@@ -5,7 +5,7 @@ import pytest
 
 from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.report import ReadingMatch, Report, TypeReport
+from sonnx_clip.conform.check_report import ReadingMatch, Report, TypeReport
 
 PLANTED = "tests.conform.test_matching"
 

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given, settings
 
 from sonnx_clip import strategies
-from sonnx_clip.conform import vectors
+from sonnx_clip.conform import chosen_triples
 from sonnx_clip.conform.calls import entry_indices
+from sonnx_clip.conform.chosen_triples import plan
 from sonnx_clip.conform.compare import compare
 from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.conform.explanation import explain_deviation
 from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.conform.random_triples import random_patterns
-from sonnx_clip.conform.vectors import plan
-from sonnx_clip.errors import UserError
+from sonnx_clip.language import decode, encode
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.spec import decode, encode, load_spec
-from sonnx_clip.special import special_patterns
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
 TYPES = [etype for etype in SPEC.element_types if etype.numpy is not None]
@@ -121,7 +122,7 @@ def test_the_plan_has_every_short_length_and_some_long_ones():
     lengths = {request.length for request in requests}
     assert lengths >= {*range(131), 255, 256, 257, 1023, 1024, 1025, 2047, 65_537}
     assert len(np.unique(requests[-1].pool)) > 65_000
-    assert sum(131 <= n <= 2000 for n in vectors.LENGTHS) > 15
+    assert sum(131 <= n <= 2000 for n in chosen_triples.LENGTHS) > 15
 
 
 def test_a_layout_that_repeats_has_one_entry_many_times():

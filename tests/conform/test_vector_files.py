@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from sonnx_clip import files
 from sonnx_clip.conform import vector_files
 from sonnx_clip.conform.vector_files import write_vectors
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root import files
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

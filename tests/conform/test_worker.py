@@ -10,7 +10,7 @@ from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.runtimes import RUNTIMES, find_runtime, module_of
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError, Worker, open_runtime
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from tests.meta import planted
 
 

@@ -4,7 +4,7 @@ from functools import wraps
 
 from sonnx_clip.evidence import collect, fresh, picture
 from sonnx_clip.evidence import write as writing
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import load_spec
 
 ROOT = repo_root()

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.evidence.coq import coq_evidence, read_foundation, with_coq
-from sonnx_clip.foundation.command import GOLDEN
+from sonnx_clip.evidence.coq_record import coq_evidence, read_foundation, with_coq
+from sonnx_clip.foundation.check_coq import GOLDEN
 from sonnx_clip.foundation.sources import coq_sources, digests
-from sonnx_clip.paths import repo_file, repo_root
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file, repo_root
 from sonnx_clip.spec import load_spec
 
 

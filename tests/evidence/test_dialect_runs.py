@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
-from sonnx_clip.conform.dialects.record import FOLDER, Record
-from sonnx_clip.conform.dialects.run import compare_dialects
-from sonnx_clip.errors import UserError
+from sonnx_clip.conform.dialects.comparison_record import FOLDER, Record
+from sonnx_clip.conform.dialects.run_comparison import compare_dialects
 from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
 from sonnx_clip.evidence.page import render_page
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

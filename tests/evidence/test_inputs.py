@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip.cli import app
+from sonnx_clip.cli.app import app
 from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import write_evidence
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from tests.evidence import made
 
 

@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-from sonnx_clip.evidence.model import ALL_TYPES
+from sonnx_clip.evidence.evidence_model import ALL_TYPES
 from sonnx_clip.spec import load_spec
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.foundation.sources import Source, coq_sources
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 
 
 def source(text):

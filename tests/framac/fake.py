@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.render.acsl import due, functions
+from sonnx_clip.backends.acsl import due, functions
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

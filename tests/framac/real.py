@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.framac import record, run
-from sonnx_clip.framac.record import PROVERS, OfType
-from sonnx_clip.framac.run import FramaC, find_frama_c, prove_type
-from sonnx_clip.paths import repo_file
+from sonnx_clip.backends.acsl import render_acsl
+from sonnx_clip.framac import frama_c_record, run_frama_c
+from sonnx_clip.framac.frama_c_record import PROVERS, OfType
+from sonnx_clip.framac.run_frama_c import FramaC, find_frama_c, prove_type
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import configure
-from sonnx_clip.render.acsl import render_acsl
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
@@ -59,6 +59,6 @@ def frama_c(tmp_path_factory: pytest.TempPathFactory) -> FramaC:
 @pytest.fixture
 def copy(frama_c: FramaC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copy:
     shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
-    monkeypatch.setattr(run, "repo_file", lambda path: tmp_path / path)
-    monkeypatch.setattr(record, "repo_file", lambda path: tmp_path / path)
+    monkeypatch.setattr(run_frama_c, "repo_file", lambda path: tmp_path / path)
+    monkeypatch.setattr(frama_c_record, "repo_file", lambda path: tmp_path / path)
     return Copy(tmp_path, frama_c)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.framac import command, record, run
-from sonnx_clip.framac.command import frama_c
-from sonnx_clip.framac.record import HEADER, Record, digests
-from sonnx_clip.framac.run import configuration
-from sonnx_clip.paths import repo_file
+from sonnx_clip.cli import frama_c_command
+from sonnx_clip.cli.frama_c_command import frama_c
+from sonnx_clip.framac import frama_c_record, run_frama_c
+from sonnx_clip.framac.frama_c_record import HEADER, Record, digests
+from sonnx_clip.framac.run_frama_c import configuration
 from sonnx_clip.prove.tasks import Why3
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 from tests.framac.fake import INT8, proved
 from tests.prove.tools import only_tools
@@ -204,7 +205,7 @@ def test_reports_that_are_not_written_prove_nothing(fake, prove, monkeypatch):
 
 
 def test_a_run_that_does_not_end_is_ended(fake, prove, monkeypatch):
-    monkeypatch.setattr(run, "WHOLE", 0.2)
+    monkeypatch.setattr(run_frama_c, "WHOLE", 0.2)
     fake.install(monkeypatch)
     monkeypatch.setattr(
         "tests.framac.fake._SCRIPT", "#!/bin/sh\n[ $1 = -version ] && {{ echo 25.0; exit; }}\nsleep 60\n"
@@ -216,18 +217,18 @@ def test_a_run_that_does_not_end_is_ended(fake, prove, monkeypatch):
 
 def test_json_is_the_record_and_a_whole_run_is_kept(fake, prove, tmp_path, monkeypatch):
     only = load_spec().model_copy(update={"element_types": (INT8,)})
-    monkeypatch.setattr(command, "load_spec", lambda: only)
-    monkeypatch.setattr(command, "differences", lambda *_: [])
+    monkeypatch.setattr(frama_c_command, "load_spec", lambda: only)
+    monkeypatch.setattr(frama_c_command, "differences", lambda *_: [])
     status, out = prove(types=[], as_json=True)
     assert status == 0
     kept = (tmp_path / "build" / "frama-c.json").read_text()
     assert json.loads(out) == json.loads(kept)
-    record = Record.model_validate_json(kept)
-    assert record.complete
-    assert record.types[0].files == digests(INT8)
-    assert record.types[0].status(INT8) == "proved"
-    assert record.tools["Frama-C"].startswith("25.0")
-    assert set(record.tools) == {"Frama-C", "Z3", "cvc5"}
+    frama_c_record = Record.model_validate_json(kept)
+    assert frama_c_record.complete
+    assert frama_c_record.types[0].files == digests(INT8)
+    assert frama_c_record.types[0].status(INT8) == "proved"
+    assert frama_c_record.tools["Frama-C"].startswith("25.0")
+    assert set(frama_c_record.tools) == {"Frama-C", "Z3", "cvc5"}
 
 
 def test_many_failures_are_counted(fake, prove):
@@ -238,7 +239,7 @@ def test_many_failures_are_counted(fake, prove):
 
 
 def test_stale_contracts_are_not_proved(prove, monkeypatch):
-    monkeypatch.setattr(command, "render_acsl", lambda spec: {"generated/c/acsl/int8.h": "other"})
+    monkeypatch.setattr(frama_c_command, "render_acsl", lambda spec: {"generated/c/acsl/int8.h": "other"})
     with pytest.raises(UserError, match="generated/ is not fresh: generated/c/acsl/int8"):
         prove()
 
@@ -249,7 +250,7 @@ def test_a_type_without_c_is_refused(prove):
 
 
 def test_a_missing_c_file_is_one_message(prove, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "c_path", lambda etype: "generated/c/none.c")
+    monkeypatch.setattr(run_frama_c, "c_path", lambda etype: "generated/c/none.c")
     with pytest.raises(UserError, match=r"generated/c/none\.c: it cannot be read"):
         prove()
 
@@ -259,7 +260,7 @@ def test_a_header_with_an_annotation_is_refused(prove, tmp_path, monkeypatch):
     shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
     header = tmp_path / HEADER
     header.write_text(header.read_text() + "/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
-    monkeypatch.setattr(run, "repo_file", lambda path: tmp_path / path)
+    monkeypatch.setattr(run_frama_c, "repo_file", lambda path: tmp_path / path)
     with pytest.raises(UserError, match="the header carries an annotation, which Frama-C would believe"):
         prove()
 
@@ -284,13 +285,13 @@ def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch)
         raise PermissionError(13, "Permission denied")
 
     fake.install(monkeypatch)
-    monkeypatch.setattr(run.subprocess, "run", refuse)
+    monkeypatch.setattr(run_frama_c.subprocess, "run", refuse)
     with pytest.raises(UserError, match=r"frama-c does not run: .*Permission denied"):
-        run.find_frama_c(Why3("1.5.1", tmp_path / "why3.conf", ""), (), tmp_path, 1)
+        run_frama_c.find_frama_c(Why3("1.5.1", tmp_path / "why3.conf", ""), (), tmp_path, 1)
 
 
 def test_files_that_are_missing_have_no_digests(monkeypatch, tmp_path):
-    monkeypatch.setattr(record, "repo_file", lambda path: tmp_path / path)
+    monkeypatch.setattr(frama_c_record, "repo_file", lambda path: tmp_path / path)
     assert digests(INT8) == {}
 
 

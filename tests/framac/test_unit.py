@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.backends.acsl import LOOP, contract_path, functions
 from sonnx_clip.framac.unit import axioms, code_of, join, require_verbatim, with_smoke
-from sonnx_clip.paths import repo_file
-from sonnx_clip.render.acsl import LOOP, contract_path, functions
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 TYPES = [etype for etype in load_spec().element_types if etype.c is not None]

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import helper
 
 from sonnx_clip.graph import self_check_runs
-from sonnx_clip.graph.load import parse_model, read_without_weights
+from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from tests.graph.build import clip, graph, model, value
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph import expand
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import FLOAT, bounds, clip, graph, lint, model, problems, scalar, value, verdicts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import FLOAT, clip, graph, lint, model, sparse
 
 if TYPE_CHECKING:

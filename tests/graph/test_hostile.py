@@ -12,10 +12,10 @@ import onnx
 import pytest
 from onnx import helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph import infer as infer_module
-from sonnx_clip.graph import lint_model, lint_models, load
+from sonnx_clip.graph import lint_model, lint_models, load_model
 from sonnx_clip.graph.infer import infer
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import FLOAT, clip, graph, lint, model, value
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
 def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, b"0123456789")
     small = path.stat()
-    monkeypatch.setattr(load, "MAX_BYTES", 4)
+    monkeypatch.setattr(load_model, "MAX_BYTES", 4)
     monkeypatch.setattr(Path, "stat", lambda *_, **__: os.stat_result((small.st_mode, *[0] * 9)))
     assert "over the limit" in message(path)
 

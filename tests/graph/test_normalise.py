@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph.normalise_report import exit_status
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import bounds, clip, graph, model, scalar, sparse, value
 from tests.graph.normalised import (
     INT8,

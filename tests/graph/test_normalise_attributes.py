@@ -9,9 +9,9 @@ import onnx
 import pytest
 from onnx import helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph.normalise_opset import raise_opset
 from sonnx_clip.graph.normalise_report import exit_status
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import clip, graph, model, value
 from tests.graph.normalised import (
     DOUBLE,

@@ -13,10 +13,10 @@ import pytest
 from onnx import TensorProto, helper
 from typer.testing import CliRunner
 
-from sonnx_clip import cli
-from sonnx_clip.errors import UserError
-from sonnx_clip.files import check_target
+from sonnx_clip.cli import app
 from sonnx_clip.graph import ask_onnx, save
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import check_target
 from tests.graph.build import clip, graph, model, scalar, value
 from tests.graph.same_outputs import differences
 
@@ -27,7 +27,7 @@ MODELS = Path(__file__).parent.parent / "models"
 
 
 def run(*arguments: str | Path) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, ["normalise", *map(str, arguments)])
+    result = CliRunner().invoke(app.app, ["normalise", *map(str, arguments)])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         return 2, result.stdout, str(result.exception)
     return result.exit_code, result.stdout, result.stderr
@@ -214,7 +214,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 
 def test_the_result_on_standard_output(tmp_path: Path) -> None:
     path = old(tmp_path)
-    result = CliRunner().invoke(cli.app, ["normalise", str(path), "-o", "-"])
+    result = CliRunner().invoke(app.app, ["normalise", str(path), "-o", "-"])
     assert result.exit_code == 0
     assert run(path, "-o", tmp_path / "out.onnx")[0] == 0
     assert result.stdout_bytes == (tmp_path / "out.onnx").read_bytes()

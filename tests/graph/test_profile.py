@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph import profile
 from sonnx_clip.graph.sarif import RULES
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from onnx import helper
 from typer.testing import CliRunner
 
-from sonnx_clip import cli
+from sonnx_clip.cli import app
 from sonnx_clip.graph import lint_models, to_json, to_text
 from tests.graph.build import clip, lint, model, value
 from tests.graph.build import graph as build_graph
@@ -20,7 +20,7 @@ RELU6 = MODELS / "relu6_op11.onnx"
 
 
 def run(*arguments: str | Path) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, ["lint", *map(str, arguments)])
+    result = CliRunner().invoke(app.app, ["lint", *map(str, arguments)])
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -164,7 +164,7 @@ def test_a_run_is_what_the_library_returns() -> None:
 def test_the_program_prints_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
     path = saved(tmp_path, "ünïcode.onnx", clip(name="Schränke ≤"))
     done = subprocess.run(
-        [sys.executable, "-c", "from sonnx_clip.cli import main; main()", "lint", str(path)],
+        [sys.executable, "-c", "from sonnx_clip.cli.app import main; main()", "lint", str(path)],
         env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
         cwd=Path(__file__).parents[2],
         capture_output=True,
@@ -179,7 +179,7 @@ def test_without_onnx_the_message_says_what_to_install() -> None:
     program = (
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'onnx' else real(name, *a)\n"
-        "from sonnx_clip.cli import main; import sys; sys.argv = ['sonnx-clip', 'lint', 'x.onnx']; main()\n"
+        "from sonnx_clip.cli.app import main; import sys; sys.argv = ['sonnx-clip', 'lint', 'x.onnx']; main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

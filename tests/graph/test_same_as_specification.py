@@ -8,11 +8,11 @@ import numpy as np
 from onnx import helper
 
 from sonnx_clip.graph.arguments import Argument
-from sonnx_clip.graph.declared import from_type
+from sonnx_clip.graph.clip_nodes import ClipNode
+from sonnx_clip.graph.declared_tensors import from_type
+from sonnx_clip.graph.graph_names import graph_scope
 from sonnx_clip.graph.restrictions import Rules, judge
-from sonnx_clip.graph.scope import graph_scope
 from sonnx_clip.graph.verdict import Verdict
-from sonnx_clip.graph.walk import ClipNode
 from sonnx_clip.spec import DeclaredTensor, broken_example, declared_example, evaluator, load_spec
 from tests.graph.build import clip, graph
 

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip import cli
+from sonnx_clip.cli import app
 from sonnx_clip.graph import lint_models, to_sarif
 from sonnx_clip.graph.sarif import SCHEMA
 from tests.graph.build import clip, graph, lint, model, value
@@ -82,7 +82,7 @@ def test_a_finding_says_where_it_is(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_it() -> None:
-    result = CliRunner().invoke(cli.app, ["lint", str(MODELS[1]), "--format", "sarif"])
+    result = CliRunner().invoke(app.app, ["lint", str(MODELS[1]), "--format", "sarif"])
     assert result.exit_code == 1
     assert valid(result.stdout)["version"] == "2.1.0"
 

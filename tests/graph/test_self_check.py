@@ -10,12 +10,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph import normalise_opset, self_check_runs
 from sonnx_clip.graph import self_check as self_check_module
 from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.graph.normalise_report import exit_status, normalise_text
 from sonnx_clip.graph.self_check import NOT_KNOWN, Outcome, SelfCheck, self_check
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import clip, graph, model, scalar, value
 from tests.graph.mapped_weights import product, read_otherwise
 

@@ -11,11 +11,11 @@ import pytest
 from onnx import TensorProto, helper
 
 from bench.lint import large_model
-from sonnx_clip.errors import UserError
-from sonnx_clip.graph import lint_model, load
-from sonnx_clip.graph.load import read_without_weights
+from sonnx_clip.graph import lint_model, load_model
+from sonnx_clip.graph.load_model import read_without_weights
 from sonnx_clip.graph.skim import passed_over, skim
-from sonnx_clip.graph.tensors import all_tensors
+from sonnx_clip.graph.stored_tensors import all_tensors
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import bounds, clip, graph, lint, model, sparse, value
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def test_a_large_model_is_judged_as_it_would_be_in_full(
     path = written(tmp_path, large_model(SIZE, layers=3))
     lean = lint_model(path)
     assert len(read_without_weights(path)) < 10_000
-    monkeypatch.setattr(load, "_LARGE", 10**9)
+    monkeypatch.setattr(load_model, "_LARGE", 10**9)
     assert lint_model(path) == lean
     assert len(lean.nodes) == 3
 

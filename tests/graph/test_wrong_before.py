@@ -9,11 +9,11 @@ import onnx
 import pytest
 from onnx import helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph import lint_model
 from sonnx_clip.graph.normalise import Normalised, Wish, normalise
 from sonnx_clip.graph.normalise_report import exit_status, normalise_text
 from sonnx_clip.graph.self_check import Outcome
+from sonnx_clip.root.errors import UserError
 from tests.graph.normalised import done, left
 from tests.graph.same_outputs import Feed, differences, feeds
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sonnx_clip.conform import campaign, vectors
+from sonnx_clip.conform import campaign, chosen_triples
 from sonnx_clip.conform.session import sample
 
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from sonnx_clip.conform.calls import Request
-    from sonnx_clip.conform.report import ClassReport, Report
-    from sonnx_clip.conform.vectors import Table
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.conform.check_report import ClassReport, Report
+    from sonnx_clip.conform.chosen_triples import Table
+    from sonnx_clip.language.types import ElementType
 
     Calls: TypeAlias = Iterator[tuple[Request, Table]]
 
-_WHOLE = vectors.plan
+_WHOLE = chosen_triples.plan
 
 
 def few_calls(etype: ElementType) -> Calls:

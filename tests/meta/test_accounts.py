@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.paths import repo_file
-from sonnx_clip.prove import declared
+from sonnx_clip.backends.generate import Generated, render_theories
+from sonnx_clip.prove import declared_by_why3
+from sonnx_clip.prove.taken_for_granted import read_theories
 from sonnx_clip.prove.tasks import configure, source_digest
-from sonnx_clip.prove.whyml import read_theories
-from sonnx_clip.render.generate import Generated, render_theories
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 
@@ -158,7 +158,7 @@ def test_a_wrong_kernel_by_an_operator_is_named(bench: Workbench) -> None:
         "      (++) a (bits_and a (0x0000: t)); true end\n"
         "    else under (rank a) (limit (rank b))",
     )
-    bench.monkeypatch.setattr("sonnx_clip.prove.command.render_theories", lambda _: _as_they_are())
+    bench.monkeypatch.setattr("sonnx_clip.cli.prove_command.render_theories", lambda _: _as_they_are())
     ended = bench.prove("--only", "float16.c_less_equal")
     words = " ".join((ended.out + ended.err).split())
     assert ended.status == 1, words
@@ -193,14 +193,14 @@ OVERLOOKED = {
 def test_a_reader_that_overlooks_something_is_found_out(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     file, parsed, typed = OVERLOOKED[kind]
     texts = {f"why3/{path.name}": path.read_text() for path in sorted(repo_file("why3").glob("*.mlw"))}
-    assert declared.differences_from_why3(texts, list(texts), 2) == ()
+    assert declared_by_why3.differences_from_why3(texts, list(texts), 2) == ()
 
     def overlooks(text: str) -> tuple:
         found = read_theories(text)
         return tuple(f for f in found if f.kind != kind) if text in texts.values() else found
 
-    monkeypatch.setattr(declared, "read_theories", overlooks)
-    lines = [t.line for t in declared.differences_from_why3(texts, [file], 2)]
+    monkeypatch.setattr(declared_by_why3, "read_theories", overlooks)
+    lines = [t.line for t in declared_by_why3.differences_from_why3(texts, [file], 2)]
     counted = parsed.replace("5 axiom", "1 axiom")
     assert any(counted in line for line in lines), lines
     assert typed is None or any(typed in line for line in lines), lines
@@ -209,7 +209,7 @@ def test_a_reader_that_overlooks_something_is_found_out(kind: str, monkeypatch: 
 def test_a_theory_that_why3_does_not_read_is_named(bench: Workbench) -> None:
     bench.plant(CLIP, FORMULA, f"  axiom easy: no_such_symbol\n{FORMULA}")
     text = (bench.root / CLIP).read_text()
-    lines = [t.line for t in declared.differences_from_why3({CLIP: text}, [CLIP], 1)]
+    lines = [t.line for t in declared_by_why3.differences_from_why3({CLIP: text}, [CLIP], 1)]
     assert any("Why3 does not print the theories" in line and "no_such_symbol" in line for line in lines)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.mutants.theories import Theories, TheoryMutant
-from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.natives import native
 

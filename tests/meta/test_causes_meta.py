@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sonnx_clip.graph.scope import Scope
+    from sonnx_clip.graph.graph_names import Scope
 
 _read_inside, _scope = causes._read_inside, expand.function_scope
 _cause = causes._cause

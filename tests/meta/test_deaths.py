@@ -178,7 +178,7 @@ def test_a_process_that_waits_for_a_processor_spends_nothing(monkeypatch):
 def test_the_limits_of_the_command_are_those_of_the_function():
     import inspect
 
-    from sonnx_clip.commands.runtimes import check
+    from sonnx_clip.cli.runtime_commands import check
 
     given = inspect.signature(check).parameters
     assert Limits(given["limit"].default, given["start_limit"].default) == LIMITS

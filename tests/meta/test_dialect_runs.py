@@ -2,9 +2,9 @@
 
 import pytest
 
+from sonnx_clip.cli.compare_dialects_command import compare
 from sonnx_clip.conform.dialects import judge
-from sonnx_clip.conform.dialects.command import compare
-from sonnx_clip.conform.dialects.run import compare_dialects
+from sonnx_clip.conform.dialects.run_comparison import compare_dialects
 from sonnx_clip.conform.limits import Limits
 
 

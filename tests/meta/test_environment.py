@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.paths import repo_root
 
 PLANTED = "tests.meta.planted_environment"
 

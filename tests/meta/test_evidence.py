@@ -5,11 +5,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip.cli import app
+from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.cli.app import app
 from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import recheck_proofs, write_evidence
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 from tests.evidence.once import share

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.errors import UserError
+from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.prove.trusted import surprises, trusted
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.findings import measure as measuring
-from sonnx_clip.findings.record import PATH, differences, read_record
-from sonnx_clip.findings.shown_by import check_shown
-from sonnx_clip.paths import repo_file
-from sonnx_clip.render.findings import render_findings
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.backends.findings_page import render_findings
+from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.claims.shown_by import check_shown
+from sonnx_clip.explain import measure as measuring
+from sonnx_clip.explain.measured_record import PATH, differences, read_record
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
     from tests.prove.workbench import Workbench
 
 YAML = "spec/clip.yaml"
@@ -149,7 +149,7 @@ def test_a_runtime_that_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_page_of_yesterday_is_not_fresh(tmp_path: Path) -> None:
-    from sonnx_clip.render.generate import Generated, differences
+    from sonnx_clip.backends.generate import Generated, differences
 
     page = repo_file("docs/findings.md").read_text(encoding="utf-8")
     (tmp_path / "docs").mkdir()

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sonnx_clip.backends.generate import all_obligations, render_all
 from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.errors import UserError
 from sonnx_clip.evidence import recheck_proofs, verify, write_evidence
 from sonnx_clip.evidence.fresh import require_fresh
 from sonnx_clip.evidence.recheck_proofs import tasks_of
-from sonnx_clip.evidence.vectors import read_vectors
-from sonnx_clip.paths import repo_file
+from sonnx_clip.evidence.vector_records import read_vectors
 from sonnx_clip.prove.provers import find_provers, follows
 from sonnx_clip.prove.standing import standings
-from sonnx_clip.render.generate import all_obligations, render_all
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 from tests.evidence.once import share
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
     from tests.prove.workbench import Workbench
 
     Spoil = Callable[[dict[str, Any]], None]
@@ -205,7 +205,7 @@ def test_a_standing_is_that_of_the_statement(
 
 
 def _read(tmp_path: Path, document: dict[str, Any], theirs: list[Obligation]) -> None:
-    from sonnx_clip.evidence.proofs import Proofs
+    from sonnx_clip.evidence.proof_records import Proofs
 
     proofs = Proofs.model_validate(document)
     recheck_proofs.require_borne_out(tmp_path, proofs, load_spec(), theirs)
@@ -391,7 +391,7 @@ def test_a_deviation_that_does_not_come_out_again(tmp_path: Path) -> None:
 
 
 def test_a_proof_that_does_not_come_out_again(tmp_path: Path, obligations: tuple[Obligation, ...]) -> None:
-    from sonnx_clip.evidence.proofs import OutcomeRecord
+    from sonnx_clip.evidence.proof_records import OutcomeRecord
 
     one = next(o for o in obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sonnx_clip.framac import run
+from sonnx_clip.framac import run_frama_c
 from sonnx_clip.spec import load_spec
 from tests.framac.real import Copy, copy, frama_c, installed
 
@@ -54,7 +54,7 @@ QUICK = {"a swapped branch", "one element too many"}
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong claim uses all the time that it gets."""
-    monkeypatch.setattr(run, "SECONDS", 2)
+    monkeypatch.setattr(run_frama_c, "SECONDS", 2)
 
 
 @pytest.mark.usefixtures("quick")

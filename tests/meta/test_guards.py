@@ -10,7 +10,7 @@ from sonnx_clip.conform.board import Board
 from sonnx_clip.conform.calls import Caller, Request
 from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.conform.words import printable, words_of
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.paths import repo_root
 from tests.meta import planted_memory
 from tests.meta.judged import judged as judged_by
 

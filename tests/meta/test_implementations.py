@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import campaign, vectors
+from sonnx_clip.conform import campaign, chosen_triples
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.session import Session
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.paths import repo_root
 from tests.meta.judged import few_calls
 from tests.meta.judged import judged as judged_by
 
@@ -275,7 +275,9 @@ def test_what_is_always_refused_is_given_up(monkeypatch):
     monkeypatch.setattr(Session, "ask", counted)
     report, _ = judged_anew("refuses_bfloat16", "bfloat16")
     assert report.types[0].verdict == "unsupported"
-    every = sum(len(request.lower) for request, _ in vectors.plan(campaign.machine_types(["bfloat16"])[0]))
+    every = sum(
+        len(request.lower) for request, _ in chosen_triples.plan(campaign.machine_types(["bfloat16"])[0])
+    )
     assert asked < every / 2
 
 
@@ -289,10 +291,10 @@ def test_what_is_always_refused_is_given_up(monkeypatch):
 
 
 def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
-    monkeypatch.setattr(vectors, "special_patterns", lambda _: (0x3F800000, 0x40000000, 0x40400000))
+    monkeypatch.setattr(chosen_triples, "special_patterns", lambda _: (0x3F800000, 0x40000000, 0x40400000))
     for part in ("_random", "_long"):
-        monkeypatch.setattr(vectors, part, lambda _: iter(()))
-    vectors.covering_bounds.cache_clear()
+        monkeypatch.setattr(chosen_triples, part, lambda _: iter(()))
+    chosen_triples.covering_bounds.cache_clear()
     report, classes = judged_anew("right")
     assert report.failed
     assert classes["inside_nan"].verdict == "unreached"
@@ -321,11 +323,11 @@ def test_classes_that_overlap_or_leave_a_gap_stop_the_run(monkeypatch):
     left = {id_: holds for id_, holds in every["int"].items() if id_ != "low_tie"}
     monkeypatch.setitem(every, "int", left)
     with pytest.raises(AssertionError, match="do not part"):
-        vectors.tabulate(etype, values, values, values)
+        chosen_triples.tabulate(etype, values, values, values)
 
 
 def test_an_oracle_of_another_specification_is_refused(monkeypatch):
-    from sonnx_clip.errors import UserError
+    from sonnx_clip.root.errors import UserError
 
     monkeypatch.setattr(load_oracle(), "SPEC_DIGEST", "0" * 64)
     with pytest.raises(UserError, match="sonnx-clip generate"):

@@ -9,12 +9,12 @@ import pytest
 
 from sonnx_clip.conform import campaign, conditions
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.dialects import run as dialect_run
-from sonnx_clip.conform.dialects.record import Record
-from sonnx_clip.conform.imports_of import files_behind
+from sonnx_clip.conform.check_report import ClassReport, FormReport, TypeReport
+from sonnx_clip.conform.dialects import run_comparison as dialect_run
+from sonnx_clip.conform.dialects.comparison_record import Record
 from sonnx_clip.conform.limits import Limits
-from sonnx_clip.conform.report import ClassReport, FormReport, TypeReport
 from sonnx_clip.conform.runtimes import RUNTIMES
+from sonnx_clip.root.imports_of import files_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

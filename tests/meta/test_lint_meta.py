@@ -10,17 +10,17 @@ from onnx import TensorProto, helper
 from sonnx_clip.graph import (
     Problem,
     Verdict,
-    declared,
+    clip_nodes,
+    declared_tensors,
     expand,
+    graph_names,
     infer,
     lint,
     lint_model,
     restrictions,
-    scope,
-    walk,
 )
 from sonnx_clip.graph import arguments as arguments_module
-from sonnx_clip.graph.declared import TensorInfo
+from sonnx_clip.graph.declared_tensors import TensorInfo
 from sonnx_clip.spec import DeclaredTensor, declared_example, evaluate, load_spec
 from tests.graph.build import bounds, clip, graph, model, scalar, sparse, value
 from tests.graph.test_same_as_specification import disagreements
@@ -168,11 +168,11 @@ def _main_graph_only(*parts: Any) -> expand.Expansion:
     return found
 
 
-def _outermost_first(inner: scope.Scope, name: str) -> scope.Resolved:
+def _outermost_first(inner: graph_names.Scope, name: str) -> graph_names.Resolved:
     outermost = inner
     while outermost.outer is not None:
         outermost = outermost.outer
-    return scope.resolve(outermost if name in outermost.defined else inner, name)
+    return graph_names.resolve(outermost if name in outermost.defined else inner, name)
 
 
 def _dense(tensor: onnx.SparseTensorProto, origin: str) -> TensorInfo:
@@ -180,7 +180,7 @@ def _dense(tensor: onnx.SparseTensorProto, origin: str) -> TensorInfo:
 
 
 def _dense_everywhere(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(scope, "from_sparse", _dense)
+    patch.setattr(graph_names, "from_sparse", _dense)
     patch.setattr(
         infer, "infer", lambda *_, **__: infer.Inference((), None)
     )  # it would see the sparse one too
@@ -204,7 +204,7 @@ def _unknown_is_met(tensor: arguments_module.Argument, message: str, remedy: str
 
 
 PLANTS: dict[str, tuple[Plant, str]] = {
-    "forgets subgraphs": (_set(walk, "subgraphs", lambda _: ()), "in a branch"),
+    "forgets subgraphs": (_set(clip_nodes, "subgraphs", lambda _: ()), "in a branch"),
     "forgets functions": (_set(lint, "expand", _main_graph_only), "in a function"),
     "the outer name wins": (_set(arguments_module, "resolve", _outermost_first), "hidden name"),
     "an absent bound is fine": (_set(restrictions, "bound_problem", lambda *_: None), "max is absent"),
@@ -215,7 +215,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     "sparse initializers are dense": (_dense_everywhere, "sparse initializer"),
     "R3 never fails": (_set(restrictions, "_sparse_problem", lambda _: None), "sparse initializer"),
     "a symbol is a number": (_set(restrictions, "symbols", lambda _: []), "symbolic dimension"),
-    "-1 is a size": (_set(declared, "_type_dim", lambda dim: dim.dim_value), "dimension -1"),
+    "-1 is a size": (_set(declared_tensors, "_type_dim", lambda dim: dim.dim_value), "dimension -1"),
     "no shape is fine": (_set(restrictions, "_shape_problem", _no_shape_is_fine), "no shape"),
     "a contradiction is fine": (_set(arguments_module, "_compatible", lambda *_: True), "two shapes"),
     "inference always counts": (
@@ -233,18 +233,18 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     ),
     "any element type will do": (_set(restrictions, "_profile_problem", lambda *_: None), "strings"),
     "only the empty domain": (
-        _set(walk, "is_default_domain", lambda domain: domain == ""),
+        _set(clip_nodes, "is_default_domain", lambda domain: domain == ""),
         "domain by its long name",
     ),
     "a function's declarations hide the call": (
-        _set(expand, "passed", lambda *_: scope.Passed()),
+        _set(expand, "passed", lambda *_: graph_names.Passed()),
         "the call leaves min out",
     ),
     "every declaration is believed": (
         _set(expand, "without_claims", lambda given, _: given.SerializeToString()),
         "computed min is no scalar",
     ),
-    "any domain": (_set(walk, "is_default_domain", lambda _: True), "clip of another domain"),
+    "any domain": (_set(clip_nodes, "is_default_domain", lambda _: True), "clip of another domain"),
 }
 
 
@@ -277,5 +277,5 @@ def test_lint_and_the_specification_part_where_one_takes_minus_one_for_a_size(
     """Before, a dimension of -1 was explicit to the specification and none to lint."""
     tensors = declared_example(load_spec()) | {"X": _BELOW_ZERO, "Y": _BELOW_ZERO}
     assert disagreements(tensors) == []
-    monkeypatch.setattr(declared, "_type_dim", lambda dim: dim.dim_value)
+    monkeypatch.setattr(declared_tensors, "_type_dim", lambda dim: dim.dim_value)
     assert disagreements(tensors) == ["R4"]

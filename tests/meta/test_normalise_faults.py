@@ -10,8 +10,6 @@ import onnx
 import pytest
 from onnx import version_converter
 
-from sonnx_clip import files
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph import expand, self_check_runs, strip
 from sonnx_clip.graph import normalise as normalise_module
 from sonnx_clip.graph import save as save_module
@@ -20,6 +18,8 @@ from sonnx_clip.graph.normalise_opset import Raised
 from sonnx_clip.graph.normalise_run import normalise_models
 from sonnx_clip.graph.self_check import Outcome, SelfCheck
 from sonnx_clip.graph.skim import Span
+from sonnx_clip.root import files
+from sonnx_clip.root.errors import UserError
 from tests.graph.mapped_weights import read_otherwise
 from tests.graph.same_outputs import differences
 from tests.graph.test_self_check import resized, spoiled

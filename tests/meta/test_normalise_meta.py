@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.graph import normalise as normalise_module
 from sonnx_clip.graph import normalise_attributes, normalise_inputs, normalise_scalars
 from sonnx_clip.graph.edit import Editor
 from sonnx_clip.graph.normalise import Wish, normalise
+from sonnx_clip.root.errors import UserError
 from tests.graph.build import clip, graph, model, scalar, value
 from tests.graph.same_outputs import differences, reference_differences
 

@@ -16,11 +16,11 @@ import pytest
 
 from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.foreign.names import ProgramName
+from sonnx_clip.conform.foreign.runtime_names import ProgramName
 from sonnx_clip.conform.limits import Limits
 from sonnx_clip.conform.worker import Worker
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 
 PLANTED = Path(__file__).with_name("planted_programs.py")
 SHORT = Limits(call=0.4, start=2.0)

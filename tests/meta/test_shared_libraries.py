@@ -11,7 +11,7 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.foreign.frames import TYPES
 from sonnx_clip.conform.limits import Limits
-from sonnx_clip.paths import repo_file, repo_root
+from sonnx_clip.root.paths import repo_file, repo_root
 
 pytestmark = [
     pytest.mark.usefixtures("brief"),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.render import whyml
+from sonnx_clip.backends import whyml_printer
+from sonnx_clip.root.errors import UserError
 from tests.meta.spec_bugs import ALL, QUICK, Bug
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def test_planted_bug_is_caught_by_its_obligation(bug: Bug, bench: Workbench) -> 
 def test_a_wrong_constant_is_caught(
     constant: str, pattern: int, caught_by: tuple[str, ...], bench: Workbench
 ) -> None:
-    right = whyml.encode
+    right = whyml_printer.encode
     bench.render_anew()
     bench.monkeypatch.setattr(
-        whyml, "encode", lambda text, etype: pattern if text == constant else right(text, etype)
+        whyml_printer, "encode", lambda text, etype: pattern if text == constant else right(text, etype)
     )
     bench.limit(SECONDS)
     bench.generate()

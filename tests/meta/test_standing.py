@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.counts import headline
-from sonnx_clip.paths import repo_file
+from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.prove import standing
-from sonnx_clip.prove.coverage import uncovered
+from sonnx_clip.prove.proof_coverage import uncovered
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.standing import by_definition, counts, empty, standings
 from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.root.counts import headline
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
-from sonnx_clip.whyml.goals import Goals, Statement
+from sonnx_clip.whyml.evaluate_goals import Goals, Statement
 from sonnx_clip.whyml.node import Node
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.prove.standing import Standing
-    from sonnx_clip.render.obligation import Obligation
-    from sonnx_clip.whyml.scope import Key, Scope
+    from sonnx_clip.whyml.whyml_scope import Key, Scope
     from tests.prove.workbench import Workbench
 
 INT8, FLOAT = "generated/why3/int8.mlw", "generated/why3/float32.mlw"
@@ -160,7 +160,7 @@ def test_prove_fails_of_what_says_nothing(bench: Workbench) -> None:
     bench.render_anew()
     file, old, new, *_ = PLANTED["a property under a false premise"]
     bench.plant(file, old, new)
-    bench.monkeypatch.setattr("sonnx_clip.prove.command.differences", lambda *_: [])
+    bench.monkeypatch.setattr("sonnx_clip.cli.prove_command.differences", lambda *_: [])
     ended = bench.prove("--only", "int8.interval")
     assert "1 proved by two provers" in ended.out
     assert ended.status == 1

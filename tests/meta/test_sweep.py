@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip.cli import app
+from sonnx_clip.cli import sweep_command
+from sonnx_clip.cli.app import app
 from sonnx_clip.oracle import c, c_build
 from sonnx_clip.spec import load_spec
-from sonnx_clip.sweep import command, run, slices, tables
-from sonnx_clip.sweep.record import record_of
+from sonnx_clip.sweep import run_sweep, slices, tables
 from sonnx_clip.sweep.slices import BOUNDS, SPECIAL, TABLE, TRIPLES, Slice
 from sonnx_clip.sweep.subjects import find_subject, kernels_of
+from sonnx_clip.sweep.sweep_record import record_of
 from sonnx_clip.sweep.work import Swept, run_slice
 
 PLANTED = "tests.meta.planted_sweep:"
@@ -108,9 +109,9 @@ def test_a_wrong_table_is_caught_by_the_oracle(monkeypatch):
 def few(monkeypatch):
     """A sweep of two slices; the counter of those that were really swept."""
     parts = [Slice("int8", TRIPLES, start=n, stop=n + 1) for n in (0xFC, 0xFD)]
-    monkeypatch.setattr(run, "slices", lambda etype, *, in_c: parts if etype.id == "int8" else [])
+    monkeypatch.setattr(run_sweep, "slices", lambda etype, *, in_c: parts if etype.id == "int8" else [])
     swept = []
-    monkeypatch.setattr(run, "run_slice", lambda s, p: swept.append(p.start) or run_slice(s, p))
+    monkeypatch.setattr(run_sweep, "run_slice", lambda s, p: swept.append(p.start) or run_slice(s, p))
     return swept
 
 
@@ -157,31 +158,31 @@ def test_the_record_of_another_judge_is_not_believed(tmp_path, monkeypatch):
     subject = find_subject(PLANTED + "right")
     before = record_of(subject, tmp_path)
     before.add(Slice("int8", TRIPLES), Swept(1))
-    monkeypatch.setattr("sonnx_clip.sweep.record.CHECK", tmp_path / "check.c")
+    monkeypatch.setattr("sonnx_clip.sweep.sweep_record.CHECK", tmp_path / "check.c")
     (tmp_path / "check.c").write_text("another")
     assert record_of(subject, tmp_path).finished() == {}
     assert before.finished() == {"int8: all triples: 0x0: 0x0-0x0": Swept(1)}
 
 
 def test_a_sweep_that_compared_nothing_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "slices", lambda *_, **__: [])
+    monkeypatch.setattr(run_sweep, "slices", lambda *_, **__: [])
     done = status(tmp_path, "numpy")
     assert done.exit_code == 1
     assert "a sweep that compared nothing proves nothing" in done.output
 
 
 def test_a_slice_that_compared_nothing_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "slices", lambda *_, **__: [Slice("int8", TRIPLES)])
+    monkeypatch.setattr(run_sweep, "slices", lambda *_, **__: [Slice("int8", TRIPLES)])
     done = status(tmp_path, "numpy")
     assert done.exit_code == 1
     assert "0 of 0 results agree" in done.output
 
 
 def test_code_that_changes_under_the_sweep_stops_it():
-    from sonnx_clip.errors import UserError
+    from sonnx_clip.root.errors import UserError
 
     with pytest.raises(UserError, match="has changed during the sweep"):
-        run._in_worker(PLANTED + "right", "another digest", Slice("int8", TRIPLES))
+        run_sweep._in_worker(PLANTED + "right", "another digest", Slice("int8", TRIPLES))
 
 
 def test_the_ends_are_those_that_the_theorem_is_about():
@@ -217,4 +218,4 @@ def test_the_planes_that_the_theorem_needs_are_swept():
 
 
 def test_the_closing_line_of_nothing():
-    assert command.closing((), 1).startswith("0 of 0 results agree")
+    assert sweep_command.closing((), 1).startswith("0 of 0 results agree")

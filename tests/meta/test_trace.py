@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.prove import coverage
-from sonnx_clip.render import numpy_kernels
+from sonnx_clip.backends import numpy_kernels
+from sonnx_clip.prove import proof_coverage
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.trace import instrument, real
 from sonnx_clip.trace.arrays import SymbolicArray
@@ -274,7 +274,7 @@ def _with_paths(bench: Workbench, change: Callable[[Traced], Traced]) -> None:
     """Let the obligations be rendered from other paths than those that were followed."""
     right = traced_kernels(tuple(SPEC.element_types))
     wrong = tuple(change(t) for t in right)
-    for module in (numpy_kernels, coverage):
+    for module in (numpy_kernels, proof_coverage):
         bench.monkeypatch.setattr(module, "traced_kernels", lambda _: wrong)
     bench.generate()
 

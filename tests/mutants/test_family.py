@@ -6,19 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.mutants import programs
 from sonnx_clip.mutants.family import of_c, of_formula, of_python
-from sonnx_clip.mutants.record import (
-    SAME,
-    Record,
-    Row,
-    all_found,
-    closing_line,
-)
-from sonnx_clip.mutants.run import Journal, Run
+from sonnx_clip.mutants.mutants_record import SAME, Record, Row, all_found, closing_line
+from sonnx_clip.mutants.run_mutants import Journal, Run
 from sonnx_clip.mutants.theories import Theories, TheoryMutant, of_renderer, says_nothing
-from sonnx_clip.paths import repo_file
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.formulas import parse_formula
 from sonnx_clip.whyml.node import shown

@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from sonnx_clip.mutants.record import (
+from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.mutants.mutants_record import (
     KERNELS,
     PAGE,
     RECORD,
@@ -21,9 +22,8 @@ from sonnx_clip.mutants.record import (
     reasons,
     wrong_programs,
 )
-from sonnx_clip.paths import repo_file
 from sonnx_clip.prove.standing import by_definition
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from sonnx_clip.mutants.record import Record, all_found, closing_line, page
-from sonnx_clip.mutants.run import Journal, Run
+from sonnx_clip.mutants.mutants_record import Record, all_found, closing_line, page
+from sonnx_clip.mutants.run_mutants import Journal, Run
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from sonnx_clip import clip
-from sonnx_clip.conform.report import Report
-from sonnx_clip.errors import UserError
+from sonnx_clip.conform.check_report import Report
 from sonnx_clip.oracle import built, c_build, load_oracle, strict
 from sonnx_clip.oracle.built import installed, kernels
 from sonnx_clip.oracle.c_build import built_file, find_compiler, library_name, source_files
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.oracle.strict import clip_by_numpy
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 
 F = np.float32
 X = np.array([-0.0, 0.0, -1.5, np.nan, 7.0], F)

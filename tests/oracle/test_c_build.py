@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import c_build
 from sonnx_clip.oracle.c_build import built_library, find_compiler
+from sonnx_clip.root.errors import UserError
 
 
 @pytest.fixture(autouse=True)

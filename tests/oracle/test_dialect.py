@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sonnx_clip.errors import DialectError, UndefinedByDialectError, UserError
+from sonnx_clip.language import encode
+from sonnx_clip.language.convert import convert
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle.dialect import dialect, named
-from sonnx_clip.spec import encode, load_spec
-from sonnx_clip.spec.convert import convert
+from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserError
+from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialect_defaults import defaults
 from sonnx_clip.spec.readings import answers
-from sonnx_clip.special import special_patterns
 
 SPEC = load_spec()
 FLOAT = SPEC.element_type("float32")

@@ -8,10 +8,10 @@ import pytest
 
 from sonnx_clip import oracle
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
-from sonnx_clip.errors import UserError
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import evaluator, load_spec
-from sonnx_clip.special import special_patterns
 
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
 

@@ -9,10 +9,10 @@ import pytest
 
 from sonnx_clip import RestrictionError, clip
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle, strict
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.spec import load_spec
-from sonnx_clip.special import special_patterns
 
 pytestmark = pytest.mark.parametrize("by", ["numpy", "c"], indirect=True)
 TYPES = [dtype.name for dtype in PLANNERS]

@@ -13,10 +13,10 @@ import pytest
 import sonnx_clip
 from sonnx_clip import RestrictionError, clip
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
-from sonnx_clip.special import special_patterns
 
 F = np.float32
 X = np.array([[-1.0, 0.5], [np.nan, 7.0]], F)

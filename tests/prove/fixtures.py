@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the proofs; tests/meta and tests/render use them too."""
+"""Fixtures for the tests of the proofs; tests/meta and tests/backends use them too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip import paths
+from sonnx_clip.root import paths
 from sonnx_clip.spec import load
 from tests.prove.remembered import Remembered
 from tests.prove.workbench import HERE, SharedSpec, Workbench, copy_of_the_repository

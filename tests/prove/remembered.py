@@ -12,11 +12,11 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sonnx_clip.digest import digest_of_parts
-from sonnx_clip.files import write_whole_bytes
-from sonnx_clip.paths import repo_root
-from sonnx_clip.prove import declared, run, standing, tasks
+from sonnx_clip.prove import declared_by_why3, prove_all, standing, tasks
 from sonnx_clip.prove.provers import ask
+from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.files import write_whole_bytes
+from sonnx_clip.root.paths import repo_root
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.prove.provers import Answer, Limits, Prover, Running
     from sonnx_clip.prove.standing import Standing
-    from sonnx_clip.render.obligation import Obligation
     from sonnx_clip.spec import Spec
 
 _REAL: Final = {name: shutil.which(name) for name in ("why3", "z3", "cvc5")}
@@ -48,9 +48,9 @@ class Remembered:
 
     def use(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Let the proofs ask here first."""
-        for module in (tasks, declared):
+        for module in (tasks, declared_by_why3):
             monkeypatch.setattr(module, "run_why3", self.run_why3)
-        monkeypatch.setattr(run, "ask", self.ask)
+        monkeypatch.setattr(prove_all, "ask", self.ask)
         monkeypatch.setattr(standing, "_of_subject", self.of_subject)
 
     def run_why3(self, command: list[str]) -> subprocess.CompletedProcess[str] | None:

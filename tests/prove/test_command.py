@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.prove import command
+from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.cli import prove_command
 from sonnx_clip.prove.counterexample import explain_failure
-from sonnx_clip.prove.declared import differences_from_why3
+from sonnx_clip.prove.declared_by_why3 import differences_from_why3
 from sonnx_clip.prove.provers import Prover
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.prove.trusted import Trusted
-from sonnx_clip.render.generate import all_obligations
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def test_an_edit_of_a_title_asks_nothing(bench: Workbench) -> None:
 
 
 def test_only_some_failures_are_shown_in_full(bench: Workbench) -> None:
-    bench.monkeypatch.setattr(command, "_SHOWN", 1)
+    bench.monkeypatch.setattr(prove_command, "_SHOWN", 1)
     bench.plant("spec/clip.yaml", "claim: prose_applies\n", "claim: prose_applies and L < M\n")
     bench.believe_the_yaml()
     bench.generate()
@@ -207,16 +207,16 @@ def test_only_some_failures_are_shown_in_full(bench: Workbench) -> None:
 
 def test_a_complete_run_is_kept(bench: Workbench) -> None:
     """What a complete run is does not depend on how many obligations there are."""
-    bench.monkeypatch.setattr(command, "uncovered", lambda *_: [])
-    bench.monkeypatch.setattr(command, "require_coverage", lambda *_: None)  # its answers name others
-    whole = command.render_theories
+    bench.monkeypatch.setattr(prove_command, "uncovered", lambda *_: [])
+    bench.monkeypatch.setattr(prove_command, "require_coverage", lambda *_: None)  # its answers name others
+    whole = prove_command.render_theories
 
     def fewer(spec):
         rendered = whole(spec)
         few = tuple(o for o in rendered.obligations if o.subject == "clip")
         return type(rendered)(rendered.files, few)
 
-    bench.monkeypatch.setattr(command, "render_theories", fewer)
+    bench.monkeypatch.setattr(prove_command, "render_theories", fewer)
     ended = bench.prove()
     kept = json.loads((bench.build / "proofs.json").read_text())
     assert kept["complete"]
@@ -303,7 +303,7 @@ def test_only_theories_that_changed_are_compared_again_with_what_why3_reads(benc
         compared.append(list(files))
         return differences_from_why3(texts, files, jobs)
 
-    bench.monkeypatch.setattr(command, "differences_from_why3", noted)
+    bench.monkeypatch.setattr(prove_command, "differences_from_why3", noted)
     int8, uint8 = "generated/why3/int8.mlw", "generated/why3/uint8.mlw"
     for id_, fresh in (("int8", int8), ("int8", ""), ("uint8", uint8)):
         assert bench.prove("--only", f"{id_}.monotone").status == 0
@@ -311,7 +311,7 @@ def test_only_theories_that_changed_are_compared_again_with_what_why3_reads(benc
             generated = [file for file in compared.pop() if file.startswith("generated/")]
             assert generated == [fresh]
         assert not compared
-    bench.monkeypatch.setattr(command, "differences", lambda *_: [])
+    bench.monkeypatch.setattr(prove_command, "differences", lambda *_: [])
     bench.plant(uint8, "module Instance\n", "module Instance\n  axiom more: false\n")
     assert bench.prove("--only", "uint8.monotone").status == 1  # the axiom is new to the golden list
     assert compared.pop() == [uint8]
@@ -319,7 +319,9 @@ def test_only_theories_that_changed_are_compared_again_with_what_why3_reads(benc
     assert not compared
     refused = Trusted("refused", uint8, uint8, "Why3 alone reads 1 axiom more", "", ())
     bench.plant(uint8, "  axiom more: false\n", "  axiom more: 0 = 1\n")
-    bench.monkeypatch.setattr(command, "differences_from_why3", lambda *_: compared.append([]) or (refused,))
+    bench.monkeypatch.setattr(
+        prove_command, "differences_from_why3", lambda *_: compared.append([]) or (refused,)
+    )
     for _ in range(2):  # what is read otherwise is never known
         assert bench.prove("--only", "uint8.monotone").status == 1
         assert compared.pop() == []

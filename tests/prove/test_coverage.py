@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.prove import command
-from sonnx_clip.prove.coverage import uncovered
-from sonnx_clip.render.generate import all_obligations, ids_of
+from sonnx_clip.backends.generate import all_obligations, ids_of
+from sonnx_clip.cli import prove_command
+from sonnx_clip.prove.proof_coverage import uncovered
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from sonnx_clip.render.obligation import Obligation
+    from sonnx_clip.claims.obligation import Obligation
     from tests.prove.workbench import Workbench
 
 SPEC = load_spec()
@@ -114,7 +114,7 @@ def test_a_gap_stops_the_proofs(real_bench: Workbench) -> None:
     def lose(spec: object, obligations: tuple[Obligation, ...]) -> list[str]:
         return uncovered(SPEC, [o for o in obligations if o.id != "uint8.monotone"])
 
-    real_bench.monkeypatch.setattr(command, "uncovered", lose)
+    real_bench.monkeypatch.setattr(prove_command, "uncovered", lose)
     for form in ((), ("--json",)):
         ended = real_bench.prove("--only", "int8.monotone", *form)
         assert ended.status == 1

@@ -30,7 +30,7 @@ PATIENCE = 60  # seconds
 PROGRAM = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from sonnx_clip.cli import main
+from sonnx_clip.cli.app import main
 main()
 """
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.prove.ledger import Ledger, TaskName
 from sonnx_clip.prove.provers import Answer, Limits, Prover
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
+from sonnx_clip.backends.drivers import COMMANDS, configuration
+from sonnx_clip.claims.obligation import Obligation
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import (
     NAMES,
@@ -21,8 +21,8 @@ from sonnx_clip.prove.provers import (
     read_answer,
     run_limited,
 )
-from sonnx_clip.render.drivers import COMMANDS, configuration
-from sonnx_clip.render.obligation import Obligation
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from pathlib import Path

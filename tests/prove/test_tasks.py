@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_root
+from sonnx_clip.backends import drivers
+from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.prove import tasks
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import find_provers
@@ -24,8 +24,8 @@ from sonnx_clip.prove.tasks import (
     source_digest,
     source_of,
 )
-from sonnx_clip.render import drivers
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 

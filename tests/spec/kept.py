@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip import paths
-from sonnx_clip.digest import digest_of_parts
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root import paths
+from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import compiled
 from sonnx_clip.spec.checked import read_and_check
 
@@ -120,9 +120,9 @@ def _pipe(own: Repository) -> None:
 STALE = {
     "yaml": _append("spec/clip.yaml"),
     "quoted text": _append("spec/sources/numpy-clip.txt"),
-    "code of the checks": _append("sonnx_clip/spec/meaning.py"),
+    "code of the checks": _append("sonnx_clip/spec/meaning_checks.py"),
     "code that keeps it": _append("sonnx_clip/spec/compiled.py"),
-    "code outside the folder": _append("sonnx_clip/errors.py"),
+    "code outside the folder": _append("sonnx_clip/root/errors.py"),
 }
 # The file is not what was written.
 SPOILT = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import Spec, alike, load_spec, readings
 from sonnx_clip.spec.alike import CORE
 from sonnx_clip.spec.claim_checks import SPOKEN_OF, _claims

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.digest import digest_of
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_root
+from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import Spec, compiled
 from sonnx_clip.spec.checked import read_and_check
 from tests.spec.kept import SPOILT, STALE, Repository, repository
@@ -138,7 +138,7 @@ def test_nobody_else_can_write_what_is_kept(own: Repository) -> None:
 
 
 _AT_ONCE = """
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import compiled
 from sonnx_clip.spec.checked import read_and_check
 
@@ -148,7 +148,7 @@ print(compiled.kept(repo_file("spec/clip.yaml"), read_and_check).digest)
 
 _UNCOVERED = """
 import sys
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import compiled
 from sonnx_clip.spec.checked import read_and_check
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.render.generate import all_obligations
+from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 

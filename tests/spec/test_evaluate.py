@@ -9,6 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from sonnx_clip.language import encode
+from sonnx_clip.language.values import identical
 from sonnx_clip.spec import (
     DeclaredTensor,
     Evaluator,
@@ -18,15 +20,14 @@ from sonnx_clip.spec import (
     class_of,
     clip_value,
     declared_example,
-    encode,
     evaluator,
     latitudes_of,
     load_spec,
 )
-from sonnx_clip.spec.values import identical
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec import ElementType, Spec, Value
+    from sonnx_clip.language import ElementType, Value
+    from sonnx_clip.spec import Spec
 
 SPEC = load_spec()
 FLOAT32 = SPEC.element_type("float32")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import ValidationError
 
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_file
-from sonnx_clip.spec import FloatBits, Spec, load_spec, tree, unparse
+from sonnx_clip.language import FloatBits, tree, unparse
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.spec import clip_value, encode
+from sonnx_clip.language import encode
+from sonnx_clip.language.values import identical, order_key
+from sonnx_clip.spec import clip_value
 from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
 from sonnx_clip.spec.readings import (
     agrees,
@@ -19,10 +21,10 @@ from sonnx_clip.spec.readings import (
     same_value,
     triples,
 )
-from sonnx_clip.spec.values import identical, order_key
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.readings import Triple
 

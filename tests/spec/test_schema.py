@@ -6,7 +6,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.schema import schema_text
 
 SCHEMA = json.loads(schema_text())

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip import special
-from sonnx_clip.cli import app
+from sonnx_clip.cli import sweep_command
+from sonnx_clip.cli.app import app
 from sonnx_clip.conform import dtypes
-from sonnx_clip.errors import UserError
+from sonnx_clip.language import special
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import evaluate, load_spec
-from sonnx_clip.sweep import command, record, run, slices
+from sonnx_clip.sweep import run_sweep, slices, sweep_record
 from sonnx_clip.sweep.slices import BOUNDS, SPECIAL_BOUND, TABLE, Slice, swept_types
 from sonnx_clip.sweep.subjects import find_subject
 from sonnx_clip.sweep.tables import Findings, check, table_of
@@ -45,11 +46,11 @@ def test_a_finished_slice_is_not_believed_when_what_is_due_or_swept_has_changed(
     module, tmp_path, monkeypatch
 ):
     """Which bounds are special does not stand in the id of a slice."""
-    before = record.judge_digest()
+    before = sweep_record.judge_digest()
     changed = tmp_path / "changed.py"
     changed.write_bytes(Path(module.__file__).read_bytes() + b"# changed")
     monkeypatch.setattr(module, "__file__", str(changed))
-    assert record.judge_digest() != before
+    assert sweep_record.judge_digest() != before
 
 
 def test_the_program_in_c_and_the_tables_in_numpy_are_due_the_same():
@@ -99,7 +100,7 @@ def test_a_signed_kernel_gets_signed_bounds():
 def short(monkeypatch):
     """One slice of a type."""
     real = slices.slices
-    monkeypatch.setattr(run, "slices", lambda etype, *, in_c: list(real(etype, in_c=in_c))[:2])
+    monkeypatch.setattr(run_sweep, "slices", lambda etype, *, in_c: list(real(etype, in_c=in_c))[:2])
 
 
 def test_two_processes_sweep_8_bits(tmp_path, short):
@@ -112,8 +113,8 @@ def test_two_processes_sweep_8_bits(tmp_path, short):
 
 
 def test_a_complete_sweep_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "slices", lambda etype, *, in_c: [Slice(etype.id, "", "min", 0, 0, 9)])
-    assert command.run(names=[], types=[], jobs=1, as_json=False, build=tmp_path) == 0
+    monkeypatch.setattr(run_sweep, "slices", lambda etype, *, in_c: [Slice(etype.id, "", "min", 0, 0, 9)])
+    assert sweep_command.run(names=[], types=[], jobs=1, as_json=False, build=tmp_path) == 0
     data = json.loads((tmp_path / "sweep.json").read_text())
     assert data["complete"]
     assert data["agree"]
@@ -123,7 +124,7 @@ def test_a_complete_sweep_is_written(tmp_path, monkeypatch):
 
 
 def test_json_goes_to_standard_output(tmp_path, short, capsys):
-    assert command.run(names=["c"], types=["uint8"], jobs=1, as_json=True, build=tmp_path) == 0
+    assert sweep_command.run(names=["c"], types=["uint8"], jobs=1, as_json=True, build=tmp_path) == 0
     assert json.loads(capsys.readouterr().out)["sweeps"][0]["compared"] == 4_194_304
 
 
@@ -137,13 +138,13 @@ def test_json_goes_to_standard_output(tmp_path, short, capsys):
 )
 def test_what_is_not_known_is_named(tmp_path, names, types, words):
     with pytest.raises(UserError, match=words):
-        command.run(names=names, types=types, jobs=1, as_json=False, build=tmp_path)
+        sweep_command.run(names=names, types=types, jobs=1, as_json=False, build=tmp_path)
 
 
 def test_a_record_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "c.jsonl").mkdir()
     with pytest.raises(UserError, match="cannot be written"):
-        record.Record(tmp_path / "c.jsonl").add(Slice("int8", TABLE), run.Swept(1))
+        sweep_record.Record(tmp_path / "c.jsonl").add(Slice("int8", TABLE), run_sweep.Swept(1))
 
 
 def test_lines_that_are_no_results_are_not_believed(tmp_path):
@@ -151,7 +152,7 @@ def test_lines_that_are_no_results_are_not_believed(tmp_path):
     path.write_text(
         '{"slice": "a"}\nnonsense\n[]\n{"slice": "b", "compared": 1, "wrong": 0, "first": []}\n{"sl'
     )
-    kept = record.Record(path)
+    kept = sweep_record.Record(path)
     assert list(kept.finished()) == ["b"]
-    kept.add(Slice("int8", TABLE), run.Swept(2))
+    kept.add(Slice("int8", TABLE), run_sweep.Swept(2))
     assert len(kept.finished()) == 2

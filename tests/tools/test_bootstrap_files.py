@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from packaging.requirements import Requirement
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from pathlib import Path

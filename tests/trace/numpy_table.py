@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from sonnx_clip.spec import load_spec
-from sonnx_clip.trace.evaluate import Reading, evaluate, reading
-from sonnx_clip.trace.table import Meaning, table
+from sonnx_clip.trace.evaluate_table import Reading, evaluate, reading
+from sonnx_clip.trace.numpy_meaning import Meaning, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sonnx_clip.special import special_patterns
-from sonnx_clip.trace.evaluate import Reading
-from sonnx_clip.trace.table import table
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.trace.evaluate_table import Reading
+from sonnx_clip.trace.numpy_meaning import table
 from tests.trace.numpy_table import (
     REAL,
     TYPES,

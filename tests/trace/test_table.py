@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from sonnx_clip.errors import UserError
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
-from sonnx_clip.trace.evaluate import Reading, evaluate
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.trace.evaluate_table import Reading, evaluate
 from sonnx_clip.trace.formula import FormulaError, parse
-from sonnx_clip.trace.table import PATH, table
+from sonnx_clip.trace.numpy_meaning import PATH, table
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench

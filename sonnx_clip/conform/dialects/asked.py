@@ -10,16 +10,17 @@ import numpy as np
 from sonnx_clip.conform.dialects.forms import clip_model, forms_of
 from sonnx_clip.conform.dialects.process import ModelCalls
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
-from sonnx_clip.spec.values import encode
-from sonnx_clip.special import special_patterns
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.dialects.forms import Form
     from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.language import ElementType
     from sonnx_clip.oracle.dialect import Dialect
-    from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.spec import Spec
 
 # FLOATs at which attributes are tried: signs of zero, infinities, NaN, the limits, subnormals, what becomes
 # an infinity, a zero or another number in float16. Every pair of them, so inverted ones too.

@@ -9,7 +9,7 @@ import onnx
 from onnx import helper
 
 from sonnx_clip.conform.dtypes import numpy_type
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

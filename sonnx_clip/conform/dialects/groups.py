@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.dialects.comparison_record import Group, Place
 from sonnx_clip.conform.dialects.obligations import known_obligations
-from sonnx_clip.conform.dialects.record import Group, Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.conform.dialects.comparison_record import Cell
 from sonnx_clip.conform.dialects.explanations import (
     Rule,
     allowed_by,
@@ -14,7 +15,6 @@ from sonnx_clip.conform.dialects.explanations import (
     same_or_nan,
 )
 from sonnx_clip.conform.dialects.obligations import is_shown
-from sonnx_clip.conform.dialects.record import Cell
 from sonnx_clip.conform.dialects.refusals import refusal
 from sonnx_clip.conform.dialects.witness import failure_witness, witness
 from sonnx_clip.conform.dtypes import bits_type
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.calls import Answer
     from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dialects.comparison_record import Witness
     from sonnx_clip.conform.dialects.explanations import Explanation
-    from sonnx_clip.conform.dialects.record import Witness
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.spec import Spec
 

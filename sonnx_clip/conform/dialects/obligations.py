@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.paths import repo_file
+from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.dialects.explanations import Rule

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
-from sonnx_clip.spec.convert import convert
-from sonnx_clip.spec.values import encode, integer_range
+from sonnx_clip.language.convert import convert
+from sonnx_clip.language.values import encode, integer_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.conform.dialects.asked import Asked
     from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.spec import ElementType, Spec
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.dialects.record import Witness
+from sonnx_clip.conform.dialects.comparison_record import Witness
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
+from sonnx_clip.language.show import show
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.show import show
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.dialects.asked import Asked

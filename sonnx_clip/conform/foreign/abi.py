@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, field_validator
 
 from sonnx_clip.conform.foreign.frames import TYPES
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 Operand = Literal["x", "y", "min", "max", "n"]
 Length = Literal["size_t", "int32", "uint32", "int64", "uint64"]

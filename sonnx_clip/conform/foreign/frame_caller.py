@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.calls import Request
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.conform.foreign.frames import Reply
-    from sonnx_clip.conform.foreign.names import ProgramName
+    from sonnx_clip.conform.foreign.runtime_names import ProgramName
 
 _BY_ID = {layout.id: layout for layout in LAYOUTS}
 _QUICK, _SLOW = 0.01, 0.05  # seconds of a frame: below more calls go into the next, above fewer

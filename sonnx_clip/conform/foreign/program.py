@@ -30,16 +30,16 @@ from sonnx_clip.conform.foreign.frames import (
     reply_size,
     write_request,
 )
-from sonnx_clip.conform.foreign.names import program_name
+from sonnx_clip.conform.foreign.runtime_names import program_name
 from sonnx_clip.conform.words import how_ended, printable
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.conform.foreign.frames import Hello, Reply
-    from sonnx_clip.conform.foreign.names import ProgramName
+    from sonnx_clip.conform.foreign.runtime_names import ProgramName
 
 _HIGH = 64  # descriptors of ours stay clear of 3 and 4
 _LOOK = 0.05

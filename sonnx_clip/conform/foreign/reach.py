@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.conform.chosen_triples import Table
 from sonnx_clip.conform.layouts import LAYOUTS
-from sonnx_clip.conform.vectors import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

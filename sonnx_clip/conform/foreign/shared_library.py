@@ -16,10 +16,10 @@ import numpy as np
 
 from sonnx_clip.conform.dtypes import bits_type
 from sonnx_clip.conform.foreign.abi import place, read_abi
-from sonnx_clip.conform.foreign.names import library_name
 from sonnx_clip.conform.foreign.program import Fault, Refused, Unsupported
+from sonnx_clip.conform.foreign.runtime_names import library_name
 from sonnx_clip.conform.runtimes import Runtime
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.foreign.names import file_name
-from sonnx_clip.errors import UserError
+from sonnx_clip.conform.foreign.runtime_names import file_name
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -52,7 +52,7 @@ class FormCaller:
 
 def form_function(runtime: Runtime, form: ModelForm, etype: str) -> ClipFunction:
     """A function (x, min, max) by models of a form; the last one stays open while it can serve."""
-    from sonnx_clip.conform.runtimes.model import model_of_form  # needs onnx, as the runtime does
+    from sonnx_clip.conform.runtimes.clip_model import model_of_form  # needs onnx, as the runtime does
 
     open_model = runtime.open_model if form.optimised else runtime.open_unoptimised
     assert open_model is not None

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.conform.chosen_triples import Table, covering_bounds, tabulate
 from sonnx_clip.conform.dtypes import Array, bits_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.model_forms.form_caller import FormRequest
 from sonnx_clip.conform.session import cut
-from sonnx_clip.conform.vectors import Table, covering_bounds, tabulate
-from sonnx_clip.spec.values import integer_range
-from sonnx_clip.special import special_patterns
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import integer_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.conform.model_forms.axes import ModelForm
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 _LAYOUTS = {0: "0-d", 1: PLAIN.id, 2: "rank-2", 4: "rank-4"}
 _LENGTHS = {layout.id: layout.length for layout in LAYOUTS}

@@ -7,16 +7,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.model_forms.axes import described
-from sonnx_clip.conform.report import FAILING
 from sonnx_clip.conform.verdicts import by_form, worst
 from sonnx_clip.conform.words import printable
-from sonnx_clip.counts import counted
+from sonnx_clip.root.counts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.report import Deviation, FormReport, Report, TypeReport, Verdict
+    from sonnx_clip.conform.check_report import Deviation, FormReport, Report, TypeReport, Verdict
 
 _LONGEST = 400  # characters of a refusal that are shown
 

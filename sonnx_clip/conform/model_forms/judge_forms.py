@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.model_forms.axes import FIRST_OPSET, base, covering, every_form
 from sonnx_clip.conform.model_forms.form_plan import form_plan
-from sonnx_clip.conform.report import FormReport
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.verdicts import by_form, with_forms, worst
-from sonnx_clip.errors import UserError
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sonnx_clip.conform.check_report import TypeReport, Verdict
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.model_forms.axes import Choice, ModelForm
-    from sonnx_clip.conform.report import TypeReport, Verdict
     from sonnx_clip.conform.session import Session
-    from sonnx_clip.spec.types import ElementType
+    from sonnx_clip.language.types import ElementType
 
 _STOPS = ("crashed", "environment")
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sonnx_clip.conform.foreign.names import file_name, library_name, program_name
-from sonnx_clip.digest import digest_of
-from sonnx_clip.errors import UserError
-from sonnx_clip.paths import repo_root
+from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, program_name
+from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
@@ -143,7 +143,7 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
         TypeError: what is named is no function.
     """
     if program_name(name) is not None:
-        from sonnx_clip.conform.foreign.programs import program_runtime
+        from sonnx_clip.conform.foreign.program_runtime import program_runtime
 
         return program_runtime(name, board)
     if library_name(name) is not None:

@@ -9,7 +9,7 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 
 from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, RunText, Runtime
-from sonnx_clip.conform.runtimes.model import one_node_model, parse_call
+from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import onnxruntime
 
 from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, RunText, Runtime
-from sonnx_clip.conform.runtimes.model import one_node_model, parse_call
+from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,9 +7,9 @@ from typing import Any
 import sonnx_clip
 from sonnx_clip.conform.runtimes import ClipFunction, Runtime
 from sonnx_clip.conform.runtimes.every_way import every_way
-from sonnx_clip.errors import UserError
 from sonnx_clip.oracle import built
 from sonnx_clip.oracle.strict import clip, clip_by_numpy
+from sonnx_clip.root.errors import UserError
 
 
 def both_kinds() -> ClipFunction:

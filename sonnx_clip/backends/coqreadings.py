@@ -1,0 +1,146 @@
+"""Renders the readings into Coq: what each allows, and exactly where it agrees with the cases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sonnx_clip.backends.coqparts import (
+    ALL,
+    FOLDER,
+    TACTIC,
+    TRIPLE,
+    Statement,
+    check_names,
+    computed,
+    defined,
+    preamble,
+)
+from sonnx_clip.backends.coqterm import CoqPrinter
+from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.theory import header
+from sonnx_clip.backends.why3 import definitions_beyond_readings, definitions_used, reading_trees
+from sonnx_clip.language import tree
+from sonnx_clip.language.walk import subtrees
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import FamilyId
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Reading
+
+EVERY = "forall x l m y : t"
+SAME_VALUE = "Clip.same y (cases x l m)"
+SAME_BITS = "y = cases x l m"
+# In which files Coq proves what the YAML says of the readings, without the ending.
+MODULES: dict[FamilyId, str] = {"real": "RealReadings", "int": "IntReadings", "float": "FloatReadings"}
+
+
+def render_readings(spec: Spec) -> dict[str, str]:
+    """The file of the readings of each family, by its path."""
+    return {
+        f"{FOLDER}/{MODULES[family.id]}.v": ReadingsFile(spec, family.id).text() for family in spec.families
+    }
+
+
+def theorems_of(reading: Reading, family: FamilyId) -> Iterator[str]:
+    """The names of the theorems that a reading has in a family."""
+    yield f"{reading.word}_answers"
+    yield f"{reading.word}_agrees"
+    if family in reading.agrees:
+        yield f"{reading.word}_agrees_nowhere_else"
+    yield f"{reading.word}_agrees_bitwise"
+    if family in reading.agrees_bitwise:
+        yield f"{reading.word}_agrees_bitwise_nowhere_else"
+
+
+@dataclass(frozen=True)
+class ReadingsFile:
+    """Builds the file of the readings of one family."""
+
+    spec: Spec
+    family: FamilyId
+
+    def text(self) -> str:
+        """The whole file."""
+        used = definitions_used(self.spec, reading_trees(self.spec))
+        elsewhere = {d.id for d in definitions_beyond_readings(self.spec)}
+        definitions = [defined(self.family, d) for d in used if d.id not in elsewhere]
+        readings = [statement for r in self.spec.readings for statement in self._reading(r)]
+        theorems = [theorem for r in self.spec.readings for theorem in self._theorems(r)]
+        own = [d.name for d in (*definitions, *readings)]
+        check_names([*(d.id for d in used if d.id in elsewhere), *own], [t.name for t in theorems])
+        names = [*reversed([d.name for d in readings]), *(d.id for d in reversed(used)), "cases"]
+        names += [case.id for case in reversed(self.spec.cases)]
+        module = self.family.capitalize()
+        return template("family_readings.v.j2").render(
+            header=header(self.spec),
+            family=self.family,
+            preamble=preamble(
+                self.family, "Readings",
+                "From SonnxClip Require Import ByWorlds.\n"
+                f"From SonnxClip.Generated Require Import {module}.\n",
+            ),
+            tactic=TACTIC[self.family],
+            definitions=definitions,
+            readings=readings,
+            names=names,
+            theorems=theorems,
+        )  # fmt: skip
+
+    # --- Definitions ----------------------------------------------------------------------------------
+
+    def _reading(self, r: Reading) -> Iterator[Statement]:
+        name = f"{r.word}_returns"
+        yield computed(self.family, name, f"{TRIPLE} y", r.returns, f"{r.id}: {r.title}")
+        if self.family in r.agrees:
+            title = f"Where {r.id} has the value of the cases"
+            yield self._region(f"{r.word}_region", r.agrees[self.family], title)
+        if self.family in r.agrees_bitwise:
+            title = f"Where {r.id} has the bits of the cases"
+            yield self._region(f"{r.word}_region_bitwise", r.agrees_bitwise[self.family], title)
+
+    def _region(self, name: str, region: Expr, title: str) -> Statement:
+        uses_y = any(isinstance(node, tree.Name) and node.id == "Y" for node in subtrees(region))
+        body = ("let y := cases x l m in\n  " if uses_y else "") + CoqPrinter(self.family, name).computed(
+            region
+        )
+        return Statement(title, name, f"{name} ({TRIPLE} : t) : bool", body)
+
+    # --- Theorems -------------------------------------------------------------------------------------
+
+    def _theorems(self, r: Reading) -> Iterator[Statement]:
+        returns, shows = f"{r.word}_returns x l m y", (r.id,)
+        yield Statement(
+            f"{r.id} allows an answer for every input",
+            f"{r.word}_answers",
+            statement=f"{ALL}, exists y, {returns}",
+            shows=shows,
+            proof="elsewhere",
+        )
+        yield from self._agreement(r, f"{r.word}_agrees", self.family in r.agrees, "value", SAME_VALUE)
+        yield from self._agreement(
+            r, f"{r.word}_agrees_bitwise", self.family in r.agrees_bitwise, "bits", SAME_BITS
+        )
+
+    def _agreement(self, r: Reading, name: str, somewhere: bool, what: str, same: str) -> Iterator[Statement]:
+        returns = f"{r.word}_returns x l m y"
+        region = f"{r.word}_region{'_bitwise' * (what == 'bits')} x l m"
+        where = "There" if somewhere else "Everywhere"
+        yield Statement(
+            f"{where} every answer that {r.id} allows has the {what} of the cases",
+            name,
+            statement=f"{EVERY}, {f'{region} -> ' * somewhere}{returns} -> {same}",
+            shows=(r.id,),
+        )
+        if somewhere:
+            other = "another value" if what == "value" else "other bits"
+            yield Statement(
+                f"Elsewhere {r.id} allows an answer of {other}",
+                f"{name}_nowhere_else",
+                statement=f"{ALL},\n  ~ {region} -> exists y, {returns} /\\ ~ ({same})",
+                shows=(r.id,),
+                proof="elsewhere",
+            )

@@ -1,0 +1,69 @@
+"""Renders the dialects: for each element type where they agree with the cases, and what they add to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sonnx_clip.backends.dialect_goals import DialectGoals, of_type, readings_of
+from sonnx_clip.backends.reading_goals import returns
+from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
+from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
+from sonnx_clip.backends.whyml_printer import Printer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import FamilyId
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.dialects import Dialect
+    from sonnx_clip.spec.entries import Reading
+
+THEORIES = "generated/why3"
+
+
+def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+    """The theories of the dialects by their path in the repository, and their obligations."""
+    files: dict[str, str] = {}
+    obligations: list[Obligation] = []
+    for etype in spec.element_types:
+        dialects = of_type(spec, etype)
+        if not dialects:
+            continue
+        path = f"{THEORIES}/dialects_{etype.id}.mlw"
+        readings = readings_of(spec, dialects)
+        regions = _regions(readings, etype.family) + _of_dialects(dialects, etype.family)
+        used = definitions_used(spec, [*(r.returns for r in readings), *regions])
+        goals = [*DialectGoals(spec, etype).all(), smoke("smoke_dialects")]
+        printer = Printer(etype, {"X": "x", "L": "l", "M": "m", "Y": "y"})
+        files[path] = template("dialects.mlw.j2").render(
+            header=header(spec),
+            etype=etype,
+            converts=any(d.converts_to(etype.id) for d in dialects),
+            scales=etype.family == "float" and any(d.scale_bias for d in dialects),
+            cases=declared_cases(spec, printer),
+            result=result_of_cases(spec),
+            definitions=[definition(d, etype) for d in used],
+            readings=[
+                {"id": r.id, **declare(returns(r), "x l m y", "t", printer.show(r.returns), r.title)}
+                for r in readings
+            ],
+            goals=goals[:-1],
+        )
+        obligations += obligations_of(etype.id, path, "Dialects", goals)
+    return files, tuple(obligations)
+
+
+def _regions(readings: Sequence[Reading], family: FamilyId) -> list[Expr]:
+    """Where the readings agree with the cases, in one family."""
+    both = [regions for reading in readings for regions in (reading.agrees, reading.agrees_bitwise)]
+    return [regions[family] for regions in both if family in regions]
+
+
+def _of_dialects(dialects: Sequence[Dialect], family: FamilyId) -> list[Expr]:
+    """Where the dialects allow more than those before them, or are what their pages say they equal."""
+    every = [d.widens for d in dialects]
+    every += [d.equivalence.where for d in dialects if d.equivalence is not None]
+    return [regions[family] for regions in every if family in regions]

@@ -1,0 +1,206 @@
+"""Renders what the NumPy kernels compute into obligations: for all x, min and max, kernel = Clip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from sonnx_clip.backends.goal import Goal
+from sonnx_clip.backends.integer_route import integer_route
+from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.theory import header, obligations_of, smoke
+from sonnx_clip.trace.branches import lines, tree, words
+from sonnx_clip.trace.symbolic_run import clone_name
+from sonnx_clip.trace.tracing import traced_kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from sonnx_clip.claims.obligation import Kind, Obligation
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.trace.evaluate_table import ReadingName
+    from sonnx_clip.trace.explore import Path, Traced
+    from sonnx_clip.trace.numpy_meaning import ValueKind
+
+_SYMBOLS: dict[ReadingName, Mapping[str, str]] = {
+    "Float": {"nan": "nan", "lt": "lt", "le": "le", "eq": "eq"},
+    "Signed": {"nan": "never", "lt": "slt", "le": "sle", "eq": "same"},
+    "Unsigned": {"nan": "never", "lt": "ult", "le": "ule", "eq": "same"},
+}
+FOLDER = "generated/why3"
+THEORIES = ("NumpyOutOfPlace", "NumpyInPlace")
+_WIDTH = 60
+_BITS = ("bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub")
+
+
+@dataclass(frozen=True)
+class KernelGoal:
+    """A goal as the template prints it: its formula is laid out already."""
+
+    name: str
+    kind: Kind
+    shows: tuple[str, ...]
+    title: str
+    lines: tuple[str, ...]
+
+    @property
+    def goal(self) -> Goal:
+        """The goal as the list of obligations knows it."""
+        return Goal(self.name, self.kind, self.shows, self.title, " ".join(" ".join(self.lines).split()))
+
+
+def goal_name(traced: Traced, what: str) -> str:
+    """The name of a goal about a kernel: ``numpy_limit_in_place``."""
+    return f"numpy_{what}_{'in_place' if traced.in_place else 'out_of_place'}"
+
+
+def kernels_of(traced: Traced) -> Mapping[str, tuple[Path, ...]]:
+    """The kernels that a planner chooses, each with the paths through it, in the order of their names."""
+    ordered = sorted(traced.paths, key=lambda p: p.kernel)
+    return {name: tuple(paths) for name, paths in groupby(ordered, key=lambda p: p.kernel)}
+
+
+def numpy_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+    """The kernels of all machine types, by path in the repository, and their obligations.
+
+    Raises:
+        UserError: the kernels hold what tracing cannot see, or what no input reaches.
+    """
+    every = traced_kernels(tuple(spec.element_types))
+    traced, rendered = spec.memo.get(("numpy theories", ""), (None, None))
+    if traced is not every or rendered is None:
+        rendered = _theories(spec, every)
+        spec.memo["numpy theories", ""] = every, rendered
+    found: tuple[Mapping[str, str], tuple[Obligation, ...]] = rendered
+    return found
+
+
+def _theories(spec: Spec, every: Sequence[Traced]) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+    files: dict[str, str] = {}
+    obligations: list[Obligation] = []
+    for etype in dict.fromkeys(t.etype for t in every):
+        path = f"{FOLDER}/numpy_{etype.id}.mlw"
+        files[path], found = numpy_theory(spec, [t for t in every if t.etype == etype], path)
+        obligations += found
+    return files, tuple(obligations)
+
+
+def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, list[Obligation]]:
+    """The theory of the kernels of one element type, out of place and in place, and its obligations."""
+    etype = both[0].etype
+    shows = (etype.id, *(case.id for case in spec.cases))
+    modules, found = [], []
+    for traced in both:
+        name = THEORIES[traced.in_place]
+        goals = tuple(_goals(traced, shows))
+        end = smoke(f"smoke_{goal_name(traced, 'kernels')}")
+        modules.append(_module(traced, name, goals, end.name))
+        found += obligations_of(etype.id, path, name, [*(g.goal for g in goals), end])
+    route = integer_route(etype)
+    if route is not None:
+        of_route = [*route.goals, smoke("smoke_integer_route")]
+        found = [*obligations_of(etype.id, path, "IntegerRoute", of_route), *found]
+    text = template("numpy_type.mlw.j2").render(
+        header=header(spec), etype=etype, modules=modules, route=route
+    )
+    return text, found
+
+
+def _module(traced: Traced, name: str, goals: Sequence[KernelGoal], end: str) -> dict[str, object]:
+    ways = tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0")
+    given = _parameters(traced)
+    used = words(ways)
+    title = "`out` is `x`." if traced.in_place else "`out` shares no memory with `x`."
+    return {
+        "name": name,
+        "title": title,
+        "clones": list(_clones(traced)),
+        "integers": any(how not in (None, "Float") for _, how in traced.clones),
+        "parameters": " ".join(
+            f"({'' if n in used else '_'}{n}: {_type(kind)})" for n, kind in given.items()
+        ),
+        "way": lines(ways),
+        "goals": goals,
+        "smoke": end,
+    }
+
+
+def _goals(traced: Traced, shows: tuple[str, ...]) -> Iterator[KernelGoal]:
+    where = "in place" if traced.in_place else "out of place"
+    for kernel, paths in kernels_of(traced).items():
+        claim = tree(paths, lambda p: f"{p.result} = clip x l m", "true")
+        free = _united(paths)
+        yield KernelGoal(
+            goal_name(traced, kernel), "refinement", shows,
+            f"{kernel}, {where}, is Clip for every input for which it is planned",
+            (_forall(free, words(claim)), *lines(claim)),
+        )  # fmt: skip
+    given = _parameters(traced)
+    yield KernelGoal(
+        goal_name(traced, "ways_complete"), "refinement", shows,
+        f"every input takes one of the {len(traced.paths)} recorded paths",
+        (_forall(given, frozenset(given)), f"way {' '.join(given)} <> 0"),
+    )  # fmt: skip
+    each = [f"way {_numbers(p, given, traced.etype)} = {i}" for i, p in enumerate(traced.paths, 1)]
+    yield KernelGoal(
+        goal_name(traced, "ways_inhabited"), "refinement", shows,
+        "some input takes each path",
+        (*(f"{line} /\\" for line in each[:-1]), each[-1]),
+    )  # fmt: skip
+
+
+def _parameters(traced: Traced) -> Mapping[str, ValueKind]:
+    """What the branches depend on: the input, and what is left open."""
+    used = words(tree(traced.paths, lambda p: str(traced.paths.index(p) + 1), "0"))
+    return {n: s for n, s in _united(traced.paths).items() if n in used or n in ("x", "l", "m")}
+
+
+def _united(paths: Iterable[Path]) -> Mapping[str, ValueKind]:
+    """The free variables of some paths; one that stands in several has the same kind in all."""
+    return {name: kind for path in paths for name, kind in path.free.items()}
+
+
+def _forall(free: Mapping[str, ValueKind], used: frozenset[str]) -> str:
+    names = {of: [n for n, kind in free.items() if kind == of and n in used] for of in ("element", "mask")}
+    parts = [f"{' '.join(found)}: {_type(of)}" for of, found in names.items() if found]
+    return f"forall {', '.join(parts)}."
+
+
+def _type(kind: str) -> str:
+    return "bool" if kind == "mask" else "t"
+
+
+def _numbers(path: Path, given: Mapping[str, ValueKind], etype: ElementType) -> str:
+    """The values of the parameters in the witness of a path; one that the path does not have is any."""
+    digits = (etype.width or 0) // 4
+    shown = []
+    for name, kind in given.items():
+        value = path.witness.get(name, 0)
+        shown.append(("true" if value else "false") if kind == "mask" else f"(0x{value:0{digits}x}: t)")
+    return " ".join(shown)
+
+
+def _clones(traced: Traced) -> Iterator[str]:
+    for module, how in sorted(traced.clones, key=str):
+        given = ["type t = t"]
+        if how is not None:
+            symbols = _SYMBOLS[how] if module == "Order" else {n: _SYMBOLS[how][n] for n in ("nan", "lt")}
+            given += [f"predicate {name} = {symbol}" for name, symbol in symbols.items()]
+        if module == "Bits":
+            given += [f"function {name} = {name}" for name in _BITS]
+        if module == "SignedBits":
+            given.append("function bw_ashr = bw_ashr")
+        if module == "Masks":
+            yield "use numpy.Masks as Masks"
+        else:
+            yield f"clone numpy.{module} as {clone_name(module, how)} with {_lines(given)}"
+
+
+def _lines(given: Sequence[str]) -> str:
+    """What a clone is given, in lines that are not too long."""
+    text = ", ".join(given)
+    return (
+        text if len(text) < _WIDTH else f"\n    {text}".replace(", function bw_xor", ",\n    function bw_xor")
+    )

@@ -1,0 +1,233 @@
+"""spec/clip.yaml -> generated/numpy/clip_oracle.py: the cases as plain NumPy.
+
+The oracle is meant to be read beside the YAML: one function for each definition, case, class, latitude and
+reading, in the same order, with the same id. It is slow and proves nothing about speed.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, NoReturn
+
+from sonnx_clip.backends.dialect_rows import dialect_rows
+from sonnx_clip.backends.templating import template
+from sonnx_clip.language import tree
+from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
+from sonnx_clip.language.unparse import unparse
+from sonnx_clip.language.values import encode, float_bits, quiet_bit
+from sonnx_clip.language.walk import subtrees
+from sonnx_clip.spec.header import header_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec import Spec
+
+ORACLE_PATH = "generated/numpy/clip_oracle.py"
+FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
+_TRIPLE = ("X", "L", "M")
+_WIDTH = 96  # of the code after `return`
+_BUILT_IN = {
+    "identical": "_identical",
+    "is_nan": "_is_nan",
+    "is_signalling": "_is_signalling",
+    "clip": "{family}_clip",
+}
+
+
+def render_numpy(spec: Spec) -> dict[str, str]:
+    """The text of each file of the target, by its path in the repository."""
+    text = template("oracle.py.j2").render(
+        spec=spec,
+        header=header_lines(spec),
+        quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
+        types=[etype for family in FAMILIES for etype in spec.types_of(family)],
+        constants=_constants(spec),
+        sections=[(family, [*_functions(spec, family)]) for family in FAMILIES],
+        dialects=dialect_rows(spec),
+        python_name=python_name,
+    )
+    return {ORACLE_PATH: text}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the oracle: what it is called, what it says of itself, and what it returns."""
+
+    name: str
+    parameters: str
+    title: str
+    comment: tuple[str, ...]
+    code: str
+
+
+def _functions(spec: Spec, family: str) -> Iterator[Function]:
+    """The functions of a family, in the order of the YAML."""
+    for d in spec.definitions:
+        if d.families is None or family in d.families:
+            yield _function(family, d.id, d.title, d.is_, d.parameters or _TRIPLE)
+        else:
+            # It is false elsewhere, and callable like the others.
+            parameters = ", ".join(d.parameters or _TRIPLE)
+            comment = (f"families: {', '.join(d.families)}",)
+            yield Function(
+                f"{family}_{d.id}", parameters, f"{d.id}: {d.title}", comment, f"_false({parameters})"
+            )
+    for case in spec.cases:
+        yield _function(family, case.id, case.title, case.when, _TRIPLE)
+    for c in spec.classes_of(family):
+        of_case = tree.Use(c.case, (), tree.Kind.BOOL, _NOWHERE)
+        yield _function(family, c.id, f"a class of the case {c.case}", _both(of_case, c.when), _TRIPLE)
+    for latitude in spec.latitude:
+        accepted = _both(latitude.when, latitude.accepts)
+        yield _function(family, latitude.id, "an answer A that is acceptable", accepted, (*_TRIPLE, "Y", "A"))
+    for reading in spec.readings:
+        what = "whether the reading allows the answer Y"
+        told = _function(family, reading.id, what, reading.returns, (*_TRIPLE, "Y"))
+        yield replace(told, name=f"{family}_{reading.word}_returns")
+
+
+def _function(family: str, id_: str, title: str, expr: Expr, parameters: Sequence[str]) -> Function:
+    return Function(
+        name=f"{family}_{python_name(id_)}",
+        parameters=", ".join(parameters),
+        title=f"{id_}: {title}",
+        comment=tuple(textwrap.wrap(unparse(expr), 104)),
+        code=_broken(expression(expr, family, parameters[0]), expr, family, parameters[0]),
+    )
+
+
+_NOWHERE = tree.Position(0, 0)  # of what is joined here and stands nowhere in the YAML
+
+
+def _both(left: Expr, right: Expr) -> Expr:
+    """`left and right`, joined from the left as the parser would."""
+    for part in _operands(right, "and"):
+        left = tree.Connective("and", left, part, _NOWHERE)
+    return left
+
+
+def _broken(code: str, expr: Expr, family: str, anchor: str) -> str:
+    """The code of an expression; if it is long, one operand a line, or one branch of an alternative."""
+    if len(code) > _WIDTH and isinstance(expr, tree.If):
+        return _branches(expr, family, anchor, " " * 4)
+    if len(code) <= _WIDTH or not isinstance(expr, tree.Connective) or expr.operator not in _SIGN:
+        return code
+    sign, place = _SIGN[expr.operator], _NumPy.forms[expr.operator].places[1]
+    lines = [_NumPy(family, anchor).operand(part, place) for part in _operands(expr, expr.operator)]
+    return "(\n        " + f"\n        {sign} ".join(lines) + "\n    )"
+
+
+def _branches(expr: Expr, family: str, anchor: str, indent: str) -> str:
+    code = expression(expr, family, anchor)
+    if not isinstance(expr, tree.If) or len(indent) + len(code) <= _WIDTH:
+        return code
+    inner = indent + " " * 4
+    parts = [_branches(part, family, anchor, inner) for part in (expr.condition, expr.then, expr.otherwise)]
+    return f"{code.partition('(')[0]}(\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent})"
+
+
+def _operands(expr: Expr, operator: str) -> Iterator[Expr]:
+    if isinstance(expr, tree.Connective) and expr.operator == operator:
+        yield from _operands(expr.left, operator)
+        yield from _operands(expr.right, operator)
+    else:
+        yield expr
+
+
+def python_name(id_: str) -> str:
+    """An id of the YAML as a part of a Python name."""
+    return id_.replace("-", "_")
+
+
+def expression(expr: Expr, family: str, anchor: str) -> str:
+    """The NumPy text of an expression.
+
+    Args:
+        expr: a condition on elements or an element; tensors and declarations are not elements.
+        family: names what is used: ``float_inverted(X, L, M)``.
+        anchor: a variable in scope, whose element type constants take.
+
+    Raises:
+        ValueError: the expression speaks of tensors or declarations.
+    """
+    return _NumPy(family, anchor).show(expr)
+
+
+# How tightly each form binds in Python, where comparisons bind less than `|`.
+_COMPARISON, _OR, _AND, _NOT, _PRIMARY = range(LOOSEST, LOOSEST + 5)
+_SIGN = {"and": "&", "or": "|"}
+
+
+@dataclass(frozen=True)
+class _NumPy(Printing):
+    """Expressions on arrays of one family; see `expression`."""
+
+    family: str
+    anchor: str
+
+    forms: ClassVar[Mapping[str, Form]] = {
+        "iff": infix(_COMPARISON, "==", "alone"),
+        "implies": Form(_OR, "~{0} | {1}", (_NOT, _AND)),
+        "or": infix(_OR, _SIGN["or"], "left"),
+        "and": infix(_AND, _SIGN["and"], "left"),
+        "not": Form(_NOT, "~{0}", (_NOT,)),
+        **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
+    }
+
+    def comparison(self, expr: tree.Compare) -> Piece:
+        return super().comparison(expr) if expr.kind is tree.Kind.ELEMENT else self._refused(expr)
+
+    def choice(self, expr: tree.If) -> Piece:
+        function = "_choose" if expr.kind is tree.Kind.ELEMENT else "np.where"
+        return self._called(function, expr.condition, expr.then, expr.otherwise)
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        if isinstance(expr, tree.Use):
+            return self._called(f"{self.family}_{expr.id}", *expr.arguments)
+        if expr.function not in _BUILT_IN:
+            return self._refused(expr)
+        return self._called(_BUILT_IN[expr.function].format(family=self.family), *expr.arguments)
+
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        match expr:
+            case tree.Name(id=name):
+                return _PRIMARY, name
+            case tree.Number() | tree.Constant():
+                return _PRIMARY, f'_constant("{unparse(expr)}", {self.anchor})'
+            case _:
+                return self._refused(expr)
+
+    def _called(self, function: str, *arguments: Expr) -> Piece:
+        return _PRIMARY, f"{function}({', '.join(map(self.show, arguments)) or ', '.join(_TRIPLE)})"
+
+    def _refused(self, expr: Expr) -> NoReturn:
+        raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")
+
+
+def _constants(spec: Spec) -> dict[str, dict[str, str]]:
+    """The bit patterns of the constants that the oracle uses, by element type and text."""
+    return {
+        etype.id: {text: _hex(text, etype) for text in sorted(_texts(spec, etype.family))}
+        for family in FAMILIES
+        for etype in spec.types_of(family)
+    }
+
+
+def _hex(text: str, etype: ElementType) -> str:
+    assert etype.width is not None
+    return f"0x{int(encode(text, etype)):0{etype.width // 4}x}"
+
+
+def _texts(spec: Spec, family: str) -> set[str]:
+    """The numbers and constants in all that the oracle renders of a family."""
+    shown = [d.is_ for d in spec.definitions if d.families is None or family in d.families]
+    shown += [case.when for case in spec.cases]
+    shown += [c.when for c in spec.classes_of(family)]
+    shown += [part for latitude in spec.latitude for part in (latitude.when, latitude.accepts)]
+    shown += [reading.returns for reading in spec.readings]
+    nodes = (node for expr in shown for node in subtrees(expr))
+    return {unparse(node) for node in nodes if isinstance(node, (tree.Number, tree.Constant))}

@@ -1,0 +1,45 @@
+"""What the commands on ONNX models read of the specification, as a file that is read in no time.
+
+To load the whole specification takes longer than to judge most models.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.language.values import encode
+from sonnx_clip.spec.header import header_lines
+
+if TYPE_CHECKING:
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
+
+PATH = "generated/profile.json"
+
+
+def render_profile(spec: Spec) -> dict[str, str]:
+    """The statements of restrictions and constraints, and the element types that ONNX has."""
+    document = {
+        "about": header_lines(spec),
+        "statements": {
+            **{entry.id: entry.statement for entry in spec.restrictions},
+            **{entry.id: entry.statement for entry in spec.constraints},
+        },
+        "interpretations": {
+            entry.id: entry.interpretation.model_dump()
+            for entry in spec.restrictions
+            if entry.interpretation is not None
+        },
+        "element_types": [_element_type(etype) for etype in spec.element_types if etype.onnx is not None],
+    }
+    return {PATH: json.dumps(document, indent=1, ensure_ascii=False) + "\n"}
+
+
+def _element_type(etype: ElementType) -> dict[str, Any]:
+    assert etype.width is not None  # only `real` has none, and no tensor has that type
+    limits = {
+        name: (int(encode(name, etype)) % (1 << etype.width)).to_bytes(etype.width // 8, "little").hex()
+        for name in ("lowest", "highest")
+    }
+    return {"id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits}

@@ -1,0 +1,152 @@
+"""What spec/clip.yaml becomes, on one screen: a line for each target, with its files and its printer.
+
+`generate.py` goes through these lists, and renders nothing else. why3/ and coq/ are written by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from sonnx_clip.backends.acsl import render_acsl
+from sonnx_clip.backends.c_reference import kernel_theories, render_c
+from sonnx_clip.backends.claim_goals import claim_theories
+from sonnx_clip.backends.coq_files import render_coq
+from sonnx_clip.backends.coverage_page import render_coverage
+from sonnx_clip.backends.dialect_theories import dialect_theories
+from sonnx_clip.backends.example_goals import example_theories
+from sonnx_clip.backends.findings_page import render_findings
+from sonnx_clip.backends.numpy_kernels import numpy_theories
+from sonnx_clip.backends.numpy_oracle import render_numpy
+from sonnx_clip.backends.profile_file import render_profile
+from sonnx_clip.backends.reading_goals import reading_theories
+from sonnx_clip.backends.replay import render_replay
+from sonnx_clip.backends.vectors import render_vectors
+from sonnx_clip.backends.why3 import ordered_axioms, render_why3
+from sonnx_clip.explain.dialects_text import render_dialects
+from sonnx_clip.explain.readings_text import render_markdown
+from sonnx_clip.spec.schema import SCHEMA, schema_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.spec import Spec
+
+Files: TypeAlias = "Mapping[str, str]"
+Theories: TypeAlias = "tuple[Files, Sequence[Obligation]]"
+
+
+def _nothing_else() -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class TheoryTarget:
+    """Theories, with the obligations that they hold.
+
+    Args:
+        paths: the paths of the files, as a regular expression.
+        says: what is in them.
+        render: makes the files of a specification, and their obligations.
+        kept: whether they depend on the specification alone, and on what `beside` gives: they are then
+            rendered once for it.
+        beside: what else they depend on.
+    """
+
+    paths: str
+    says: str
+    render: Callable[[Spec], Theories]
+    kept: bool = True
+    beside: Callable[[], tuple[str, ...]] = _nothing_else
+
+
+@dataclass(frozen=True)
+class FileTarget:
+    """Other files: of the specification, of the theories by path, and of all obligations.
+
+    Args:
+        paths: the paths of the files, as a regular expression.
+        says: what is in them.
+        render: makes them.
+    """
+
+    paths: str
+    says: str
+    render: Callable[[Spec, Files, Sequence[Obligation]], Files]
+
+
+_TYPE = r"[a-z]+\d*"  # an element type
+_MLW = rf"{_TYPE}\.mlw"
+
+THEORIES: tuple[TheoryTarget, ...] = (
+    TheoryTarget(
+        rf"generated/why3/{_MLW}",
+        "an element type: the cases and what they entail",
+        render_why3,
+        beside=ordered_axioms,
+    ),
+    TheoryTarget(
+        rf"generated/why3/readings_{_MLW}", "readings of the formula, against the cases", reading_theories
+    ),
+    TheoryTarget(
+        rf"generated/why3/dialects_{_MLW}", "ONNX's versions and DirectML, against SONNX", dialect_theories
+    ),
+    TheoryTarget(rf"generated/why3/examples_{_MLW}", "the examples on ONNX's page", example_theories),
+    TheoryTarget(rf"generated/why3/findings_{_MLW}", "what findings claim", claim_theories),
+    TheoryTarget(
+        rf"generated/why3/c_{_MLW}|generated/c/drivers/.*",
+        "the C kernels in WhyML, and how Why3 prints them as C",
+        kernel_theories,
+        kept=False,
+    ),
+    TheoryTarget(
+        rf"generated/why3/numpy_{_MLW}",
+        "the NumPy kernels, as a run on symbols saw them",
+        numpy_theories,
+        kept=False,
+    ),
+)
+
+FILES: tuple[FileTarget, ...] = (
+    FileTarget(
+        r"generated/numpy/clip_oracle\.py", "the oracle in NumPy", lambda spec, *_: render_numpy(spec)
+    ),
+    FileTarget(r"generated/vectors/.*\.json", "test vectors", lambda spec, *_: render_vectors(spec)),
+    FileTarget(r"generated/c/acsl/.*", "contracts for Frama-C", lambda spec, *_: render_acsl(spec)),
+    FileTarget(r"docs/readings\.md", "readings, class by class", lambda spec, *_: render_markdown(spec)),
+    FileTarget(
+        r"docs/dialects\.md",
+        "dialects, class by class",
+        lambda spec, _, obligations: render_dialects(spec, obligations),
+    ),
+    FileTarget(
+        r"generated/c/[^/]*\.[ch]",
+        "the C, as Why3 extracts it",
+        lambda spec, theories, _: render_c(spec, theories),
+    ),
+    FileTarget(
+        r"generated/coq/.*\.v", "the families and their readings in Coq", lambda spec, *_: render_coq(spec)
+    ),
+    FileTarget(
+        r"generated/replay\.sh",
+        "all proofs again, without our Python",
+        lambda spec, _, obligations: render_replay(spec, obligations),
+    ),
+    FileTarget(
+        r"docs/findings\.md",
+        "what is wrong or open in the sources",
+        lambda spec, _, obligations: render_findings(spec, obligations),
+    ),
+    FileTarget(
+        r"docs/coverage\.md",
+        "each sentence of the sources, with its answer",
+        lambda spec, _, obligations: render_coverage(spec, (o.id for o in obligations)),
+    ),
+    FileTarget(
+        r"generated/profile\.json",
+        "restrictions and constraints, for lint",
+        lambda spec, *_: render_profile(spec),
+    ),
+    FileTarget(r"spec/clip\.schema\.json", "the JSON Schema of the YAML", lambda *_: {SCHEMA: schema_text()}),
+)

@@ -1,0 +1,190 @@
+"""Renders generated/vectors/<type>.json: input triples in bits with the expected results, and their schema.
+
+What is expected is computed by `sonnx_clip.spec.evaluate`, which shares nothing with the NumPy oracle.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import product
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.backends.vectors_schema import SCHEMA_PATH, vectors_schema
+from sonnx_clip.language import FloatBits, encode, show, show_bits
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import is_nan
+from sonnx_clip.spec import evaluator
+from sonnx_clip.spec.dialect_examples import bounds_of
+from sonnx_clip.spec.header import header_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Evaluator, Spec
+    from sonnx_clip.spec.entries import ValueClass
+
+PER_CLASS = 12
+_SAMPLE = 3000  # triples tried beyond those of the core values
+
+# All triples of these are tried, so that no class depends on the luck of the sample.
+_CORE = {
+    "int": ("lowest", "0", "1", "2", "10", "highest"),
+    "float": ("nan", "-nan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "2", "highest", "inf"),
+}
+
+# Kernels that limit floats as integers treat zeros apart: each pair of bounds about zero is code of its own.
+_ZERO_BOUNDS = (
+    ("-0", "0"), ("0", "-0"), ("-0", "-0"), ("0", "0"), ("0", "1"), ("-0", "1"), ("-1", "-0"), ("-1", "0"),
+    ("0", "-smallest_subnormal"), ("-smallest_subnormal", "0"), ("-smallest_subnormal", "-0"),
+)  # fmt: skip
+_ABOUT_ZERO = (
+    "-inf", "-1", "-smallest_subnormal", "-0", "0", "smallest_subnormal", "1", "inf", "nan", "-nan",
+)  # fmt: skip
+
+
+def render_vectors(spec: Spec) -> dict[str, str]:
+    """The text of each file of the target, by its path in the repository."""
+    files = {SCHEMA_PATH: json.dumps(vectors_schema(spec), indent=2) + "\n"}
+    for etype in spec.element_types:
+        if etype.width is not None:
+            files[f"generated/vectors/{etype.id}.json"] = _file(spec, etype)
+    return files
+
+
+def _file(spec: Spec, etype: ElementType) -> str:
+    """One vector a line, so that a change of one is a change of one line."""
+    head: dict[str, Any] = {
+        "$schema": "schema.json",
+        "generated": header_lines(spec),
+        "spec_sha256": spec.digest,
+        "operator": spec.operator,
+        "type": etype.id,
+        "family": etype.family,
+        "bits": _format(etype),
+        "latitude": {entry.id: {"reason": entry.reason, "always": entry.always} for entry in spec.latitude},
+    }
+    lines = ",\n".join(f"    {json.dumps(vector)}" for vector in _vectors(spec, etype))
+    return json.dumps(head, indent=2)[:-2] + f',\n  "vectors": [\n{lines}\n  ]\n}}\n'
+
+
+def _format(etype: ElementType) -> dict[str, Any]:
+    """How the hex texts of a file are read."""
+    if isinstance(etype.bits, FloatBits):
+        fields = {"exponent": etype.bits.exponent, "significand": etype.bits.significand}
+        return {"width": etype.width, "encoding": "IEEE 754, significand with the hidden bit", **fields}
+    assert etype.bits is not None
+    encoding = "two's complement" if etype.bits.signed else "unsigned"
+    return {"width": etype.width, "encoding": encoding}
+
+
+def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
+    evaluate = evaluator(spec, etype)
+    by_class: dict[str, dict[tuple[int, int, int], None]] = {c.id: {} for c in spec.classes_of(etype.family)}
+    for triple in _candidates(spec, etype):
+        for found in evaluate.classes(*triple):
+            by_class[found.id][triple] = None
+    named = tuple(_named(spec, etype))
+    zeros: dict[str, list[tuple[int, int, int]]] = {c.id: [] for c in spec.classes_of(etype.family)}
+    for triple in _about_zero(etype):
+        for found in evaluate.classes(*triple):
+            zeros[found.id].append(triple)
+    for klass in spec.classes_of(etype.family):
+        due = [triple for triple in named if triple in by_class[klass.id]]
+        spread = _spread(list(by_class[klass.id]))
+        for number, triple in enumerate(dict.fromkeys([*spread, *due, *zeros[klass.id]]), 1):
+            yield vector_of(evaluate, klass, number, triple)
+
+
+def _about_zero(etype: ElementType) -> Iterator[tuple[int, int, int]]:
+    """What is about zero, under bounds about zero; of floats alone."""
+    if etype.family == "float":
+        for (low, high), x in product(_ZERO_BOUNDS, _ABOUT_ZERO):
+            yield int(encode(x, etype)), int(encode(low, etype)), int(encode(high, etype))
+
+
+def _named(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
+    """What the YAML names beside the classes: the worked examples, and the numbers that refute a property."""
+    texts = [
+        (x, example.L, example.M)
+        for example in spec.examples
+        if example.family == etype.family and etype.id not in example.not_representable_in
+        for x in example.X
+    ]
+    texts += [(w.X, w.L, w.M) for p in spec.properties if (w := p.refuted_for.get(etype.family))]
+    for of_dialect in spec.dialect_examples:
+        if of_dialect.type == etype.id:
+            low, high = bounds_of(spec, of_dialect)
+            yield from ((int(encode(x, etype)), int(low), int(high)) for x, _ in of_dialect.pairs)
+    for x, l, m in texts:
+        yield int(encode(x, etype)), int(encode(l, etype)), int(encode(m, etype))
+
+
+def _candidates(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
+    """Witnesses and named triples, each special X under their bounds, core triples, a sample of all."""
+    every = special_patterns(etype)
+    witnesses = [
+        tuple(int(encode(text, etype)) for text in (w.X, w.L, w.M))
+        for w in (klass.inhabited_by for klass in spec.classes_of(etype.family))
+    ]
+    yield from ((x, l, m) for x, l, m in witnesses)
+    yield from _named(spec, etype)
+    yield from ((x, l, m) for _, l, m in witnesses for x in every)
+    core = [int(encode(text, etype)) for text in _CORE[etype.family]]
+    yield from product(core, repeat=3)
+    size = len(every)
+    step = max(1, size**3 // _SAMPLE)
+    while gcd(step, size) != 1:  # else the sample would miss values of X
+        step += 1
+    for index in range(0, size**3, step):
+        yield every[index % size], every[index // size % size], every[index // size**2]
+
+
+def _spread(found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The first, which is the witness of the YAML, and others evenly from the rest."""
+    if len(found) <= PER_CLASS:
+        return found
+    return [found[index * (len(found) - 1) // (PER_CLASS - 1)] for index in range(PER_CLASS)]
+
+
+def vector_of(
+    evaluate: Evaluator, klass: ValueClass, number: int, triple: tuple[int, int, int]
+) -> dict[str, Any]:
+    """A vector as it stands in a file: bits of a triple in a class, what is due, and what is acceptable."""
+    etype = evaluate.etype
+    case = evaluate.case(*triple)
+    due = int(evaluate.clip(*triple))
+    x, l, m = (show(value, etype) for value in triple)
+    return {
+        "id": f"{etype.id}.{klass.id}.{number}",
+        "class": klass.id,
+        "case": case.id,
+        **{name: show_bits(value, etype) for name, value in zip(("x", "min", "max"), triple, strict=True)},
+        "expected": show_bits(due, etype),
+        "acceptable": list(_acceptable(evaluate, triple, due)),
+        "comment": f"clip({x}, {l}, {m}) is {case.result} = {show(due, etype)}",
+    }
+
+
+def _acceptable(evaluate: Evaluator, triple: tuple[int, int, int], due: int) -> Iterator[dict[str, Any]]:
+    """The results other than `due` that a latitude accepts; a latitude takes all NaNs or none."""
+    etype = evaluate.etype
+    numbers, nans = _answers(etype)
+    for nan in nans[:1]:
+        for latitude in evaluate.latitudes(*triple, nan):
+            yield {"latitude": latitude.id, "any_nan": True}
+    for answer in numbers:
+        if answer != due:
+            for latitude in evaluate.latitudes(*triple, answer):
+                yield {"latitude": latitude.id, "bits": show_bits(answer, etype)}
+
+
+@cache
+def _answers(etype: ElementType) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The special values of a float type, numbers and NaNs; integers have no latitude."""
+    if not isinstance(etype.bits, FloatBits):
+        return (), ()
+    every = special_patterns(etype)
+    return tuple(v for v in every if not is_nan(v, etype)), tuple(v for v in every if is_nan(v, etype))

@@ -1,0 +1,209 @@
+"""Renders spec/clip.yaml into Why3 theories: one file an element type, and one for the restrictions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sonnx_clip.backends.entry_goals import TypeGoals
+from sonnx_clip.backends.goal import Goal
+from sonnx_clip.backends.restriction_goals import restrictions_theory
+from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.tensor_goals import TensorGoals, tensor_printer
+from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
+from sonnx_clip.backends.whyml_printer import AND, Printer
+from sonnx_clip.language.scope import kind_of
+from sonnx_clip.language.tree import Expr, Use
+from sonnx_clip.language.tree import Kind as Sort
+from sonnx_clip.language.values import float_bits, infinity, sign_bit
+from sonnx_clip.language.walk import subtrees
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Definition
+
+FOLDER = "generated/why3"
+
+
+def render_why3(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+    """The theories of the element types and of the restrictions by their path, and their obligations."""
+    files: dict[str, str] = {}
+    obligations: list[Obligation] = []
+    for etype in spec.element_types:
+        path = f"{FOLDER}/{etype.id}.mlw"
+        files[path], found = _type_theory(spec, etype, path)
+        obligations += found
+    path = f"{FOLDER}/restrictions.mlw"
+    files[path], found = restrictions_theory(spec, path)
+    obligations += found
+    return files, tuple(obligations)
+
+
+def ordered_axioms() -> tuple[str, ...]:
+    """The axioms of why3/ordered.mlw, by name: what each element type has to meet."""
+    text = repo_file("why3/ordered.mlw").read_text(encoding="utf-8")
+    found = tuple(re.findall(r"^\s*axiom\s+(\w+)", text, re.MULTILINE))
+    if not found:
+        raise UserError(
+            "there is no axiom of an ordered element type", "why3/ordered.mlw", "restore the file"
+        )
+    return found
+
+
+def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[Obligation]]:
+    goals = TypeGoals(spec, etype)
+    axioms = ordered_axioms()
+    element_goals = [
+        *goals.encoding(),
+        *goals.cases(),
+        *goals.classes(),
+        *goals.properties(),
+        *goals.latitude(),
+        *goals.examples(),
+    ]
+    tensors = TensorGoals(spec, etype)
+    tensor_goals, refutation_goals = list(tensors.constraints()), list(tensors.refutations())
+    text = template("type.mlw.j2").render(
+        header=header(spec),
+        etype=etype,
+        axioms=axioms,
+        element_goals=element_goals,
+        tensor_goals=tensor_goals,
+        refutation_goals=refutation_goals,
+        refuting=tensors.refuting_tensors(),
+        **_declarations(spec, goals),
+    )
+    instances = [
+        Goal(name, "instance", (etype.id,), f"{etype.id} is ordered: {name.replace('_', ' ')}", "")
+        for name in axioms
+    ]
+    if refutation_goals:
+        refutation_goals.append(smoke("smoke_refutation"))
+    found = [
+        *obligations_of(etype.id, path, "Instance", instances),
+        *obligations_of(etype.id, path, "Meaning", [*element_goals, smoke("smoke_meaning")]),
+        *obligations_of(etype.id, path, "Constraints", [*tensor_goals, smoke("smoke_constraints")]),
+        *obligations_of(etype.id, path, "Refutation", refutation_goals),
+    ]
+    return text, found
+
+
+def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
+    """What the template declares before the goals."""
+    etype, printer = goals.etype, goals.printer()
+    cases = declared_cases(spec, printer)
+    classes = declared_classes(spec, goals.etype)
+    result = result_of_cases(spec)
+    constraints = [
+        {
+            **declare(f"stated_{c.id}", "x l m y", "tensor", tensor_printer(etype).show(c.holds), c.title),
+            "is_refuted": etype.family in c.refuted_for,
+        }
+        for c in spec.constraints
+        if etype.family in c.families
+    ]
+    of_readings = definitions_used(spec, reading_trees(spec))
+    of_others = definitions_used(spec, _other_trees(spec))
+    definitions = [definition(d, etype) for d in spec.definitions if d in of_others or d not in of_readings]
+    general = [definition(d, etype) for d in _used_by_constraints(spec)]
+    bits = None
+    if etype.family == "float":
+        form, digits = float_bits(etype), (etype.width or 0) // 4
+        pattern = {"mask": sign_bit(form) - 1, "infinity": infinity(form), "zero": 0}
+        bits = {name: f"(0x{value:0{digits}x}: t)" for name, value in pattern.items()}
+    return {
+        "cases": cases,
+        "classes": classes,
+        "result": result,
+        "constraints": constraints,
+        "definitions": definitions,
+        "general": general,
+        "float": bits,
+    }
+
+
+def declared_cases(spec: Spec, printer: Printer) -> list[dict[str, str]]:
+    """The cases as predicates."""
+    return [declare(c.id, "x l m", "t", printer.show(c.when), c.title) for c in spec.cases]
+
+
+def declared_classes(spec: Spec, etype: ElementType) -> list[dict[str, str]]:
+    """The classes of an element type as predicates, each with its case."""
+    printer = Printer(etype, {"X": "x", "L": "l", "M": "m"})
+    return [
+        declare(c.id, "x l m", "t", f"{c.case} x l m /\\ {printer.operand(c.when, AND)}")
+        for c in spec.classes_of(etype.family)
+    ]
+
+
+def result_of_cases(spec: Spec) -> str:
+    """The result of the first case that holds, line by line."""
+    *first, last = spec.cases
+    return "".join(f"if {c.id} x l m then {c.result.lower()} else\n" for c in first) + last.result.lower()
+
+
+def definition(d: Definition, etype: ElementType) -> dict[str, str]:
+    """A definition as the templates declare it; false where the family has none."""
+    parameters = d.parameters or ("X", "L", "M")
+    variables = {name: name.lower() for name in parameters}
+    names = " ".join(variables.values())
+    if d.families is not None and etype.family not in d.families:
+        return declare(d.id, names, "t", "false", f"{d.title}: none in {etype.id}")
+    body = Printer(etype, variables).show(d.is_)
+    return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Sort.ELEMENT)
+
+
+def _used_by_constraints(spec: Spec) -> list[Definition]:
+    """The definitions that a constraint uses, and what these use, in the order of the file."""
+    return definitions_used(
+        spec, [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
+    )
+
+
+def reading_trees(spec: Spec) -> list[Expr]:
+    """Every condition of the readings."""
+    return [
+        tree for r in spec.readings for tree in (r.returns, *r.agrees.values(), *r.agrees_bitwise.values())
+    ]
+
+
+def _other_trees(spec: Spec) -> list[Expr]:
+    """Every condition on elements but those of the readings."""
+    trees = [case.when for case in spec.cases] + [klass.when for klass in spec.classes]
+    trees += [tree for p in spec.properties for tree in (p.claim, *p.repaired.values())]
+    return trees + [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
+
+
+def definitions_beyond_readings(spec: Spec) -> tuple[Definition, ...]:
+    """The definitions that more than readings use, and what these use, in the order of the file."""
+    constraints = [tree for c in spec.constraints for tree in (c.holds, *c.repaired.values())]
+    return tuple(definitions_used(spec, [*_other_trees(spec), *constraints]))
+
+
+def definitions_used(spec: Spec, trees: Iterable[Expr]) -> list[Definition]:
+    """The definitions that trees use, and what these use, in the order of the file."""
+    known = {d.id: d for d in spec.definitions}
+    wanted: set[str] = set()
+    pending = list(trees)
+    while pending:
+        for id_ in _ids_used(spec, pending.pop()):
+            if id_ in known and id_ not in wanted:
+                wanted.add(id_)
+                pending.append(known[id_].is_)
+    return [d for d in spec.definitions if d.id in wanted]
+
+
+def _ids_used(spec: Spec, expr: Expr) -> tuple[str, ...]:
+    """The ids that a tree uses; looked for once: each element type asks for all trees again."""
+    memo = spec.memo.setdefault(("ids used", ""), {})
+    if id(expr) not in memo:  # the tree is kept beside them, so that its number stays its own
+        found = dict.fromkeys(node.id for node in subtrees(expr) if isinstance(node, Use))
+        memo[id(expr)] = expr, tuple(found)
+    ids: tuple[str, ...] = memo[id(expr)][1]
+    return ids

@@ -1,0 +1,159 @@
+"""Prints expression trees as WhyML formulas and terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from sonnx_clip.language import tree
+from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
+from sonnx_clip.language.tree import Expr, Kind
+from sonnx_clip.language.values import Value, encode, float_bits, quiet_bit
+from sonnx_clip.language.walk import subtrees
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.language.types import ElementType
+
+# How tightly a formula binds, in WhyML.
+_IF, _IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(LOOSEST, LOOSEST + 8)
+
+
+def _applied(text: str) -> Form:
+    return Form(_APPLY, text, (_ATOM, _ATOM))
+
+
+_SAME = Form(_COMPARE, "{0} = {1}", (_APPLY, _APPLY))
+
+
+@dataclass(frozen=True)
+class Printer(Printing):
+    """Prints the trees of one scope.
+
+    Args:
+        etype: the element type, whose literals the numbers become; None where none can stand.
+        variables: what each variable is called in WhyML.
+        implicit: the arguments of a case, class or definition without parameters.
+        prefix: what stands before the name of one without parameters.
+        float_type: the type of a FLOAT; None where none can stand.
+    """
+
+    etype: ElementType | None
+    variables: Mapping[str, str]
+    implicit: str = "x l m"
+    prefix: str = ""
+    float_type: ElementType | None = None
+
+    forms: ClassVar[Mapping[str, Form]] = {
+        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+        "iff": infix(_IMPLIES, "<->", "alone"),
+        "implies": infix(_IMPLIES, "->", "alone"),
+        "or": infix(_OR, "\\/", "left"),
+        "and": infix(AND, "/\\", "left"),
+        "not": Form(_NOT, "not {0}", (_COMPARE,)),
+        "<": _applied("lt {0} {1}"),
+        "<=": _applied("le {0} {1}"),
+        ">": _applied("lt {1} {0}"),
+        ">=": _applied("le {1} {0}"),
+        "==": _applied("eq {0} {1}"),
+    }
+
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        """A name, a literal, an entry, or a formula on every index."""
+        match expr:
+            case tree.Name(id=name):
+                text = self.variables[name]
+                return _APPLY if " " in text else _ATOM, text
+            case tree.Entry(tensor=tensor):
+                return _APPLY, f"{self.variables[tensor.id]}.entry i"
+            case tree.Number(text=text, kind=kind):
+                return _ATOM, self._number(text, kind)
+            case tree.Constant(id=name, negative=negative, kind=kind):
+                return _ATOM, self._number(f"-{name}" if negative else name, kind)
+            case tree.Every(body=body):
+                return _IF, f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}"
+
+    def _number(self, text: str, kind: Kind) -> str:
+        if kind is not Kind.FLOAT:
+            return self.literal(text)
+        assert self.float_type is not None
+        return float_literal(int(encode(text, self.float_type)), text)
+
+    def comparison(self, expr: tree.Compare) -> Piece:
+        """A comparison: of elements by a predicate, of shapes and element types by identity."""
+        same = expr.kind in (Kind.SHAPE, Kind.ELEMENT_TYPE)
+        return self.filled(_SAME if same else self.forms[expr.operator], expr.left, expr.right)
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        """A function or predicate with its arguments."""
+        match expr:
+            case tree.Use(id=name, arguments=()):
+                return _APPLY, f"{self.prefix}{name} {self.implicit}"
+            case tree.Use(id=name):
+                pass
+            case tree.Call(function="identical"):
+                return self.filled(_SAME, *expr.arguments)
+            case tree.Call(function="shape" | "type", arguments=(tree.Name(id=name),)):
+                return _ATOM, f"{name.lower()}.{'shape' if expr.function == 'shape' else 'element'}"
+            case tree.Call(function="is_signalling", arguments=(argument,)):
+                return self._signalling(self.operand(argument, _ATOM))
+            case tree.Call(function=name):
+                name = {"is_nan": "nan", "clip": "cases", "becomes": "converts"}.get(name, name)
+        return _APPLY, f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}"
+
+    def _signalling(self, a: str) -> Piece:
+        """A NaN whose first bit of the fraction is 0; no other type has one."""
+        if self.etype is None or self.etype.family != "float":
+            return _ATOM, "false"
+        quiet = self.value(quiet_bit(float_bits(self.etype)))
+        return AND, f"nan {a} /\\ bw_and {a} {quiet} = {self.value(0)}"
+
+    def literal(self, text: str) -> str:
+        """The literal of a number: a bit pattern with the number beside it, or a real."""
+        assert self.etype is not None
+        return self.value(encode(text, self.etype), text)
+
+    def value(self, value: Value, comment: str = "") -> str:
+        """The literal of a value of the element type."""
+        if isinstance(value, Fraction):
+            return real_literal(value)
+        assert self.etype is not None
+        assert self.etype.width is not None
+        beside = f" (* {comment} *)" if comment else ""
+        return f"(0x{value:0{self.etype.width // 4}x}: t{beside})"
+
+
+def float_literal(pattern: int, comment: str = "") -> str:
+    """A FLOAT by its bits, in a theory of another element type."""
+    beside = f" (* {comment} *)" if comment else ""
+    return f"(0x{pattern:08x}: FLOAT.t{beside})"
+
+
+def real_literal(value: Fraction) -> str:
+    """A rational number as a WhyML real: exact, a quotient where it has no finite decimal expansion."""
+    sign, value = ("-", -value) if value < 0 else ("", value)
+    scale = next((n for n in range(64) if 10**n % value.denominator == 0), None)
+    if scale is None:
+        text = f"({value.numerator}.0 /. {value.denominator}.0)"
+        return f"({sign}{text})" if sign else text
+    digits = f"{value * 10**scale}".rjust(scale + 1, "0")
+    text = f"{digits[: len(digits) - scale]}.{digits[len(digits) - scale :] or '0'}"
+    return f"({sign}{text})" if sign else text
+
+
+def _validity(body: Expr, variables: Mapping[str, str]) -> str:
+    tensors = sorted({variables[name] for name in entries(body)})
+    return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
+
+
+def entries(expr: Expr) -> set[str]:
+    """The tensors of which an expression reads an entry."""
+    return {node.tensor.id for node in subtrees(expr) if isinstance(node, tree.Entry)}
+
+
+def names(expr: Expr) -> set[str]:
+    """The variables that stand in an expression."""
+    found = {node.id for node in subtrees(expr) if isinstance(node, tree.Name)}
+    return found | entries(expr)

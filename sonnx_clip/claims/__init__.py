@@ -1,0 +1,1 @@
+"""What has to be shown: obligations, and which of them a finding needs."""

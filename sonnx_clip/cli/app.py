@@ -1,0 +1,96 @@
+"""The command line: all commands in the order of the help, and how errors end."""
+
+import io
+import signal
+import sys
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
+from sonnx_clip.root.errors import UserError
+
+_EXTRAS = {"onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis"}
+"""The packages that only some commands need, and the extra that brings each."""
+
+app = typer.Typer(
+    name="sonnx-clip",
+    help="A formally verified specification toolkit for the SONNX profile of the operator Clip.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from sonnx_clip import __version__
+
+        print(f"sonnx-clip {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Options of the whole command."""
+
+
+_COMMANDS = (
+    (proof_commands.all_, "--runtime onnxruntime --again"),
+    (proof_commands.generate, "--check"),
+    (proof_commands.prove, "--family float --jobs 2"),
+    (proof_commands.frama_c, "--dtype int32"),
+    (proof_commands.sweep, "--dtype int8"),
+    (model_commands.lint, "model.onnx --format sarif"),
+    (model_commands.normalise, "model.onnx -o normalised.onnx"),
+    (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
+    (runtime_commands.vectors, "-o vectors --format npz --dtype float16"),
+    (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
+    (meaning_commands.readings, "--dtype int8"),
+    (runtime_commands.compare_dialects, "--runtime onnxruntime --opset 6"),
+    (meaning_commands.dialects, "--format markdown"),
+    (meaning_commands.dialect, "onnx-6 float16 --x inf"),
+    (meaning_commands.findings, "--format json"),
+    (proof_commands.evidence, "-o page"),
+    (proof_commands.verify, "--replay 2%"),
+    (proof_commands.foundation, "--format json"),
+)
+"""Each command, and the arguments of the example that its help ends with."""
+
+for _command, _example in _COMMANDS:
+    _name = _command.__name__.rstrip("_").replace("_", "-")
+    app.command(_name, epilog=f"Example: sonnx-clip {_name} {_example}")(_command)
+
+
+def end_as_interrupted() -> None:
+    """Leave on SIGTERM as on an interrupt, so that no process stays behind."""
+    signal.signal(signal.SIGTERM, _end)
+
+
+def _end(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
+
+
+def main() -> None:
+    """Run the command line; bad input is one message and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names in files need not fit the terminal's encoding
+            stream.reconfigure(errors="backslashreplace")
+    end_as_interrupted()
+    try:
+        app()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRAS:
+            raise
+        print(f"error: this needs the package {package}, which is not installed", file=sys.stderr)
+        print(f"  install it: pip install 'sonnx-clip[{_EXTRAS[package]}]'", file=sys.stderr)
+        sys.exit(2)

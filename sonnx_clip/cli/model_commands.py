@@ -1,0 +1,111 @@
+"""The commands on ONNX models: `lint` and `normalise`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.cli.options import Assumption, Format, Json, LintFormat, TextOrJson, format_of, wants_json
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import is_standard_output
+
+
+def lint(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL.onnx", help="ONNX models to judge.")],
+    format: Annotated[
+        LintFormat, typer.Option(help="Text for people, JSON or SARIF 2.1.0 for machines.")
+    ] = LintFormat.TEXT,
+    json: Json = False,
+    accept_inferred: Annotated[
+        bool, typer.Option("--accept-inferred", help="Count inferred shapes and types as declared.")
+    ] = False,
+) -> None:
+    """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
+    from sonnx_clip.root.collection import without_collection
+
+    with without_collection():
+        from sonnx_clip.graph import json_parts, lint_models, to_sarif, to_text
+
+    chosen = format_of(format, json=json)
+    run = lint_models(models, accept_inferred=accept_inferred)
+    if chosen is LintFormat.JSON:
+        sys.stdout.writelines(json_parts(run.reports, run.errors))
+        print()
+    elif chosen is LintFormat.SARIF:
+        print(to_sarif(run.reports, run.errors))
+    elif run.reports:
+        print("\n\n".join(to_text(report) for report in run.reports))
+    for _, error in run.errors:
+        print(f"error: {error}", file=sys.stderr)
+    raise typer.Exit(run.exit_status)
+
+
+def normalise(
+    models: Annotated[
+        list[Path], typer.Argument(metavar="MODEL.onnx", help="The ONNX models to be brought in.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write the result here: a file, a folder, - for standard output."
+        ),
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Overwrite the models themselves.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Report what would be done; write nothing.")
+    ] = False,
+    assume: Annotated[
+        Assumption | None, typer.Option(help="finite: no infinity reaches a Clip that lacks a bound.")
+    ] = None,
+    input_shape: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=1,3,64,96", help="The sizes of an input; may be repeated."),
+    ] = None,
+    opset: Annotated[
+        int | None,
+        typer.Option(
+            min=11, max=13, help="Raise the operator set to this one where no result changes by it."
+        ),
+    ] = None,
+    self_check: Annotated[
+        bool,
+        typer.Option(
+            "--self-check/--no-self-check", help="Run the model before and after, and compare bits."
+        ),
+    ] = True,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+) -> None:
+    """Bring each Clip of ONNX models into the profile where that changes no result; say what and why."""
+    from sonnx_clip.root.collection import without_collection
+
+    with without_collection():
+        from sonnx_clip.graph.normalise import Wish
+        from sonnx_clip.graph.normalise_report import normalise_json, normalise_text
+        from sonnx_clip.graph.normalise_run import normalise_models
+
+    wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), opset, self_check)
+    run = normalise_models(models, output, wish, in_place=in_place, dry_run=dry_run)
+    stream = sys.stderr if is_standard_output(output) else sys.stdout
+    if wants_json(format, json=json):
+        print(normalise_json(run.reports, run.errors), file=stream)
+    elif run.reports:
+        print("\n\n".join(normalise_text(report) for report in run.reports), file=stream)
+    for _, error in run.errors:
+        print(f"error: {error}", file=sys.stderr)
+    raise typer.Exit(run.exit_status)
+
+
+def _shapes(texts: list[str]) -> dict[str, list[int]]:
+    """The shapes in ``NAME=1,3,64,96``; a scalar is ``NAME=``."""
+    found: dict[str, list[int]] = {}
+    for text in texts:
+        name, equals, sizes = text.rpartition("=")
+        numbers = [size for size in sizes.split(",") if size]
+        if not equals or not name or not all(number.isdecimal() and int(number) > 0 for number in numbers):
+            raise UserError(
+                f"'{text}' is no shape of an input", todo="write --input-shape NAME=1,3,64,96, sizes above 0"
+            )
+        found[name] = [int(number) for number in numbers]
+    return found

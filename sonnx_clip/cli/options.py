@@ -1,0 +1,104 @@
+"""Options that several commands share, and the values that an option can have."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeAlias, TypeVar
+
+import typer
+
+from sonnx_clip.root.errors import UserError
+
+OnlyTypes: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Only this element type; may be repeated.")
+]
+Jobs: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")]
+Again: TypeAlias = Annotated[
+    bool, typer.Option("--again", help="Repeat also what was found before under the same conditions.")
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
+
+BUILD = Path("build")
+"""Where --build writes to if it is not given."""
+
+
+class FamilyName(StrEnum):
+    """A chapter of the page."""
+
+    REAL = "real"
+    INT = "int"
+    FLOAT = "float"
+
+
+class TextOrJson(StrEnum):
+    """How a command prints its result."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class VectorFormat(StrEnum):
+    """In which form `vectors` writes them."""
+
+    JSON = "json"
+    NPZ = "npz"
+
+
+class Forms(StrEnum):
+    """In which forms of a model `check` judges a runtime that opens models."""
+
+    DEFAULT = "default"
+    ALL = "all"
+
+
+class Endian(StrEnum):
+    """The order of the bytes of a number."""
+
+    LITTLE = "little"
+    BIG = "big"
+
+
+class LintFormat(StrEnum):
+    """How `lint` prints its result."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
+class MatrixFormat(StrEnum):
+    """How the matrix of readings is printed."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+Format: TypeAlias = Annotated[
+    TextOrJson, typer.Option("--format", help="Text for people, JSON for machines.")
+]
+_Format = TypeVar("_Format", bound=StrEnum)
+
+
+def format_of(given: _Format, *, json: bool) -> _Format:
+    """The format that is asked for by --format or by --json; UserError if they contradict each other."""
+    if json and given not in ("text", "json"):
+        raise UserError(f"--json and --format {given} contradict each other", todo="leave one of them out")
+    return type(given)("json") if json else given
+
+
+def wants_json(given: TextOrJson, *, json: bool) -> bool:
+    """Whether JSON is asked for, by --format or by --json."""
+    return format_of(given, json=json) is TextOrJson.JSON
+
+
+class Assumption(StrEnum):
+    """What the user vouches for."""
+
+    FINITE = "finite"
+
+
+class Policy(StrEnum):
+    """Which latitude counts."""
+
+    DEFAULT = "default"
+    STRICT = "strict"

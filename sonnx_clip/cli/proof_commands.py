@@ -1,0 +1,194 @@
+"""The commands that render, prove and gather: `generate`, `prove`, `evidence` and others."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.cli.options import (
+    BUILD,
+    Again,
+    FamilyName,
+    Format,
+    Jobs,
+    Json,
+    OnlyTypes,
+    TextOrJson,
+    wants_json,
+)
+
+
+def generate(
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if not fresh.")] = False,
+) -> None:
+    """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
+    from sonnx_clip.root.paths import checkout
+
+    root = checkout()
+    from sonnx_clip.backends.generate import differences, write
+    from sonnx_clip.prove.pinned import GOLDEN, unpinned
+    from sonnx_clip.prove.rendered import rendered
+    from sonnx_clip.spec import load_spec
+
+    generated = rendered(load_spec())
+    found = differences(generated, root) if check else write(generated, root)
+    for line in found:
+        print(line if check else f"written: {line}")
+    fresh = f"{len(generated.files)} generated files are fresh"
+    print("to accept the new output, run: sonnx-clip generate" if check and found else fresh)
+    changed = unpinned() if check else []
+    for line in changed:
+        print(f"{GOLDEN} does not say so: {line}")
+    raise typer.Exit(1 if check and (found or changed) else 0)
+
+
+def prove(
+    family: Annotated[FamilyName | None, typer.Option(help="Only the element types of this family.")] = None,
+    dtype: OnlyTypes = None,
+    prover: Annotated[list[str] | None, typer.Option(help="Only this prover: z3 or cvc5.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="Only these obligations, or those of a requirement; * fits any text."
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+    generate: Annotated[bool, typer.Option("--generate", help="Write generated/ anew first.")] = False,
+    build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
+) -> None:
+    """Prove the obligations, each by two provers; an unchanged one is not proved again."""
+    from sonnx_clip.cli.prove_command import prove as prove_obligations
+
+    status = prove_obligations(
+        family=family.value if family else None,
+        types=dtype or [],
+        provers=prover or [],
+        only=only or [],
+        jobs=jobs,
+        as_json=wants_json(format, json=json),
+        build=build,
+        generate=generate,
+    )
+    raise typer.Exit(status)
+
+
+def all_(
+    runtime: Annotated[
+        list[str] | None,
+        typer.Option(help="Judged beside our own; by default numpy, onnxruntime, onnx-reference."),
+    ] = None,
+    jobs: Jobs = None,
+    again: Again = False,
+    build: Annotated[Path, typer.Option(help="Where ledger, verdicts and evidence go.")] = BUILD,
+) -> None:
+    """Do what `make prove` does: generate, prove, judge the runtimes, write the evidence."""
+    import os
+
+    from rich.console import Console
+
+    from sonnx_clip.cli.stages import OTHERS, run_all, stages
+    from sonnx_clip.conform.runtimes import module_of
+
+    for name in runtime or ():
+        module_of(name)  # a name that there is not is refused before minutes of proofs
+    every = stages(runtime or OTHERS, jobs or os.cpu_count() or 1, build, again=again)
+    raise typer.Exit(run_all(every, Console()))
+
+
+def frama_c(
+    dtype: OnlyTypes = None,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+    build: Annotated[Path, typer.Option(help="Where the result goes.")] = BUILD,
+) -> None:
+    """Prove the C kernels a second time: Frama-C, against contracts rendered from the YAML."""
+    from sonnx_clip.cli.frama_c_command import frama_c as prove_c
+
+    raise typer.Exit(prove_c(types=dtype or [], as_json=wants_json(format, json=json), build=build))
+
+
+def sweep(
+    dtype: OnlyTypes = None,
+    implementation: Annotated[
+        list[str] | None, typer.Option(help="c, numpy, or module:function; by default c and numpy.")
+    ] = None,
+    jobs: Jobs = None,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+    build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = BUILD,
+) -> None:
+    """Compare every triple of 8 bits and every pair of 16 bits with the expected result; resumable."""
+    from sonnx_clip.cli.sweep_command import run
+
+    status = run(
+        names=implementation or [],
+        types=dtype or [],
+        jobs=jobs,
+        as_json=wants_json(format, json=json),
+        build=build,
+    )
+    raise typer.Exit(status)
+
+
+def foundation(
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+    build: Annotated[Path, typer.Option(help="Where the compiled files and the record go.")] = BUILD,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Write coq/assumptions.txt anew instead of comparing it.")
+    ] = False,
+) -> None:
+    """Have Coq's kernel check coq/ and generated/coq, and compare what the theorems rest on."""
+    from sonnx_clip.foundation.check_coq import foundation as check_foundation
+    from sonnx_clip.root.paths import checkout
+
+    if accept:
+        checkout()
+    raise typer.Exit(check_foundation(as_json=wants_json(format, json=json), build=build, accept=accept))
+
+
+def evidence(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder to write to; by default in --build.")
+    ] = None,
+    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
+) -> None:
+    """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings."""
+    from sonnx_clip.evidence import write_evidence
+
+    written = write_evidence(build, output or build / "evidence")
+    print(written.line)
+    raise typer.Exit(written.exit_status)
+
+
+def verify(
+    replay: Annotated[
+        str, typer.Option(help="The part that is asked again: 2%, 0% or all.", metavar="PART")
+    ] = "2%",
+    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
+) -> None:
+    """Compute again what the records state, and ask a sample of proofs and deviations again."""
+    import sys
+
+    from sonnx_clip.evidence.verify import verify as verify_records
+
+    done = verify_records(build, part_of(replay), lambda text: print(text, file=sys.stderr))
+    print(done.line)
+
+
+def part_of(text: str) -> float:
+    """A part as a person writes it: ``2%``, ``all``."""
+    from sonnx_clip.root.errors import UserError
+
+    if text == "all":
+        return 1.0
+    number = text.removesuffix("%")
+    try:
+        part = float(number) / 100
+    except ValueError:
+        part = -1.0
+    if not text.endswith("%") or not 0 <= part <= 1:
+        raise UserError(f"`{text}` is no part", "--replay", "write a percentage, as 2%, or all")
+    return part

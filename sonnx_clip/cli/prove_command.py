@@ -1,0 +1,272 @@
+"""`sonnx-clip prove`: from the YAML to proofs, a table and build/proofs.json."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from sonnx_clip.backends.c_reference import render_c
+from sonnx_clip.backends.generate import Generated, differences, render_theories, write
+from sonnx_clip.language.names import nearest
+from sonnx_clip.prove.counterexample import explain_failure
+from sonnx_clip.prove.declared_by_why3 import differences_from_why3, reader_digest
+from sonnx_clip.prove.ledger import Ledger
+from sonnx_clip.prove.pinned import GOLDEN as STATEMENTS
+from sonnx_clip.prove.pinned import unpinned
+from sonnx_clip.prove.proof_coverage import uncovered
+from sonnx_clip.prove.proofs_report import by_hand, document, write_json
+from sonnx_clip.prove.proofs_table import print_table, summary
+from sonnx_clip.prove.prove_all import Proofs, Session
+from sonnx_clip.prove.provers import NAMES, Prover, find_provers
+from sonnx_clip.prove.rendered import kept, rendered
+from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
+from sonnx_clip.prove.standing import empty, standings
+from sonnx_clip.prove.tasks import Why3, configure
+from sonnx_clip.prove.trusted import GOLDEN, Trusted, of_tasks, surprises, trusted
+from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import checkout, repo_file, repo_root
+from sonnx_clip.root.progress import GENERATED, milestone, progress
+from sonnx_clip.spec import Spec, load_spec
+from sonnx_clip.spec.coverage_checks import require_coverage
+from sonnx_clip.whyml.why3_lexer import without_header
+from sonnx_clip.whyml.written import theory_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.prove.outcome import Outcome
+
+_SHOWN = 20  # failures that are shown in full
+_PLAIN_WIDTH = 100  # of the table where there is no terminal
+
+_NEWS = f"[red]what the proofs take for granted has changed[/] (compared with {GOLDEN})"
+_ACCEPT_NEWS = f"to accept it, a person edits {GOLDEN} and says why it is believed"
+_CHANGED = f"[red]the hand-written theories state something else than {STATEMENTS} says[/]"
+_ACCEPT_CHANGED = f"to accept it, a person compares each statement with its sentence in {STATEMENTS}"
+_ACCEPT_HOLLOW = f"to accept one that holds by definition, a person adds it to {BY_DEFINITION}"
+
+
+def prove(
+    *,
+    family: str | None,
+    types: Sequence[str],
+    provers: Sequence[str],
+    only: Sequence[str],
+    jobs: int | None,
+    as_json: bool,
+    build: Path,
+    generate: bool = False,
+) -> int:
+    """Prove what is asked for; print a table, or JSON; returns the exit status.
+
+    Args:
+        family: only the element types of this family.
+        types: only these element types.
+        provers: only these provers; then nothing counts as proved by two.
+        only: only obligations with these ids, or that show what has such an id; ``*`` stands for any text.
+        jobs: how many processes run at once; all cores by default.
+        as_json: print the document instead of the table.
+        build: where the ledger, the configuration and the document go.
+        generate: bring generated/ in line with the specification first, instead of comparing it.
+
+    Raises:
+        UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
+    """
+    spec = load_spec()
+    theories, extracted = _rendered(spec, generate=generate)
+    require_coverage(spec, (o.id for o in theories.obligations))
+    selected = _select(spec, theories.obligations, family, types, only)
+    found = find_provers(tuple(provers) or NAMES)
+    why3 = configure(build)
+    complete = selected == theories.obligations and len(found) == len(NAMES)
+    if complete and not extracted:
+        _require_extracted(spec, theories)
+    console = Console(stderr=as_json)
+    if not console.is_terminal:
+        console.width = _PLAIN_WIDTH
+    ledger = Ledger(build / "ledger.sqlite")
+    try:
+        misread = _misread(why3, ledger, None if complete else {o.file for o in selected}, jobs)
+        proofs = _run(console, why3, found, ledger, selected, theories.obligations, jobs)
+    finally:
+        ledger.close()
+    listed = trusted(theories.obligations)
+    taken = (*listed, *misread, *of_tasks(proofs.said, listed))
+    news = surprises(taken)
+    if any(t.kind == "refused" for t in taken):  # nobody else need try to read it
+        _print_failures(console, spec, why3, found, proofs)
+        console.print(summary(proofs), soft_wrap=True, highlight=False)
+        _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
+        return 1
+    asked = None if selected == theories.obligations else {o.id for o in selected}
+    standing = standings(spec, theories.obligations, build, asked=asked)
+    proofs = replace(proofs, standing={o.id: standing[o.id] for o in selected if o.kind != "smoke"})
+    data = document(spec, why3, found, proofs, taken, complete=complete)
+    if complete:
+        write_json(data, build / "proofs.json")
+    gaps, changed = uncovered(spec, theories.obligations), unpinned()
+    if as_json:
+        import json
+
+        print(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        print_table(console, spec, proofs)
+        _print_failures(console, spec, why3, found, proofs)
+        if not complete:
+            console.print(f"a part of the obligations: {build}/proofs.json stays as it is", highlight=False)
+        console.print(summary(proofs), soft_wrap=True, highlight=False)
+    hollow = empty(standing)
+    _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
+    _print_listed(console, "[red]spec/clip.yaml states what nothing is to prove[/]", gaps)
+    _print_listed(console, _CHANGED, changed, _ACCEPT_CHANGED)
+    _print_listed(console, "[red]obligations that say nothing[/]", hollow, _ACCEPT_HOLLOW)
+    return 0 if proofs.all_shown and not (news or gaps or changed or hollow) else 1
+
+
+def _rendered(spec: Spec, *, generate: bool) -> tuple[Generated, bool]:
+    """What is rendered, as it lies in generated/, and whether the C, too, is known to be what Why3 extracts.
+
+    Raises:
+        UserError: something lies there otherwise and may not.
+    """
+    if generate:
+        everything = rendered(spec)
+        written = write(everything, checkout())
+        for path in written:
+            print(f"written: {path}", file=sys.stderr)
+        print(f"{len(everything.files)} generated files are fresh", file=sys.stderr)
+        milestone(GENERATED)
+        return everything, True
+    if (known := kept(spec)) is not None:
+        return known, True  # every file is there, the C included
+    theories = render_theories(spec)
+    if stale := differences(theories, repo_root(), ("generated/why3",)):
+        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
+    return theories, False
+
+
+def _require_extracted(spec: Spec, theories: Generated) -> None:
+    """UserError if a C file is not what Why3 extracts: what is proved would not be what is compiled."""
+    there = {path: text for path, text in render_c(spec, theories.files).items() if repo_file(path).is_file()}
+    if stale := differences(Generated(there, ()), repo_root(), ()):
+        raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
+
+
+def _select(
+    spec: Spec,
+    obligations: tuple[Obligation, ...],
+    family: str | None,
+    types: Sequence[str],
+    only: Sequence[str],
+) -> tuple[Obligation, ...]:
+    wanted = {spec.element_type(t).id for t in types}
+    if family is not None:
+        wanted |= {e.id for e in spec.types_of(spec.family(family).id)}
+    chosen = obligations
+    if wanted:
+        chosen = tuple(o for o in chosen if o.subject in wanted)
+    for pattern in only:
+        if not _speaking_of(obligations, pattern):
+            near = nearest(pattern, dict.fromkeys(id_ for o in obligations for id_ in (*o.shows, o.id)))
+            listed = "generated/why3/obligations.json lists the ids"
+            todo = f"did you mean {' or '.join(near)}?" if near else listed
+            raise UserError(f"no obligation is called `{pattern}` or shows it", "--only", todo)
+    if only:
+        found = {o.id for pattern in only for o in _speaking_of(chosen, pattern)}
+        chosen = tuple(o for o in chosen if o.id in found)
+    if not chosen:
+        raise UserError(
+            "no obligation is both of this family or type and among --only",
+            todo="leave out --family, --dtype or --only",
+        )
+    return chosen
+
+
+def _speaking_of(obligations: Iterable[Obligation], pattern: str) -> list[Obligation]:
+    """Those of which the id, or that of what they show, is as the pattern says."""
+    if not set("*?[") & set(pattern):
+        return [o for o in obligations if pattern in (o.id, *o.shows)]
+    return [o for o in obligations if any(fnmatchcase(id_, pattern) for id_ in (o.id, *o.shows))]
+
+
+def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None) -> tuple[Trusted, ...]:
+    """Where Why3 reads the theories otherwise than we do; asked once for each state of a file.
+
+    A file uses itself and hand-written ones, which `why3.base` stands for.
+    """
+    texts = {file: text for file, text in theory_texts() if _is_read(file, only)}
+    states = {
+        file: digest_of("\0".join([why3.base, reader_digest(), file, without_header(text)]))
+        for file, text in texts.items()
+    }
+    files = [file for file, state in states.items() if ledger.account(state, "why3") is None]
+    found = differences_from_why3(texts, files, jobs or os.cpu_count() or 1) if files else ()
+    if not found:
+        for file in files:
+            ledger.record_account(states[file], "why3", ())
+    return found
+
+
+def _is_read(file: str, only: set[str] | None) -> bool:
+    return only is None or file in only or not file.startswith("generated/")
+
+
+def _run(
+    console: Console,
+    why3: Why3,
+    provers: Sequence[Prover],
+    ledger: Ledger,
+    selected: tuple[Obligation, ...],
+    every: tuple[Obligation, ...],
+    jobs: int | None,
+) -> Proofs:
+    asked_for = set(selected)
+    partly = {o.file for o in every if o not in asked_for}
+    complete_files = frozenset(o.file for o in selected if o.file not in partly)
+    with progress("proving", len(selected) * len(provers), "answers", console) as show:
+        session = Session(why3, provers, ledger, jobs or os.cpu_count() or 1, lambda count: show(count, ""))
+        return session.prove(selected, complete_files)
+
+
+def _print_failures(
+    console: Console, spec: Spec, why3: Why3, provers: Sequence[Prover], proofs: Proofs
+) -> None:
+    failed = [o for o in proofs.outcomes if o.status == "not proved"]
+    for outcome in failed[:_SHOWN]:
+        console.print(f"\n[red]not proved[/] [bold]{outcome.obligation.id}[/]: {outcome.obligation.title}")
+        for reply in outcome.failed_replies:
+            words = reply.answer.words.splitlines() or [""]
+            console.print(f"  {reply.prover}: {reply.answer.verdict}: ", end="", highlight=False)
+            console.print("\n    ".join(words[-5:]), markup=False, highlight=False)
+            prover = next(p for p in provers if p.name == reply.prover)
+            line = by_hand(why3, prover)(outcome.obligation)
+            console.print(f"  by hand: {line}", markup=False, soft_wrap=True, highlight=False)
+        for line in _counterexample(spec, why3, provers, outcome):
+            console.print(f"  {line}", markup=False, soft_wrap=True, highlight=False)
+    if len(failed) > _SHOWN:
+        console.print(f"\n… and {len(failed) - _SHOWN} more that are not proved", highlight=False)
+    for stray in proofs.strays:
+        console.print(f"[red]a goal that no obligation knows:[/] {stray}", highlight=False)
+
+
+def _counterexample(spec: Spec, why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> list[str]:
+    return explain_failure(spec, why3, provers, outcome.obligation)
+
+
+def _print_listed(console: Console, head: str, lines: Sequence[str], last: str = "") -> None:
+    """What is wrong besides single obligations: a line for each, and what a person does to accept it."""
+    if not lines:
+        return
+    console.print(f"\n{head}:", highlight=False)
+    for line in lines:
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+    if last:
+        console.print(f"  {last}", markup=False, highlight=False)

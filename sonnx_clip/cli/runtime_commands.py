@@ -1,0 +1,152 @@
+"""The commands that compare runtimes with the specification: `check` and `compare-dialects`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sonnx_clip.cli.options import (
+    BUILD,
+    Again,
+    Endian,
+    Format,
+    Forms,
+    Jobs,
+    Json,
+    OnlyTypes,
+    Policy,
+    TextOrJson,
+    VectorFormat,
+    wants_json,
+)
+from sonnx_clip.conform.limits import CALL, START, Limits
+
+
+def check(
+    runtime: Annotated[
+        str | None,
+        typer.Option(
+            help="sonnx, numpy, onnxruntime, onnx-reference, or for (x, min, max) module:function"
+            " or ./file.py:function."
+        ),
+    ] = None,
+    exec: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Instead: a program that speaks frames, such as ./harness.",
+        ),
+    ] = None,
+    endian: Annotated[Endian | None, typer.Option(help="The byte order of the program.")] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Calls of the program in a frame, at most.")
+    ] = None,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="It speaks on standard input and output, not on 3 and 4.")
+    ] = False,
+    so: Annotated[
+        Path | None,
+        typer.Option(metavar="LIBRARY", help="Instead: C functions of a library, such as ./libclip.so."),
+    ] = None,
+    abi: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="How they are called, such as clip.toml.")
+    ] = None,
+    dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
+    policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the JSON report here; - for standard output.")
+    ] = None,
+    repro: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a shell script that repeats each kind of deviation."),
+    ] = None,
+    jobs: Jobs = None,
+    again: Again = False,
+    require: Annotated[
+        list[str] | None, typer.Option(metavar="TYPE", help="This type must be supported; may be repeated.")
+    ] = None,
+    forms: Annotated[
+        Forms,
+        typer.Option(help="Of a model, where the runtime opens any; default: each two traits meet in one."),
+    ] = Forms.DEFAULT,
+    limit: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="A call may take so much of its own time.")
+    ] = CALL,
+    start_limit: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="And the runtime, to be imported and opened.")
+    ] = START,
+    build: Annotated[Path, typer.Option(help="Where verdicts are kept.")] = BUILD,
+) -> None:
+    """Compare a runtime with the proved cases: a verdict for each class and element type.
+
+    A file: sonnx-clip check --runtime ./file.py:clip
+
+    A program: sonnx-clip check --exec ./harness --endian big
+
+    C functions: sonnx-clip check --so ./libclip.so --abi clip.toml
+    """
+    from sonnx_clip.cli.check_command import check_runtime
+    from sonnx_clip.conform.foreign.which_runtime import Given, runtime_of
+
+    status = check_runtime(
+        runtime_of(Given(runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi)),
+        dtype or [],
+        policy.value,
+        as_json=wants_json(format, json=json),
+        output=output,
+        brief=brief,
+        repro=repro,
+        jobs=jobs,
+        build=build,
+        again=again,
+        limits=Limits(limit, start_limit),
+        require=require or [],
+        forms=forms.value,
+    )
+    raise typer.Exit(status)
+
+
+def vectors(
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder to write to.")],
+    format: Annotated[
+        VectorFormat, typer.Option(help="json: with a schema; npz: arrays of bits for NumPy.")
+    ] = VectorFormat.JSON,
+    dtype: OnlyTypes = None,
+) -> None:
+    """Write the test vectors for tests of your own: triples in bits, what is expected, what is acceptable."""
+    from sonnx_clip.conform.vector_files import write_vectors
+
+    print(write_vectors(output, format.value, dtype or []))
+
+
+def compare_dialects(
+    runtime: Annotated[
+        list[str] | None,
+        typer.Option(help="onnxruntime, onnx-reference (by default both), or module:function for a model."),
+    ] = None,
+    opset: Annotated[list[int] | None, typer.Option(help="Only this operator set; may be repeated.")] = None,
+    dtype: OnlyTypes = None,
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+    brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
+    jobs: Jobs = None,
+    again: Again = False,
+    build: Annotated[Path, typer.Option(help="Where the records go.")] = BUILD,
+) -> None:
+    """Compare runtimes with every version of Clip that ONNX has had, and explain each difference."""
+    from sonnx_clip.cli.compare_dialects_command import compare
+
+    status = compare(
+        runtime or [],
+        opset or [],
+        dtype or [],
+        as_json=wants_json(format, json=json),
+        build=build,
+        brief=brief,
+        jobs=jobs,
+        again=again,
+    )
+    raise typer.Exit(status)

@@ -1,0 +1,57 @@
+"""Says beside the verdicts what was compared, and what no verdict of a run can speak of."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
+from sonnx_clip.conform.model_forms.axes import every_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.conform.check_report import TypeReport
+
+_PAIRWISE = 40  # forms: more are those of --forms all
+_SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
+
+
+def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
+    """What was compared in some element types, and what is not seen by it, each as a sentence."""
+    bits = {re.sub("[a-z]", "", one.type) for one in types}
+    unasked = dict.fromkeys(words for one in types for words in one.unasked)
+    layouts = "every shape" if unasked else "every layout"
+    parts = [f"every triple of special values in {layouts}", "random triples"]
+    parts += ["every triple of 8 bits"] if "8" in bits else []
+    parts += ["every X of 16 bits under 20 pairs of bounds"] if "16" in bits else []
+    longest = min((one.longest for one in types if one.longest is not None), default=LONG)
+    parts += [_lengths(longest)]
+    unseen = ["one unusual X"] if bits & {"32", "64"} else []
+    unseen += ["one unusual pair of bounds"] if bits - {"8"} else []
+    unseen += unasked
+    calls = max((one.calls for one in types), default=0)
+    unseen += [
+        f"one unusual length above {min(longest, _SHORT - 1)} or any above {longest:,}",
+        f"what begins after more calls of a type than were made here ({calls:,})",
+        "writes outside of the memory of the result",
+    ]
+    forms = max((one.served_forms for one in types), key=len, default=())
+    if forms:
+        every = every_value([found.form for found in forms])
+        parts += [f"{len(forms)} forms of a model under the same chosen bounds ({every})"]
+        unseen += ["other constant bounds", "models of more nodes", "other threads, other processors"]
+        if len(forms) <= _PAIRWISE:
+            unseen += ["what three traits of a form of a model bring about together"]
+    else:
+        unseen += ["other forms of a model, other threads, other processors"]
+    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+
+
+def _lengths(longest: int) -> str:
+    """The lengths of which calls were made, of a runtime that takes so many entries at most."""
+    if longest >= LONG:
+        return f"calls of every length below {_SHORT}, of some up to 2,049, and of {LONG:,}"
+    if longest < _SHORT:
+        return f"calls of every length up to {longest}"
+    return f"calls of every length below {_SHORT}, and of some up to {longest:,}"

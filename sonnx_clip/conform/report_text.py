@@ -1,0 +1,251 @@
+"""A report of the checker for people, which `sonnx-clip check` prints: deviations first, verdicts last.
+
+A deviation that several element types share is printed once. Its reproducer, a line of Python, is printed for
+the first deviation of each type; `reproducers` has all of them, as a shell script.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.conform.model_forms.form_words import dependences, form_lines, refusals
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.counts import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+    from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport, Verdict
+
+_SIGNS: dict[Verdict, tuple[str, str]] = {
+    "conforms": ("=", "green"),
+    "acceptable": ("~", "yellow"),
+    "violates": ("X", "bold red"),
+    "depends": ("f", "bold red"),
+    "refused": ("r", "yellow"),
+    "unsupported": ("-", "dim"),
+    "crashed": ("!", "bold red"),
+    "unreached": ("?", "bold red"),
+    "environment": ("e", "bold red"),
+}
+_LEGEND: dict[Verdict, str] = {"depends": "depends on the form"}
+_FORMS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
+_SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
+
+
+def print_report(report: Report, console: Console, repro: str | None = None) -> None:
+    """Print a report; lines to be pasted are never wrapped.
+
+    Args:
+        report: what is printed.
+        console: where to.
+        repro: the file that holds the reproducers, which are then not printed.
+    """
+    for line in _unusual(report, pasted=repro is None):
+        console.print(line, soft_wrap=True, highlight=False)
+    if repro is not None:
+        console.print(f"reproducers: sh {repro}", soft_wrap=True, highlight=False, markup=False)
+    whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
+    for line in (*behaviour(report), *form_lines(report)):
+        console.print(line, soft_wrap=whole, highlight=False, markup=False)
+    if any(found.verdict in ("conforms", "acceptable") for found in report.types):
+        console.print(" ".join(report.scope), soft_wrap=whole, highlight=False, markup=False)
+    console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
+    console.print(_table(report))
+    legend = "  ".join(f"{sign} {_LEGEND.get(verdict, verdict)}" for verdict, (sign, _) in _SIGNS.items())
+    console.print(f"[dim]{legend}[/]", soft_wrap=True, highlight=False)
+    console.print(summary(report), soft_wrap=whole, highlight=False, markup=False)
+
+
+def reproducers(report: Report) -> str:
+    """A shell script of all reproducers: for each class and element type the first deviation of each kind."""
+    lines = [
+        "# Repeats what `sonnx-clip check` reported. Each line prints type, shape and bits of the result,",
+        "# and what is expected. Run it where the runtime is installed: sh FILE",
+    ]
+    for found in report.types:
+        for c in found.classes:
+            for d in c.deviations:
+                lines.append(f"\n# {found.type}, {c.id}, {d.latitude or d.kind}: {' '.join(d.shown.split())}")
+                lines.append(_pasted(d.reproduce))
+        for form in found.forms or ():
+            for id_, d in form.deviations.items():
+                shown = " ".join(d.shown.split())
+                lines.append(
+                    f"\n# {found.type}, {id_}, {d.latitude or d.kind}, model with {form.form}: {shown}"
+                )
+                lines.append(_pasted(d.reproduce))
+    return "\n".join([*lines, ""])
+
+
+def summary(report: Report) -> str:
+    """The last line: what was judged, how, and with which verdicts."""
+    verdicts = [found.verdict for found in report.types]
+    counts = ", ".join(f"{verdicts.count(v)} {_LEGEND.get(v, v)}" for v in _SIGNS if v in verdicts)
+    nothing = "; nothing was compared" if report.compared == 0 else ""
+    seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
+    return (
+        f"{report.runtime_version} ({report.policy} policy): {counts} of {counted(len(verdicts), 'type')}; "
+        f"{report.compared:,} results compared{seconds}{nothing}{_kept(report)}"
+    )
+
+
+def _kept(report: Report) -> str:
+    if not report.kept:
+        return ""
+    first, last = min(report.kept.values()), max(report.kept.values())
+    when = first if first == last else f"{first} to {last}"
+    return f"; {len(report.kept)} of {len(report.types)} verdicts kept from {when} (--again repeats them)"
+
+
+def _table(report: Report) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("class", no_wrap=True)
+    for found in report.types:
+        table.add_column(short_type(found.type), justify="center", no_wrap=True)
+    by_type = [{c.id: c for c in found.classes} for found in report.types]
+    for id_ in (*load_oracle().CASE_OF_CLASS, "C1", "C3"):
+        if any(id_ in classes for classes in by_type):
+            table.add_row(_FORMS.get(id_, id_), *(_cell(classes.get(id_)) for classes in by_type))
+    return table
+
+
+def short_type(etype: str) -> str:
+    """An element type as the head of a narrow column: ``f32``."""
+    name = etype.rstrip("0123456789")
+    return _SHORT[name] + etype.removeprefix(name)
+
+
+def _cell(found: ClassReport | None) -> Text:
+    if found is None:
+        return Text("")
+    sign, style = _SIGNS[found.verdict]
+    return Text(sign, style=style)
+
+
+def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
+    """What is not plain conformity: unsupported and crashed types, and the first deviations."""
+    for message, names in _unsupported(report.types).items():
+        yield f"[dim]unsupported[/] {', '.join(names)}: {escape(message)}"
+    for found in report.types:
+        if found.verdict == "crashed":
+            yield f"[bold red]crashed[/] {found.type}: {escape(found.words or '')}"
+            if found.reproduce:
+                yield f"    {escape(_pasted(found.reproduce))}"
+        if found.verdict == "environment":
+            yield f"[bold red]environment[/] {found.type}: {escape(found.words or '')}"
+        if found.type in report.required and found.verdict == "unsupported":
+            yield f"[bold red]required[/] {found.type}: it is not supported"
+        unreached = [c.id for c in found.classes if c.verdict == "unreached"]
+        if unreached:
+            yield f"[bold red]unreached[/] {found.type}: no vector reached {', '.join(unreached)}"
+    shared = [("refused", _shared(report.types, _refused)), ("noticed", _shared(report.types, _noticed))]
+    shared.append(("refused", {f", models {line}": names for line, names in refusals(report).items()}))
+    for word, lines in shared:
+        for line, names in lines.items():
+            yield f"[dim]{word}[/] {', '.join(names)}{escape(line)}"
+    yield from _depending(report, pasted=pasted)
+    yield from _all_deviations(report, pasted=pasted)
+
+
+def _depending(report: Report, *, pasted: bool) -> Iterator[str]:
+    """Where the verdict depends on the form of the model, each with a deviation and its line."""
+    for one in dependences(report):
+        style = "bold red" if one.failing else "yellow"
+        places = "; ".join(f"{etype} {', '.join(ids)}" for etype, ids in one.places.items())
+        yield f"[{style}]depends on the form[/] [bold]{escape(places)}[/]: {escape(one.text)}"
+        if one.first is not None:
+            yield f"    {next(iter(one.places))}, model with {one.form}: {escape(one.first.shown)}"
+            if one.first.words:
+                yield f"    {escape(one.first.words)}"
+            if pasted:
+                yield f"    {escape(_pasted(one.first.reproduce))}"
+
+
+def _refused(found: TypeReport) -> list[str]:
+    return [f", layout {layout}: {message}" for layout, message in found.refused_layouts.items()]
+
+
+def _noticed(found: TypeReport) -> list[str]:
+    return [f": {remark}" for remark in found.remarks]
+
+
+def _shared(types: tuple[TypeReport, ...], lines: Callable[[TypeReport], list[str]]) -> dict[str, list[str]]:
+    """Lines, each with the element types that have it."""
+    found: dict[str, list[str]] = {}
+    for one in types:
+        for line in lines(one):
+            found.setdefault(line, []).append(one.type)
+    return found
+
+
+def _all_deviations(report: Report, *, pasted: bool) -> Iterator[str]:
+    """Each deviation; if `pasted`, with its reproducer where it is the first of an element type."""
+    repeated: set[str] = set()
+    left = 0
+    for kind in ("crashed", "violates", "raises", "acceptable"):
+        for (class_id, name), same in _deviations(report.types, kind).items():
+            yield from _described(class_id, name, same)
+            left += len(same)
+            etype, _, first = same[0]
+            if pasted and etype.type not in repeated:
+                repeated.add(etype.type)
+                left -= 1
+                yield f"    {escape(_pasted(first.reproduce))}"
+    if pasted and left:
+        yield f"[dim]lines to repeat other deviations: {left}; --repro FILE writes all of them[/]"
+
+
+def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
+    """The runtime's message -> the element types that it refuses with it."""
+    found: dict[str, list[str]] = {}
+    for one in types:
+        if one.verdict == "unsupported":
+            found.setdefault(one.words or "", []).append(one.type)
+    return found
+
+
+_Same = list[tuple["TypeReport", "ClassReport", "Deviation"]]
+
+
+def _deviations(types: tuple[TypeReport, ...], kind: str) -> dict[tuple[str, str], _Same]:
+    """The deviations of a kind, by class and latitude; those of several element types stand together."""
+    found: dict[tuple[str, str], _Same] = {}
+    for one in types:
+        for c in one.classes:
+            for deviation in c.deviations:
+                if deviation.kind == kind:
+                    found.setdefault((c.id, deviation.latitude or kind), []).append((one, c, deviation))
+    return found
+
+
+def _described(class_id: str, name: str, same: _Same) -> Iterator[str]:
+    style = "bold red" if name in ("violates", "raises", "crashed") else "yellow"
+    etype, _, first = same[0]
+    counts = ", ".join(f"{one.type} {_number(c, name):,}/{_asked(c):,}" for one, c, _ in same)
+    yield f"[{style}]{name}[/] [bold]{class_id}[/]: {counts}"
+    yield f"    {etype.type}, {first.layout}: {escape(first.shown)}"
+    why = first.words or first.explanation
+    if why:
+        yield f"    {escape(why)}"
+
+
+def _number(found: ClassReport, name: str) -> int:
+    known = {"violates": found.violating, "raises": found.raised, "crashed": found.died}
+    return known[name] if name in known else found.latitude[name]
+
+
+def _asked(found: ClassReport) -> int:
+    return found.compared + found.raised + found.died
+
+
+def _pasted(line: str) -> str:
+    return f"python -c {shlex.quote(line)}"

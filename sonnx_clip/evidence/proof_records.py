@@ -1,0 +1,193 @@
+"""build/proofs.json, what `sonnx-clip prove` found: read, compared with the specification, derived again.
+
+A stated status is not believed: it is derived again from the provers' replies by the rule of
+`sonnx_clip.prove.outcome`, and a difference is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sonnx_clip.claims.obligation import Kind, Obligation
+from sonnx_clip.evidence.read import read_record, require_digest
+from sonnx_clip.prove.outcome import Outcome, Reply, Status
+from sonnx_clip.prove.proofs_report import theory_digests
+from sonnx_clip.prove.provers import Answer, Verdict
+from sonnx_clip.prove.standing import Kind as Standing
+from sonnx_clip.prove.trusted import Kind as TrustedKind
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.spec import Spec
+
+AGAIN = "run `sonnx-clip prove`"
+_OF_OBLIGATION = tuple(field.name for field in fields(Obligation))
+
+
+class _Read(BaseModel):
+    """A part of the file: immutable; keys that the evidence does not use may come with it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ReplyRecord(_Read):
+    """The answer of one prover: `task` is the digest of the task text, `cpu` is in seconds."""
+
+    prover: str
+    version: str
+    verdict: Verdict
+    cpu: float = Field(ge=0)
+    task: str
+    from_ledger: bool
+    words: str
+
+
+class OutcomeRecord(_Read):
+    """An obligation, the status that is stated of it, and the replies that must bear it out."""
+
+    id: str
+    kind: Kind
+    subject: str
+    shows: tuple[str, ...]
+    title: str
+    file: str
+    theory: str
+    goal: str
+    statement: str
+
+    status: Status
+    standing: Standing = "counts"
+    repeats: str = ""
+    witness: dict[str, str] | None = None
+    commands: dict[str, str]
+    replies: tuple[ReplyRecord, ...]
+
+    def obligation(self) -> Obligation:
+        """The same as the provers know it."""
+        return Obligation(**{name: getattr(self, name) for name in _OF_OBLIGATION})
+
+    def derived_status(self, provers: Sequence[str]) -> Status:
+        """The status that follows from the replies; false must have been looked for by every prover."""
+        answers = tuple(
+            Reply(r.prover, r.version, r.task, Answer(r.verdict, r.words, r.cpu), r.from_ledger)
+            for r in self.replies
+        )
+        if self.kind == "smoke" and {r.prover for r in self.replies} != set(provers):
+            return "not proved"
+        return Outcome(self.obligation(), answers).status
+
+
+class Trusted(_Read):
+    """What is believed without proof, why, and which obligations discharge it where it is used."""
+
+    kind: TrustedKind
+    name: str
+    where: str
+    statement: str
+    justification: str
+    discharged_by: tuple[str, ...] = ()
+
+
+class ProofsAbout(_Read):
+    """Who wrote the file, of which specification; the digests of the files that the proofs rest on."""
+
+    tool: str
+    spec_digest: str
+    files: dict[str, str]
+
+
+class ProofRun(_Read):
+    """How many questions were asked, and the seconds that it took."""
+
+    asked: int
+    wall: float
+    prover_cpu: float
+    why3_cpu: float
+
+
+class Proofs(_Read):
+    """What a run of the provers found."""
+
+    about: ProofsAbout
+    tools: dict[str, str]
+    why3_drivers: dict[str, str] = {}
+    commands: dict[str, str] = {}
+    limits: dict[str, dict[str, int]] = {}
+    run: ProofRun
+    complete: bool
+    outcomes: tuple[OutcomeRecord, ...] = Field(min_length=1)
+    strays: tuple[str, ...] = ()
+    trusted: tuple[Trusted, ...] = ()
+
+    @property
+    def provers(self) -> tuple[str, ...]:
+        """The provers that had to answer: every tool but Why3 itself."""
+        return tuple(name for name in self.tools if name.lower() != "why3")
+
+
+def read_proofs(build: Path, spec: Spec, wanted: Iterable[Obligation]) -> Proofs:
+    """The outcomes of all obligations, each with the status that its replies bear out.
+
+    Args:
+        build: the folder that holds proofs.json.
+        spec: the specification of which the file must speak.
+        wanted: what is to be shown, as the theories have it now.
+
+    Raises:
+        UserError: the file is missing, damaged or stale, or states what its replies do not bear out.
+    """
+    path = build / "proofs.json"
+    proofs, _ = read_record(path, Proofs, AGAIN)
+    require_digest(proofs.about.spec_digest, spec, path, AGAIN)
+    _same_files(path, proofs.about.files)
+    _same_obligations(path, proofs, wanted)
+    seen: set[str] = set()
+    for outcome in proofs.outcomes:
+        if outcome.id in seen:
+            raise UserError(f"{outcome.id} is there twice", str(path), AGAIN)
+        seen.add(outcome.id)
+        _borne_out(path, outcome, proofs.provers)
+    return proofs
+
+
+def _same_files(path: Path, proved: dict[str, str]) -> None:
+    """What was proved must rest on the theories as they are now."""
+    now = theory_digests()
+    for name in sorted(now.keys() | proved.keys()):
+        if now.get(name) != proved.get(name):
+            raise UserError(f"stale: {name} has changed since the proofs", str(path), AGAIN)
+
+
+def _same_obligations(path: Path, proofs: Proofs, wanted: Iterable[Obligation]) -> None:
+    """What was proved under an id must be what the id stands for now."""
+    by_id = {o.id: o for o in wanted}
+    for outcome in proofs.outcomes:
+        now = by_id.get(outcome.id)
+        if now is not None and now != outcome.obligation():
+            what = f"stale: {outcome.id} has changed since it was proved"
+            raise UserError(what, str(path), AGAIN)
+        if now is None:
+            raise UserError(f"stale: there is no obligation {outcome.id} any more", str(path), AGAIN)
+
+
+def _borne_out(path: Path, outcome: OutcomeRecord, provers: Sequence[str]) -> None:
+    names = [r.prover for r in outcome.replies]
+    if unknown := sorted(set(names) - set(provers)):
+        raise UserError(f"{outcome.id}: {unknown[0]} replied, which is none of the tools", str(path), AGAIN)
+    if len(set(names)) != len(names):
+        raise UserError(
+            f"{outcome.id}: one prover replied twice, which makes no second proof", str(path), AGAIN
+        )
+    if any(r.verdict == "valid" and not r.task for r in outcome.replies):
+        raise UserError(f"{outcome.id}: an answer without a task proves nothing", str(path), AGAIN)
+    derived = outcome.derived_status(provers)
+    if derived != outcome.status:
+        said = ", ".join(f"{r.prover} {r.verdict}" for r in outcome.replies) or "nobody replied"
+        what = f"{outcome.id} is stated as `{outcome.status}`, its replies say `{derived}` ({said})"
+        raise UserError(what, str(path), AGAIN)

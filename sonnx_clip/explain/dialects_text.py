@@ -1,0 +1,118 @@
+"""The table of dialects for a terminal, and as Markdown with all that each page says and leaves unsaid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table as RichTable
+
+from sonnx_clip.explain.dialects_table import dialect_table, types_told
+from sonnx_clip.spec.header import header_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import Console
+
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.explain.dialects_table import Row, Table
+    from sonnx_clip.spec import Spec
+
+PATH = "docs/dialects.md"
+COLUMNS = (
+    "dialect", "element types", "ranks", "bounds", "a missing bound is", "bounds are converted", "reading",
+    "ScaleBias", "in place",
+)  # fmt: skip
+
+
+def cells(row: Row, spec: Spec) -> tuple[str, ...]:
+    """A row of the table, in words."""
+    reading = row.reading if row.reading == row.answers else f"{row.reading}, decided by {row.answers}"
+    return (
+        row.id, types_told(row.element_types, spec), row.ranks, row.bounds, row.missing,
+        row.conversion or "no", reading, "yes" if row.scale_bias else "no", "yes" if row.in_place else "no",
+    )  # fmt: skip
+
+
+def print_table(found: Table, spec: Spec, console: Console) -> None:
+    """Print each dialect in a few lines, so that they fit any terminal."""
+    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_lines=True)
+    shown.add_column("dialect", no_wrap=True)
+    shown.add_column("what it takes, and what it makes of bounds")
+    for row in found.rows:
+        told = dict(zip(COLUMNS, cells(row, spec), strict=True))
+        lines = [
+            f"{row.title}: {told['element types']}; rank {row.ranks}",
+            f"bounds: {row.bounds}; a missing one is {row.missing}",
+            f"bounds are converted: {told['bounds are converted']}",
+            f"reading: {told['reading']}; ScaleBias: {told['ScaleBias']}; in place: {told['in place']}",
+        ]
+        shown.add_row(row.id, "\n".join(line for line in lines if not line.endswith("converted: no")))
+    console.print(shown, highlight=False)
+    console.print(f"What each page says, and leaves unsaid: {PATH}", highlight=False)
+
+
+def render_dialects(spec: Spec, obligations: Iterable[Obligation]) -> dict[str, str]:
+    """The text of each file of the target, by its path in the repository."""
+    return {PATH: markdown(spec, obligations)}
+
+
+def markdown(spec: Spec, obligations: Iterable[Obligation]) -> str:
+    """The dialects as a Markdown document.
+
+    Args:
+        spec: the specification.
+        obligations: all there are; each dialect lists those that show something of it.
+    """
+    of = [o for o in obligations if o.kind != "smoke"]
+    parts = [f"<!--\n{chr(10).join(header_lines(spec))}\n-->\n\n# Dialects of {spec.operator}\n"]
+    parts.append(
+        "A dialect is a versioned definition of Clip. Each has an oracle, `sonnx_clip.oracle.dialect`, on the"
+        " command line `sonnx-clip dialect`; it refuses what the dialect refuses, and what its source leaves"
+        " undefined. The theorems are in `generated/why3/dialects_<type>.mlw`; `sonnx-clip prove` says"
+        " whether they are proved.\n"
+    )
+    parts.append(
+        "DirectML cannot be run here: its oracle is compared with the text of its page, by examples"
+        " and theorems only. ONNX's versions are run: `sonnx-clip compare-dialects` compares runtimes with"
+        " them.\n"
+    )
+    found = dialect_table(spec)
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *(cells(row, spec) for row in found.rows)]
+    parts.append("".join(f"| {' | '.join(line)} |\n" for line in lines))
+    parts += [_section(row, of, spec) for row in found.rows]
+    return "\n".join(parts)
+
+
+def _section(row: Row, obligations: list[Obligation], spec: Spec) -> str:
+    return "".join(
+        (
+            f"## {row.id}: {row.title}\n\n",
+            *_words(row),
+            *_theorems(row, obligations, [etype.id for etype in spec.element_types]),
+        )
+    )
+
+
+def _words(row: Row) -> Iterator[str]:
+    for aspect, source in row.says.items():
+        yield f"- **{aspect.replace('_', ' ')}**: “{source.quote}” ({source.section})\n"
+    for aspect, what in row.unsaid.items():
+        yield f"- **{aspect.replace('_', ' ')}**, not said: {what}\n"
+    if row.changes:
+        listed = ", ".join(f"X = {x} in {type_id}" for type_id, x in row.changes.items())
+        yield f"- without bounds, another result than {row.after}: {listed}\n"
+
+
+def _theorems(row: Row, obligations: list[Obligation], types: list[str]) -> Iterator[str]:
+    """One line for each goal, with the types in which it is stated."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for o in obligations:
+        if row.id in o.shows:
+            where.setdefault((o.goal, o.title), []).append(o.subject)
+    if where:
+        yield "\n| theorem | element types |\n| --- | --- |\n"
+    for (goal, title), subjects in where.items():
+        every = [type_id for type_id in types if type_id in subjects] or ["all"]
+        yield f"| {title} (`{goal}`) | {', '.join(every)} |\n"

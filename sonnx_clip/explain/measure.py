@@ -1,0 +1,157 @@
+"""Runs the installed runtimes on the numbers of the findings, for `findings --measure` and its test."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
+from sonnx_clip.conform.runtimes import find_runtime
+from sonnx_clip.explain.measured_record import (
+    OTHER_TYPE,
+    PATH,
+    RUNTIMES,
+    Answer,
+    Measured,
+    record_text,
+    runtimes_for,
+)
+from sonnx_clip.explain.questions import questions
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.paths import repo_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from sonnx_clip.conform.runtimes import Runtime
+    from sonnx_clip.explain.questions import Question
+    from sonnx_clip.spec import Spec
+
+_FATAL = 4  # the log repeats what the exception says
+_LONGEST = 200  # characters kept of the words of a refusal
+
+
+def installed() -> dict[str, Runtime]:
+    """The runtimes that can be imported here, by name."""
+    found = {}
+    for name in RUNTIMES:
+        try:
+            found[name] = find_runtime(name)
+        except ImportError:
+            continue
+    return found
+
+
+def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[Answer]:
+    """The answers of these runtimes to all questions that they can be asked."""
+    for question in questions(spec):
+        for name in runtimes_for(question):
+            if name in runtimes:
+                yield _answer(question, name, runtimes[name])
+
+
+def write_record(spec: Spec) -> Measured:
+    """Ask all runtimes and write the record; UserError if one is missing, since the record would lack it."""
+    runtimes = installed()
+    if missing := [name for name in RUNTIMES if name not in runtimes]:
+        todo = 'pip install "sonnx-clip[onnx]"'
+        raise UserError(f"not installed: {', '.join(missing)}", todo=todo)
+    record = Measured(
+        machine=platform.machine(),
+        python=platform.python_version(),
+        runtimes={name: runtime.version for name, runtime in runtimes.items()},
+        answers=tuple(measure(spec, runtimes)),
+    )
+    write_whole(repo_file(PATH), record_text(record))
+    return record
+
+
+def _answer(question: Question, name: str, runtime: Runtime) -> Answer:
+    bits: tuple[str, ...] = ()
+    words = None
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
+            result = _ASK[name](question)
+        bits, words = _read(question, result)
+    except Exception as error:  # noqa: BLE001
+        words = _words(error)
+    return Answer(
+        finding=question.finding,
+        type=question.type,
+        x=question.x,
+        min=question.min,
+        max=question.max,
+        form=question.form,
+        runtime=name,
+        version=runtime.version,
+        bits=bits,
+        words=words,
+    )
+
+
+def _read(question: Question, result: Any) -> tuple[tuple[str, ...], str | None]:
+    """The different entries of a result, in order; words instead where it has another type."""
+    array = np.asarray(result)
+    if array.dtype != numpy_type(question.type):
+        return (), f"{OTHER_TYPE}{array.dtype}"
+    patterns = np.atleast_1d(array).view(bits_type(question.type)).tolist()
+    return tuple(hex_bits(pattern, question.type) for pattern in dict.fromkeys(patterns)), None
+
+
+def _words(error: Exception) -> str:
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _onnxruntime(question: Question) -> Any:
+    import onnxruntime
+
+    from sonnx_clip.explain.measured_models import feeds, model_of
+
+    onnxruntime.set_default_logger_severity(_FATAL)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    text = model_of(question).SerializeToString()
+    session = onnxruntime.InferenceSession(text, options, providers=["CPUExecutionProvider"])
+    found: Any = session.run(None, feeds(question))
+    return found[0]
+
+
+def _onnx_reference(question: Question) -> Any:
+    from onnx.reference import ReferenceEvaluator
+
+    from sonnx_clip.explain.measured_models import feeds, model_of
+
+    found: Any = ReferenceEvaluator(model_of(question)).run(None, feeds(question))
+    return found[0]
+
+
+def _numpy(question: Question) -> Any:
+    given = _operands(question)
+    return np.clip(given["x"], given.get("min"), given.get("max"))
+
+
+def _sonnx(question: Question) -> Any:
+    import sonnx_clip
+
+    given = _operands(question)
+    return sonnx_clip.clip(given["x"], given.get("min"), given.get("max"))
+
+
+def _operands(question: Question) -> dict[str, Any]:
+    from sonnx_clip.explain.measured_models import feeds
+
+    return feeds(question)
+
+
+_ASK: dict[str, Callable[[Question], Any]] = {
+    "onnxruntime": _onnxruntime,
+    "onnx-reference": _onnx_reference,
+    "numpy": _numpy,
+    "sonnx": _sonnx,
+}

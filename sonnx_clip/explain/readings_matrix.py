@@ -1,0 +1,130 @@
+"""The matrix of readings and classes: what each reading answers, and whether it agrees in the whole class.
+
+The answers are evaluated. Whether a reading agrees in a whole class is what the obligations of the cell
+state; `sonnx-clip prove` says whether they are proved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from sonnx_clip.backends.reading_class_goals import class_goal
+from sonnx_clip.explain.interpretation import interpreted
+from sonnx_clip.language.show import show
+from sonnx_clip.language.values import encode
+from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
+from sonnx_clip.spec.readings import answers_told
+
+if TYPE_CHECKING:
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Reading, ValueClass
+    from sonnx_clip.spec.reading_classes import ReadingInClass
+
+Agreement: TypeAlias = Literal["bits", "values", "differs"]
+SIGNS: dict[Agreement, str] = {"bits": "=", "values": "~", "differs": "X"}
+MEANINGS: dict[Agreement, str] = {
+    "bits": "the bits of the cases in the whole class",
+    "values": "their values in the whole class, other bits somewhere",
+    "differs": "another value somewhere in the class",
+}
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class OtherAnswer(_Told):
+    """Numbers of a class for which a reading allows an answer that is not what is expected."""
+
+    x: str
+    min: str
+    max: str
+    answer: str
+    due: str
+
+
+class Cell(_Told):
+    """A reading in a class: `answers` at the numbers of the row, `other` where it does not agree bit for bit.
+
+    `obligations` show the agreement by value, and then bit for bit.
+    """
+
+    reading: str
+    agreement: Agreement
+    answers: tuple[str, ...]
+    other: OtherAnswer | None
+    obligations: tuple[str, str]
+
+
+class Row(_Told):
+    """A class, the numbers that the specification gives for it, and what is expected for them."""
+
+    id: str
+    case: str
+    x: str
+    min: str
+    max: str
+    due: str
+    cells: tuple[Cell, ...]
+
+
+class Matrix(_Told):
+    """All readings in all classes of an element type; `titles` are those of the readings.
+
+    `interpretations` say, in a float type, what readings take the silence of their words on NaN to mean.
+    """
+
+    type: str
+    titles: dict[str, str]
+    interpretations: dict[str, str]
+    rows: tuple[Row, ...]
+
+
+def matrix(spec: Spec, etype: ElementType) -> Matrix:
+    """The matrix of an element type, ``real`` too."""
+    found = {(one.reading, one.klass): one for one in reading_classes(spec, etype.family)}
+    rows = []
+    for klass in spec.classes_of(etype.family):
+        x, l, m = inhabitant(klass)
+        due = evaluator(spec, etype).clip(*(encode(text, etype) for text in (x, l, m)))
+        cells = tuple(_cell(spec, etype, r, klass, found[r.id, klass.id]) for r in spec.readings)
+        shown = show(due, etype)
+        rows.append(Row(id=klass.id, case=klass.case, x=x, min=l, max=m, due=shown, cells=cells))
+    titles = {reading.id: reading.title for reading in spec.readings}
+    given = {r.id: interpreted(r.interpretation) for r in spec.readings if r.interpretation is not None}
+    return Matrix(
+        type=etype.id,
+        titles=titles,
+        interpretations=given if etype.family == "float" else {},
+        rows=tuple(rows),
+    )
+
+
+def _cell(spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, found: ReadingInClass) -> Cell:
+    x, l, m = (encode(text, etype) for text in inhabitant(klass))
+    numbers, any_nan = answers_told(spec, etype, reading, (x, l, m))
+    told = tuple(show(y, etype) for y in numbers)
+    return Cell(
+        reading=reading.id,
+        agreement=found.agreement,
+        answers=(*told, "any nan") if any_nan else told,
+        other=_other(spec, etype, found),
+        obligations=(
+            f"{etype.id}.{class_goal(reading, etype.family, found, bitwise=False)}",
+            f"{etype.id}.{class_goal(reading, etype.family, found, bitwise=True)}",
+        ),
+    )
+
+
+def _other(spec: Spec, etype: ElementType, found: ReadingInClass) -> OtherAnswer | None:
+    difference = found.other_value or found.other_bits
+    if difference is None:
+        return None
+    triple, answer = answer_at(difference, etype)
+    due = evaluator(spec, etype).clip(*triple)
+    x, l, m = difference.at
+    return OtherAnswer(x=x, min=l, max=m, answer=show(answer, etype), due=show(due, etype))

@@ -1,1 +1,0 @@
-"""Findings about the sources: what runtimes answer for their witnesses, and the texts made of them."""

@@ -1,0 +1,176 @@
+"""`sonnx-clip foundation`: from the Coq files to a record of what Coq's kernel has checked."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import sonnx_clip
+from sonnx_clip.backends.coq_files import render_coq
+from sonnx_clip.foundation.run_coq import (
+    Compiled,
+    assumptions,
+    check_again,
+    compile_all,
+    coq_version,
+    golden,
+    golden_lines,
+    lay_out,
+    words,
+)
+from sonnx_clip.foundation.sources import Source, Theorem, coq_sources, digests
+from sonnx_clip.foundation.theorem_coverage import shown_wrongly, uncovered
+from sonnx_clip.prove.provers import Running
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.paths import repo_root
+from sonnx_clip.spec import Spec, load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+GOLDEN = "coq/assumptions.txt"
+RECORD = "foundation.json"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run has found. Without problems, every theorem is checked.
+
+    Args:
+        coq: the version of Coq.
+        sources: the files.
+        theorems: their theorems, with the axioms on which each rests.
+        problems: what speaks against it, one line each.
+        seconds: how long each step took.
+    """
+
+    coq: str
+    sources: tuple[Source, ...]
+    theorems: Mapping[Theorem, tuple[str, ...]]
+    problems: tuple[str, ...]
+    seconds: Mapping[str, float]
+
+
+def foundation(*, as_json: bool, build: Path, accept: bool = False) -> int:
+    """Check the Coq files, write the record, and print what was found; returns the exit status.
+
+    Args:
+        as_json: print the record instead of the text.
+        build: where the compiled files and foundation.json go.
+        accept: write what the theorems rest on into coq/assumptions.txt instead of comparing it.
+
+    Raises:
+        UserError: Coq is missing, or generated/coq is not fresh.
+    """
+    spec, root = load_spec(), repo_root()
+    for path, text in render_coq(spec).items():
+        if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text:
+            raise UserError(f"generated/ is not fresh: {path}", todo="run: sonnx-clip generate")
+    result = check(spec, root, build / "foundation", accept=accept)
+    record = document(spec, result)
+    write_whole(build / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    if as_json:
+        print(json.dumps(record, indent=1, ensure_ascii=False))
+    else:
+        for problem in result.problems:
+            print(f"problem: {problem}")
+        print(closing_line(result))
+    return 1 if result.problems else 0
+
+
+def check(spec: Spec, root: Path, folder: Path, *, accept: bool = False) -> Result:
+    """Compile the files of a checkout in `folder` and check what they hold."""
+    started = time.monotonic()
+    version, running = coq_version(), Running()
+    sources = coq_sources(root)
+    theorems = tuple(t for source in sources for t in source.theorems())
+    problems = [line for source in sources for line in source.forbidden()]
+    problems += [*shown_wrongly(spec, theorems), *uncovered(spec, theorems)]
+    lay_out(sources, folder)
+    compiled = compile_all(sources, folder, running)
+    seconds = {c.source.path: round(c.seconds, 2) for c in compiled}
+    found: dict[str, tuple[str, ...]] = {}
+    if failed := [c.problem for c in compiled if c.problem]:
+        problems += failed
+    else:
+        before = time.monotonic()
+        seconds["compiling"] = round(before - started, 2)
+        slowest_first = [c.source.module for c in sorted(compiled, key=lambda c: -c.seconds)]
+        with ThreadPoolExecutor(1) as pool:
+            checking_again = pool.submit(check_again, slowest_first, folder, running)
+            try:
+                found = assumptions(theorems, folder, running, read_golden(root))
+            except BaseException:
+                running.stop()
+                raise
+            if disagreement := checking_again.result():
+                problems.append(disagreement)
+        seconds["coqchk, beside Print Assumptions"] = round(time.monotonic() - before, 2)
+        if accept:
+            write_whole(root / GOLDEN, "\n".join(golden_lines(found)) + "\n")
+        problems += surprises(root, found)
+    seconds["wall clock"] = round(time.monotonic() - started, 2)
+    accepted = _accepted(theorems, compiled, found)
+    return Result(version, sources, accepted, tuple(problems), seconds)
+
+
+def _accepted(
+    theorems: Sequence[Theorem], compiled: Sequence[Compiled], found: Mapping[str, tuple[str, ...]]
+) -> dict[Theorem, tuple[str, ...]]:
+    """The theorems that Coq has accepted, all or none."""
+    return {} if any(c.problem for c in compiled) else {t: found[t.id] for t in theorems}
+
+
+def read_golden(root: Path) -> dict[str, tuple[str, ...]]:
+    """On what the theorems rest by the list that a person keeps; empty where there is none."""
+    file = root / GOLDEN
+    return golden(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def surprises(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Where what the theorems rest on differs from the list that a person keeps."""
+    told = read_golden(root)
+    for id_, axioms in found.items():
+        rests = words(axioms)
+        if id_ not in told:
+            yield f"{GOLDEN}: it does not speak of {id_} ({rests}); if that is as it should be, add the line"
+        elif set(told[id_]) != set(axioms):
+            yield f"{GOLDEN}: {id_} rests on: {rests}; the list says: {words(told[id_])}"
+    for id_ in told:
+        if id_ not in found:
+            yield f"{GOLDEN}: there is no theorem {id_}; if that is as it should be, remove the line"
+
+
+def closing_line(result: Result) -> str:
+    """The last line of the command: how many theorems, on what they rest, and whether coqchk agrees."""
+    if not result.theorems:
+        return f"not checked: {len(result.problems)} problems; Coq {result.coq}"
+    closed = sum(not axioms for axioms in result.theorems.values())
+    of_reals = len(result.theorems) - closed
+    agrees = "coqchk agrees" if not result.problems else f"{len(result.problems)} problems"
+    with_what = f"{result.coq}, {result.seconds['wall clock']} s"
+    return (
+        f"{len(result.theorems)} theorems checked by Coq's kernel ({with_what}); "
+        f"{closed} closed under the global context, {of_reals} on the axioms of the reals; {agrees}"
+    )
+
+
+def document(spec: Spec, result: Result) -> dict[str, Any]:
+    """The record as build/foundation.json holds it."""
+    return {
+        "tool": f"sonnx-clip {sonnx_clip.__version__}",
+        "spec_sha256": spec.digest,
+        "coq": result.coq,
+        "sources": digests(result.sources),
+        "theorems": [
+            {**asdict(theorem), "id": theorem.id, "assumptions": axioms}
+            for theorem, axioms in result.theorems.items()
+        ],
+        "problems": result.problems,
+        "seconds": result.seconds,
+    }

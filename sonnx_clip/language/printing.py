@@ -1,0 +1,95 @@
+"""Expression tree -> text: one engine, to which each target brings a table of its forms.
+
+It prints the language itself, WhyML, Coq and NumPy; ACSL has a printer of its own, which shares nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+from sonnx_clip.language import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.language.tree import Expr
+
+Piece: TypeAlias = tuple[int, str]  # how tightly a text binds, and the text
+LOOSEST = 0
+
+
+@dataclass(frozen=True)
+class Form:
+    """How one kind of node is written.
+
+    Args:
+        level: how tightly it binds, from `LOOSEST` on.
+        text: what is written, with ``{0}``, ``{1}`` … for the operands.
+        places: for each operand, how tightly it must bind to stand there without parentheses.
+    """
+
+    level: int
+    text: str
+    places: tuple[int, ...]
+
+
+def infix(level: int, sign: str, groups: Literal["left", "right", "alone"]) -> Form:
+    """A sign between two operands; one of the same level needs no parentheses on the side where it groups."""
+    return Form(level, f"{{0}} {sign} {{1}}", (level + (groups != "left"), level + (groups != "right")))
+
+
+class Printing(ABC):
+    """Prints trees; a target adds its table, and what it calls names, numbers and functions."""
+
+    #: By operator: ``and``, ``or``, ``implies``, ``iff``, ``not``, ``if`` and the comparisons of elements.
+    forms: ClassVar[Mapping[str, Form]]
+
+    def show(self, expr: Expr) -> str:
+        """The text of an expression, without parentheses around it."""
+        return self.operand(expr, LOOSEST)
+
+    def operand(self, expr: Expr, place: int) -> str:
+        """The text of an expression, in parentheses if it binds less tightly than its place demands."""
+        level, text = self.written(expr)
+        return text if level >= place else f"({text})"
+
+    def filled(self, form: Form, *operands: Expr) -> Piece:
+        """A form with its operands."""
+        texts = []
+        for expr, place in zip(operands, form.places, strict=True):  # a loop: a long chain is a deep tree
+            texts.append(self.operand(expr, place))
+        return form.level, form.text.format(*texts)
+
+    def written(self, expr: Expr) -> Piece:
+        """The text of an expression, and how tightly it binds."""
+        match expr:
+            case tree.Compare():
+                return self.comparison(expr)
+            case tree.Not(operand=operand):
+                return self.filled(self.forms["not"], operand)
+            case tree.Connective(operator=operator, left=left, right=right):
+                return self.filled(self.forms[operator], left, right)
+            case tree.If():
+                return self.choice(expr)
+            case tree.Call() | tree.Use():
+                return self.application(expr)
+            case _:
+                return self.leaf(expr)
+
+    def comparison(self, expr: tree.Compare) -> Piece:
+        """A comparison; of elements, unless a target says how it writes others."""
+        return self.filled(self.forms[expr.operator], expr.left, expr.right)
+
+    def choice(self, expr: tree.If) -> Piece:
+        """One of two expressions."""
+        return self.filled(self.forms["if"], expr.condition, expr.then, expr.otherwise)
+
+    @abstractmethod
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        """A built-in function, or an entry of the YAML, with its arguments."""
+
+    @abstractmethod
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        """A name, a number, or what speaks of all entries of a tensor."""

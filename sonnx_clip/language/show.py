@@ -1,0 +1,101 @@
+"""Values as people read them."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.values import Value, decode, float_bits, order_key, round_to_format
+
+if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType
+
+_EXACT = Context(prec=2000)  # a float64 has at most 767 significant digits
+
+
+def show(value: Value, etype: ElementType) -> str:
+    """The shortest decimal that `encode` turns back into the value: ``9.5``, ``-0``, ``1e-45``.
+
+    NaNs are ``nan`` or ``-nan`` whatever their payload. A number of ``real`` that no decimal reaches is
+    a quotient, ``1/3``.
+    """
+    if not isinstance(etype.bits, FloatBits):
+        return _fraction(Fraction(order_key(value, etype)))
+    sign = "-" if order_key(value, etype) < 0 or _is_minus_zero(value, etype.bits) else ""
+    number = decode(value, etype)
+    if isinstance(number, str):
+        return sign + number.lstrip("-")
+    return sign + _shortest(abs(number), etype.bits)
+
+
+def _is_minus_zero(value: Value, form: FloatBits) -> bool:
+    return value == 1 << (form.exponent + form.significand - 1)
+
+
+def _fraction(number: Fraction) -> str:
+    if number.denominator == 1:
+        return str(number.numerator)
+    rest = number.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return str(number) if rest != 1 else f"{_decimal(number):f}"
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+@lru_cache(maxsize=1 << 16)  # the page and the text of the vectors show each special value many times
+def _shortest(number: Fraction, form: FloatBits) -> str:
+    """The shortest decimal that rounds to a number >= 0, and of those the nearest."""
+    if number == 0:
+        return "0"
+    wanted, exact = round_to_format(number, form), _decimal(number)
+    for digits in range(1, 40):
+        # At a power of two the gap below is half the gap above: the nearest decimal may miss where
+        # the next one fits.
+        for rounding in (ROUND_HALF_EVEN, ROUND_CEILING, ROUND_FLOOR):
+            candidate = Context(prec=digits, rounding=rounding).create_decimal(exact)
+            if round_to_format(Fraction(candidate), form) == wanted:
+                return _plain(candidate)
+    raise AssertionError("39 digits distinguish the values of every format")
+
+
+def _plain(number: Decimal) -> str:
+    """Without exponent where that is short, else as ``3.4e+38``."""
+    number = number.normalize(_EXACT)
+    if -5 <= number.adjusted() < 16:
+        return f"{number:f}"
+    _, digits, _ = number.as_tuple()
+    first, *rest = map(str, digits)
+    return f"{first}{'.' if rest else ''}{''.join(rest)}e{number.adjusted():+d}"
+
+
+def show_bits(value: Value, etype: ElementType) -> str:
+    """The bit pattern of a machine type's value, all digits: ``0x7fc00000``; ValueError for ``real``."""
+    if etype.width is None:
+        raise ValueError(f"{etype.id} has no bit patterns")
+    return f"0x{value:0{etype.width // 4}x}"
+
+
+def hex_float(value: Value, etype: ElementType) -> str:
+    """A float as C prints it by ``%a``: ``0x1.8p+1``, ``-0x0p+0``, ``inf``; ValueError for other types."""
+    form = float_bits(etype)
+    number = decode(value, etype)
+    if isinstance(number, str):
+        return show(value, etype)
+    sign = "-" if order_key(value, etype) < 0 or _is_minus_zero(value, form) else ""
+    if number == 0:
+        return f"{sign}0x0p+0"
+    number = abs(number)
+    exponent = number.numerator.bit_length() - number.denominator.bit_length()
+    if number < Fraction(2) ** exponent:
+        exponent -= 1
+    digits = -(-(form.significand - 1) // 4)
+    part = int((number / Fraction(2) ** exponent - 1) * 16**digits)
+    text = f"{part:0{digits}x}".rstrip("0")
+    return f"{sign}0x1{'.' if text else ''}{text}p{exponent:+d}"

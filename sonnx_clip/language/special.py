@@ -1,0 +1,62 @@
+"""The values of an element type at which implementations break, as bit patterns."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.values import constant_pattern, encode, infinity, integer_range, sign_bit
+
+if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType
+
+
+@cache
+def special_patterns(etype: ElementType) -> tuple[int, ...]:
+    """The special values of a machine type, each bit pattern once, in a fixed order.
+
+    Floats: both signs of zero, the least and greatest subnormal, the least normal and its neighbour, one and
+    its neighbours, a few ordinary numbers, the greatest finite number and infinity, and four NaNs: quiet,
+    negative, with payload, signalling. Integers: the extremes and their neighbours, what is near zero,
+    powers of two, and what the next narrower float or integer cannot hold.
+    """
+    return _floats(etype, etype.bits) if isinstance(etype.bits, FloatBits) else _integers(etype)
+
+
+def _floats(etype: ElementType, form: FloatBits) -> tuple[int, ...]:
+    normal, one = constant_pattern("smallest_normal", form), int(encode("1", etype))
+    magnitudes = [
+        0,
+        1,
+        normal - 1,
+        normal,
+        normal + 1,
+        one - 1,
+        one,
+        one + 1,
+        *(int(encode(text, etype)) for text in ("0.1", "2", "3", "10")),
+        infinity(form) - 1,
+        infinity(form),
+    ]
+    signed = [pattern for magnitude in magnitudes for pattern in (magnitude, magnitude | sign_bit(form))]
+    return (*signed, *_nans(form))
+
+
+def _nans(form: FloatBits) -> tuple[int, ...]:
+    quiet, top = constant_pattern("nan", form), infinity(form)
+    payload = quiet | 0x15
+    signalling = top | 1
+    return (quiet, quiet | sign_bit(form), payload, signalling, (signalling + 1) | sign_bit(form))
+
+
+def _integers(etype: ElementType) -> tuple[int, ...]:
+    assert etype.width is not None
+    low, high = integer_range(etype)
+    numbers = [low, low + 1, -2, -1, 0, 1, 2, 3, 10, high - 1, high]
+    for power in range(3, etype.width, 4):
+        numbers += [2**power - 1, 2**power, -(2**power)]
+    # Not exact in float32 and in float64.
+    numbers += [2**24 + 1, 2**53 + 1, -(2**53) - 1]
+    fitting = dict.fromkeys(number for number in numbers if low <= number <= high)
+    return tuple(number % (1 << etype.width) for number in fitting)

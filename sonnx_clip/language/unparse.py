@@ -1,0 +1,53 @@
+"""Expression tree -> text of the language, with the fewest parentheses that parse back to the same tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from sonnx_clip.language import tree
+from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.language.tree import Expr
+
+_IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(LOOSEST, LOOSEST + 8)
+
+
+class _Language(Printing):
+    """The language of spec/clip.yaml."""
+
+    forms: ClassVar[Mapping[str, Form]] = {
+        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+        "iff": infix(_IFF, "iff", "left"),
+        "implies": infix(_IMPLIES, "implies", "right"),
+        "or": infix(_OR, "or", "left"),
+        "and": infix(_AND, "and", "left"),
+        "not": Form(_NOT, "not {0}", (_NOT,)),
+        **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
+    }
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        name = expr.function if isinstance(expr, tree.Call) else expr.id
+        arguments = ", ".join(map(self.show, expr.arguments))
+        return _PRIMARY, f"{name}({arguments})" if arguments else name
+
+    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+        match expr:
+            case tree.Name(id=text) | tree.Number(text=text):
+                return _PRIMARY, text
+            case tree.Constant(id=name, negative=negative):
+                return _PRIMARY, f"{'-' * negative}{name}"
+            case tree.Entry(tensor=tensor):
+                return _PRIMARY, f"{tensor.id}[i]"
+            case tree.Every(body=body):
+                return _PRIMARY, f"every({self.show(body)})"
+
+
+_LANGUAGE = _Language()
+
+
+def unparse(expr: Expr) -> str:
+    """The canonical text of a tree."""
+    return _LANGUAGE.show(expr)

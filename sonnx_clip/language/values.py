@@ -1,0 +1,280 @@
+"""Exact numbers of the element types.
+
+A value of a machine type is its bit pattern, an ``int`` in ``range(2**width)``; a value of ``real`` is a
+`Fraction`. Nothing here goes through a double: text becomes a rational number, and the rational number is
+rounded once, to nearest with ties to even, straight into the format.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from sonnx_clip.language.types import FloatBits, IntegerBits
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.language.types import ElementType
+
+Value: TypeAlias = int | Fraction
+"""A bit pattern of a machine type, or a number of ``real``."""
+
+Decoded: TypeAlias = Fraction | str
+"""What a bit pattern stands for: a number, or ``"nan"``, ``"inf"``, ``"-inf"``. ``-0`` decodes to 0."""
+
+CONSTANTS = {
+    "real": frozenset[str](),
+    "int": frozenset({"lowest", "highest"}),
+    "float": frozenset({"nan", "snan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"}),
+}
+"""The named constants that each family has."""
+
+_DECIMAL = re.compile(r"(?P<digits>\d+(?:\.\d*)?|\.\d+)(?:[eE](?P<exponent>[+-]?\d+))?")
+_HEX_FLOAT = re.compile(
+    r"0[xX](?P<whole>[0-9a-fA-F]*)(?:\.(?P<part>[0-9a-fA-F]*))?[pP](?P<exponent>[+-]?\d+)"
+)
+_BITS = re.compile(r"0[xX](?P<digits>[0-9a-fA-F]+)")
+_LONGEST = 5000  # digits or exponent; beyond it a typing error is likelier than a number
+_HOW = "write a decimal number (-6.1), a hex float (0x1.8p+1), a bit pattern (0x7fc00000) or a constant"
+
+
+def float_bits(etype: ElementType) -> FloatBits:
+    """The IEEE 754 format of a float type; ValueError for any other type."""
+    if isinstance(etype.bits, FloatBits):
+        return etype.bits
+    raise ValueError(f"{etype.id} is not a float type")
+
+
+def infinity(form: FloatBits) -> int:
+    """The pattern of plus infinity: also the greatest magnitude that is not a NaN."""
+    return ((1 << form.exponent) - 1) << (form.significand - 1)
+
+
+def sign_bit(form: FloatBits) -> int:
+    """The pattern of minus zero."""
+    return 1 << (form.exponent + form.significand - 1)
+
+
+@lru_cache(maxsize=1 << 14)  # as below; an element type is equal only to one that has the same format
+def encode(text: str, etype: ElementType) -> Value:
+    """The value that a text stands for in an element type.
+
+    Args:
+        text: ``-6.1``, ``1e-3``, ``-0``, ``nan``, ``-nan``, ``snan``, ``inf``, ``lowest``, ``highest``,
+            ``smallest_normal``, ``smallest_subnormal``, a hex float (``0x1.8p+1``), or a bit pattern
+            of exactly the type's width (``0x7fc00000``).
+        etype: the element type.
+
+    Raises:
+        UserError: the text is no number, or the type has no such value. Floats round to nearest even and
+            may not overflow; integers must be exact and in range.
+    """
+    text = text.strip()
+    if match := _BITS.fullmatch(text):
+        return _from_pattern(match["digits"], etype)
+    negative = text.startswith("-")
+    body = text[1:] if text[:1] in ("-", "+") else text
+    if body in CONSTANTS["float"]:
+        return _from_constant(body, negative, etype)
+    magnitude = _magnitude(body)
+    if magnitude is None:
+        raise UserError(f"`{text}` is not a number", todo=_HOW)
+    return _from_number(magnitude, negative, etype, text)
+
+
+def _from_pattern(digits: str, etype: ElementType) -> int:
+    if etype.width is None:
+        raise UserError(
+            f"0x{digits} is a bit pattern, and {etype.id} has none", todo="write a decimal number"
+        )
+    if len(digits) * 4 != etype.width:
+        raise UserError(
+            f"0x{digits} has {len(digits) * 4} bits, {etype.id} has {etype.width}",
+            todo=f"{etype.id} takes {etype.width // 4} hex digits; a hex float has an exponent: 0x1p+0",
+        )
+    return int(digits, 16)
+
+
+def _from_constant(name: str, negative: bool, etype: ElementType) -> Value:
+    if name not in CONSTANTS[etype.family]:
+        has = ", ".join(sorted(CONSTANTS[etype.family])) or "none"
+        raise UserError(f"{etype.id} has no `{name}`", todo=f"constants of {etype.id}: {has}")
+    if isinstance(etype.bits, FloatBits):
+        pattern = constant_pattern(name, etype.bits)
+        return pattern ^ sign_bit(etype.bits) if negative else pattern
+    low, high = integer_range(etype)
+    number = low if name == "lowest" else high
+    return _to_integer(Fraction(-number if negative else number), etype, f"{'-' * negative}{name}")
+
+
+def constant_pattern(name: str, form: FloatBits) -> int:
+    """The bit pattern of a named constant in a float format; ``nan`` is quiet, ``snan`` signalling."""
+    top = infinity(form)
+    return {
+        "inf": top,
+        "nan": top | quiet_bit(form),
+        "snan": top | 1,
+        "highest": top - 1,
+        "lowest": sign_bit(form) | (top - 1),
+        "smallest_normal": 1 << (form.significand - 1),
+        "smallest_subnormal": 1,
+    }[name]
+
+
+@lru_cache(maxsize=4096)  # the same few texts are encoded in every element type, again and again
+def _magnitude(body: str) -> Fraction | None:
+    """The rational number of an unsigned decimal or hex float; None if it is neither."""
+    if len(body) > _LONGEST:
+        return None
+    if match := _HEX_FLOAT.fullmatch(body):
+        digits, part = match["whole"], match["part"] or ""
+        base, shift = 2, int(match["exponent"]) - 4 * len(part)
+        mantissa = int(digits + part, 16) if digits + part else None
+    elif match := _DECIMAL.fullmatch(body):
+        whole, _, part = match["digits"].partition(".")
+        base, shift = 10, int(match["exponent"] or 0) - len(part)
+        mantissa = int(whole + part)
+    else:
+        return None
+    if mantissa is None or abs(shift) > _LONGEST:
+        return None
+    return Fraction(mantissa) * Fraction(base) ** shift
+
+
+def _from_number(magnitude: Fraction, negative: bool, etype: ElementType, text: str) -> Value:
+    if isinstance(etype.bits, FloatBits):
+        pattern = round_to_format(magnitude, etype.bits)
+        if pattern >= infinity(etype.bits):
+            raise UserError(f"{text} is too great for {etype.id}", todo="write inf if infinity is meant")
+        return pattern | sign_bit(etype.bits) if negative else pattern
+    number = -magnitude if negative else magnitude
+    return _to_integer(number, etype, text) if isinstance(etype.bits, IntegerBits) else number
+
+
+def round_to_format(magnitude: Fraction, form: FloatBits) -> int:
+    """The pattern nearest to a number >= 0, ties to even; at least `infinity` when it overflows.
+
+    The pattern of a positive float is (exponent - least exponent) * 2**(significand - 1) + the significand
+    as an integer, hidden bit included. The formula covers subnormals, and a carry out of rounding.
+    """
+    if magnitude == 0:
+        return 0
+    least = 2 - (1 << (form.exponent - 1))
+    exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    if magnitude < Fraction(2) ** exponent:
+        exponent -= 1
+    exponent = max(exponent, least)
+    significand = round(magnitude / Fraction(2) ** (exponent - form.significand + 1))
+    return (exponent - least) * (1 << (form.significand - 1)) + significand
+
+
+def integer_range(etype: ElementType) -> tuple[int, int]:
+    """The least and the greatest number of an integer type; ValueError for any other type."""
+    if not isinstance(etype.bits, IntegerBits) or etype.width is None:
+        raise ValueError(f"{etype.id} is not an integer type")
+    if etype.bits.signed:
+        return -(1 << (etype.width - 1)), (1 << (etype.width - 1)) - 1
+    return 0, (1 << etype.width) - 1
+
+
+def _to_integer(number: Fraction, etype: ElementType, text: str) -> int:
+    low, high = integer_range(etype)
+    if number.denominator != 1:
+        raise UserError(f"{text} is not an integer", todo=f"{etype.id} holds {low} … {high}")
+    if not low <= number <= high:
+        raise UserError(f"{text} is not in the range of {etype.id}", todo=f"{etype.id} holds {low} … {high}")
+    return int(number) % (high - low + 1)
+
+
+def order_key(value: Value, etype: ElementType) -> Value:
+    """A number that orders the values of a type, both zeros alike; NaNs are beyond the infinities."""
+    if isinstance(etype.bits, FloatBits):
+        sign = sign_bit(etype.bits)
+        return -(int(value) ^ sign) if int(value) & sign else value
+    if isinstance(etype.bits, IntegerBits) and etype.bits.signed:
+        assert etype.width is not None
+        return value - (1 << etype.width) if value >> (etype.width - 1) else value  # type: ignore[operator]
+    return value
+
+
+def decode(value: Value, etype: ElementType) -> Decoded:
+    """The number that a value stands for, or ``"nan"``, ``"inf"``, ``"-inf"``."""
+    key = order_key(value, etype)
+    if not isinstance(etype.bits, FloatBits):
+        return Fraction(key)
+    magnitude, top = abs(int(key)), infinity(etype.bits)
+    if magnitude > top:
+        return "nan"
+    if magnitude == top:
+        return "-inf" if key < 0 else "inf"
+    step = etype.bits.significand - 1
+    field, rest = magnitude >> step, magnitude & ((1 << step) - 1)
+    least = 2 - (1 << (etype.bits.exponent - 1))
+    significand = rest | (1 << step) if field else rest
+    number = Fraction(significand) * Fraction(2) ** (least + max(field - 1, 0) - step)
+    return -number if key < 0 else number
+
+
+def is_nan(value: Value, etype: ElementType) -> bool:
+    """Whether a value is a NaN: never for integers and ``real``."""
+    return isinstance(etype.bits, FloatBits) and abs(int(order_key(value, etype))) > infinity(etype.bits)
+
+
+def is_signalling(value: Value, etype: ElementType) -> bool:
+    """Whether a value is a signalling NaN: a NaN whose first bit of the fraction is 0 (IEEE 754, 6.2.1)."""
+    return is_nan(value, etype) and not int(value) & quiet_bit(float_bits(etype))
+
+
+def quiet_bit(form: FloatBits) -> int:
+    """The first bit of the fraction, which tells a quiet NaN from a signalling one."""
+    return 1 << (form.significand - 2)
+
+
+def comparison_key(etype: ElementType) -> Callable[[Value], Value | float]:
+    """A function to numbers whose ``<``, ``<=`` and ``==`` are those of the type's values.
+
+    For floats they are those of IEEE 754: -0 equals +0, and a NaN, which becomes Python's, is neither less
+    than anything nor equal to anything.
+    """
+    if isinstance(etype.bits, FloatBits):
+        sign, top = sign_bit(etype.bits), infinity(etype.bits)
+
+        def of_float(value: Value) -> Value | float:
+            magnitude = value & ~sign  # type: ignore[operator]
+            if magnitude > top:
+                return math.nan
+            return -magnitude if value & sign else magnitude  # type: ignore[operator]
+
+        return of_float
+    if isinstance(etype.bits, IntegerBits) and etype.bits.signed:
+        low, high = integer_range(etype)
+        return lambda value: value + 2 * low if value > high else value
+    return lambda value: value
+
+
+def less(a: Value, b: Value, etype: ElementType) -> bool:
+    """``a < b``; for floats that of IEEE 754, false when an operand is NaN."""
+    key = comparison_key(etype)
+    return key(a) < key(b)
+
+
+def less_equal(a: Value, b: Value, etype: ElementType) -> bool:
+    """``a <= b``; for floats that of IEEE 754, false when an operand is NaN."""
+    key = comparison_key(etype)
+    return key(a) <= key(b)
+
+
+def equal(a: Value, b: Value, etype: ElementType) -> bool:
+    """``a == b``; for floats that of IEEE 754: -0 equals +0, and a NaN equals nothing."""
+    key = comparison_key(etype)
+    return key(a) == key(b)
+
+
+def identical(a: Value, b: Value) -> bool:
+    """The same bit pattern; for ``real``, the same number."""
+    return a == b

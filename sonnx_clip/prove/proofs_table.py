@@ -1,0 +1,146 @@
+"""The table that `sonnx-clip prove` ends with: what is proved, by whom, in what time, and what is refuted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from rich import box
+from rich.table import Table
+
+from sonnx_clip.language import unparse
+from sonnx_clip.prove.standing import counts
+from sonnx_clip.root.counts import counted, headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import Console
+
+    from sonnx_clip.prove.outcome import Outcome
+    from sonnx_clip.prove.prove_all import Proofs
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Constraint, Property
+
+_FAMILIES = ("real", "int", "float")
+
+
+def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
+    """One row a requirement: how many obligations are proved in each family, by whom, in what time.
+
+    ``any`` counts the theorems over every ordered element type and those on declared tensors.
+    """
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
+    table.add_column("requirement", no_wrap=True)
+    for column in (*_FAMILIES, "any"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("proved by", no_wrap=True)
+    table.add_column("CPU", justify="right", no_wrap=True)
+    family_of = {e.id: e.family for e in spec.element_types}
+    for section, ids in _sections(spec):
+        rows = [
+            (row, [o for o in proofs.outcomes if shown.intersection(o.obligation.shows)])
+            for row, shown in ids
+        ]
+        filled = [(row, outcomes) for row, outcomes in rows if outcomes]
+        if not filled:
+            continue
+        table.add_row(f"[bold]{section}[/]")
+        for id_, outcomes in filled:
+            table.add_row(f"  {id_}", *_counts(outcomes, family_of), *_provers(outcomes))
+    console.print(table)
+    if refuted := refutations(spec, proofs):
+        console.print("[bold]refuted as it stands, and proved under a condition[/]")
+        for line in refuted:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        console.print()
+
+
+_Rows: TypeAlias = list[tuple[str, frozenset[str]]]
+
+
+def _sections(spec: Spec) -> Iterable[tuple[str, _Rows]]:
+    """The rows below each heading: what a row is called, and the ids that it counts."""
+    yield "restrictions", _rows(spec.restrictions)
+    yield "constraints", _rows(spec.constraints)
+    yield "cases", _rows(spec.cases)
+    classes = frozenset(c.id for c in spec.classes)
+    yield "classes", [(f"all {len(classes)} classes", classes)]
+    yield "properties", _rows(spec.properties)
+    yield "latitude", _rows(spec.latitude)
+    yield "readings", _rows(spec.readings)
+    yield "worked examples", _rows(spec.examples)
+    yield "element types", _rows(spec.element_types)
+    yield "soundness", [("smoke", frozenset({"smoke"}))]
+
+
+def _rows(entries: Iterable[_Named]) -> _Rows:
+    return [(entry.id, frozenset({entry.id})) for entry in entries]
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+def _counts(outcomes: Sequence[Outcome], family_of: Mapping[str, str]) -> list[str]:
+    cells = []
+    for family in (*_FAMILIES, None):
+        mine = [o for o in outcomes if family_of.get(o.obligation.subject) == family]
+        good = sum(o.status != "not proved" for o in mine)
+        shown = f"{good}" if mine else ""
+        cells.append(shown if good == len(mine) else f"[red]{good} of {len(mine)}[/]")
+    return cells
+
+
+def _provers(outcomes: Sequence[Outcome]) -> tuple[str, str]:
+    names = [r.prover for o in outcomes for r in o.replies]
+    every = list(dict.fromkeys(names))
+    parts = []
+    for name in every:
+        lacking = sum(name not in o.proved_by for o in outcomes)
+        parts.append(name if not lacking else f"{name} (but {lacking})")
+    return ", ".join(parts), f"{sum(o.cpu for o in outcomes):.1f} s"
+
+
+def refutations(spec: Spec, proofs: Proofs) -> list[str]:
+    """A line for each statement that is refuted as it stands: by which numbers, and when it does hold."""
+    refuted = {
+        (id_, spec.element_type(o.obligation.subject).family)
+        for o in proofs.outcomes
+        if o.obligation.kind == "refutation" and o.status != "not proved"
+        for id_ in o.obligation.shows
+    }
+    entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
+    lines = []
+    for entry in entries:
+        for family, witness in entry.refuted_for.items():
+            if (entry.id, family) in refuted:
+                x = ", ".join(witness.X) if isinstance(witness.X, tuple) else witness.X
+                condition = unparse(entry.repaired[family])
+                numbers = f"X = {x}, L = {witness.L}, M = {witness.M}"
+                lines.append(f"  {entry.id} ({family}): {numbers}; holds if {condition}")
+    return lines
+
+
+def summary(proofs: Proofs) -> str:
+    """One line: how many questions in how many obligations, by how many provers, in what time.
+
+    Where proofs are not believed nothing is known of what each adds: then the obligations alone are counted.
+    """
+    statuses = [o.status for o in proofs.outcomes if o.obligation.kind != "smoke"]
+    smokes = [o for o in proofs.outcomes if o.obligation.kind == "smoke"]
+    held = sum(o.status == "proved" for o in smokes)
+    refuted = sum(o.obligation.kind == "refutation" and o.status != "not proved" for o in proofs.outcomes)
+    single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
+    asked = counted(len(statuses), "obligation")
+    if proofs.standing:
+        kinds = counts(proofs.standing.values())
+        asked = headline(len(statuses), kinds["by definition"], kinds["repeats"])
+    by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
+    smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
+    return (
+        f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
+        f" {statuses.count('not proved')} not proved; {counted(refuted, 'refutation')} of the source;"
+        f" {smoke if smokes else 'no smoke test was among them'}"
+        f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
+    )

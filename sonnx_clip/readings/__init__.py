@@ -1,1 +1,0 @@
-"""The matrix of readings and classes, as data and as text."""

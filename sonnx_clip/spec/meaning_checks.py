@@ -1,0 +1,249 @@
+"""Checks by evaluation: what the file says of its own entries is so."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from sonnx_clip.language.show import show
+from sonnx_clip.language.values import Value, encode, identical
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.entries import TensorWitness
+from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.readings import check_readings
+from sonnx_clip.spec.tensors import TensorValue, broken_example, declared_example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec.document import Way
+    from sonnx_clip.spec.entries import Constraint, Example, Property
+    from sonnx_clip.spec.evaluate import Evaluator
+    from sonnx_clip.spec.model import Spec
+
+_SAMPLES = {
+    "real": ("-1", "0", "1", "2"),
+    "int": ("lowest", "0", "1", "highest"),
+    "float": ("nan", "-inf", "lowest", "-0", "0", "1", "inf"),
+}
+
+
+def check_cases(spec: Spec) -> Iterator[Finding]:
+    """Findings about restrictions, cases and classes that do not part what they should."""
+    yield from _restrictions(spec)
+    yield from _partition(spec)
+
+
+def check_witnesses(spec: Spec) -> Iterator[Finding]:
+    """Findings about witnesses and examples that do not fit the cases."""
+    try:
+        yield from _witnesses(spec)
+    except ValueError as error:  # the samples of `check_cases` missed a gap that a witness met
+        yield Finding(("cases",), str(error), "exactly one case must hold")
+
+
+def _witnesses(spec: Spec) -> Iterator[Finding]:
+    yield from _inhabitants(spec)
+    for index, constraint in enumerate(spec.constraints):
+        yield from _refuted_constraint(spec, index, constraint)
+    for index, entry in enumerate(spec.properties):
+        yield from _refuted_property(spec, index, entry)
+    yield from _latitude(spec)
+    for index, example in enumerate(spec.examples):
+        yield from _example(spec, index, example)
+    yield from check_readings(spec)
+
+
+def _restrictions(spec: Spec) -> Iterator[Finding]:
+    """The declared example meets all restrictions, and each change of it breaks its own alone."""
+    evaluate = evaluator(spec, spec.element_types[0])
+    example = declared_example(spec)
+    for restriction in spec.restrictions:
+        if not evaluate(restriction.holds, example):
+            yield Finding(
+                ("declared_example",), f"it does not meet {restriction.id}", "it must meet every restriction"
+            )
+    for index, restriction in enumerate(spec.restrictions):
+        broken = broken_example(spec, restriction)
+        found = [other.id for other in spec.restrictions if not evaluate(other.holds, broken)]
+        if found != [restriction.id]:
+            what = f"this change breaks {', '.join(found) or 'nothing'}, it must break {restriction.id} alone"
+            yield Finding(("restrictions", index, "broken_alone_by"), what)
+
+
+def _partition(spec: Spec) -> Iterator[Finding]:
+    """On sampled triples, one case holds, and of its classes one."""
+    for family in spec.families:
+        etype = spec.types_of(family.id)[0]
+        evaluate = evaluator(spec, etype)
+        samples = [encode(text, etype) for text in _SAMPLES[family.id]]
+        for triple in product(samples, repeat=3):
+            environment = dict(zip("XLM", triple, strict=True))
+            cases = [case for case in spec.cases if evaluate(case.when, environment)]
+            if len(cases) != 1:
+                names = " and ".join(case.id for case in cases)
+                what = f"{names} hold" if names else "no case holds"
+                yield Finding(
+                    ("cases",), f"{what} for {_told(environment, etype)}", "exactly one case must hold"
+                )
+                return
+            classes = [c for c in spec.classes_of(family.id, cases[0].id) if evaluate(c.when, environment)]
+            if len(classes) != 1:
+                names = " and ".join(klass.id for klass in classes)
+                what = f"{names} hold" if names else f"no class of `{cases[0].id}` holds"
+                todo = f"the classes of {family.id} must part each case"
+                yield Finding(("classes",), f"{what} for {_told(environment, etype)}", todo)
+                return
+
+
+def _told(environment: Mapping[str, Value], etype: ElementType) -> str:
+    numbers = ", ".join(f"{name} = {show(value, etype)}" for name, value in environment.items())
+    return f"{numbers} ({etype.id})"
+
+
+def _encoded(
+    way: Way, texts: Mapping[str, str], etype: ElementType
+) -> tuple[dict[str, Value], list[Finding]]:
+    """The values of a witness in a type, and what is wrong with them."""
+    found: dict[str, Value] = {}
+    findings = []
+    for name, text in texts.items():
+        try:
+            found[name] = encode(text, etype)
+        except UserError as error:
+            findings.append(Finding((*way, name), error.what, error.todo))
+    return found, findings
+
+
+def _inhabitants(spec: Spec) -> Iterator[Finding]:
+    """Each case and class holds where its `inhabited_by` says, in every type it speaks of."""
+    every = tuple(family.id for family in spec.families)
+    entries = [("cases", i, c.id, every, c.inhabited_by) for i, c in enumerate(spec.cases)]
+    entries += [("classes", i, c.id, c.families, c.inhabited_by) for i, c in enumerate(spec.classes)]
+    for section, index, id_, families, witness in entries:
+        way = (section, index, "inhabited_by")
+        for etype in (etype for family in families for etype in spec.types_of(family)):
+            environment, findings = _encoded(way, witness.texts(), etype)
+            yield from findings
+            if not findings and not evaluator(spec, etype).holds(id_, environment):
+                yield Finding(way, f"{_told(environment, etype)} does not lie in `{id_}`")
+            if findings:
+                break
+
+
+def _refuted_property(spec: Spec, index: int, entry: Property) -> Iterator[Finding]:
+    for family, witness in entry.refuted_for.items():
+        way = ("properties", index, "refuted_for", family)
+        for etype in spec.types_of(family):
+            environment, findings = _encoded(way, witness.texts(), etype)
+            if findings:
+                yield from findings
+                break
+            evaluate = evaluator(spec, etype)
+            told = _told(environment, etype)
+            environment["Y"] = evaluate.clip(*(environment[name] for name in "XLM"))
+            try:
+                refuted = not evaluate(entry.claim, environment)
+                excluded = not evaluate(entry.repaired[family], environment)
+            except KeyError as error:
+                yield Finding(way, f"the claim speaks of {error.args[0]}, the witness does not", "add it")
+                break
+            yield from _judged(way, ("properties", index, "repaired", family), told, refuted, excluded)
+
+
+def _judged(way: Way, repaired: Way, told: str, refuted: bool, excluded: bool) -> Iterator[Finding]:
+    if not refuted:
+        yield Finding(way, f"{told} does not refute the claim", "give numbers for which it is false")
+    if not excluded:
+        yield Finding(repaired, f"this condition does not exclude {told}", "it must be false for the witness")
+
+
+def _refuted_constraint(spec: Spec, index: int, constraint: Constraint) -> Iterator[Finding]:
+    for family, witness in constraint.refuted_for.items():
+        way = ("constraints", index, "refuted_for", family)
+        for etype in spec.types_of(family):
+            evaluate = evaluator(spec, etype)
+            try:
+                tensors = _tensors(evaluate, witness)
+            except UserError as error:
+                yield Finding(way, error.what, error.todo)
+                break
+            told = f"X = [{', '.join(witness.X)}], L = {witness.L}, M = {witness.M} ({etype.id})"
+            refuted = not evaluate(constraint.holds, tensors)
+            excluded = not evaluate(constraint.repaired[family], tensors)
+            repaired = ("constraints", index, "repaired", family)
+            yield from _judged(way, repaired, told, refuted, excluded)
+            if not _met_somewhere(spec, evaluate, constraint.repaired[family]):
+                yield Finding(repaired, "no witness of a class meets the condition", "weaken it")
+
+
+def _met_somewhere(spec: Spec, evaluate: Evaluator, condition: Expr) -> bool:
+    """Whether a tensor with the numbers of some class's witness meets a condition."""
+    witnesses = (c.inhabited_by for c in spec.classes_of(evaluate.etype.family))
+    return any(
+        evaluate(condition, _tensors(evaluate, TensorWitness(X=(w.X,), L=w.L, M=w.M))) for w in witnesses
+    )
+
+
+def _tensors(evaluate: Evaluator, witness: TensorWitness) -> dict[str, TensorValue]:
+    """X, L, M of a witness and the Y that the cases give."""
+    etype = evaluate.etype
+    x = tuple(encode(text, etype) for text in witness.X)
+    l, m = encode(witness.L, etype), encode(witness.M, etype)
+    y = tuple(evaluate.clip(entry, l, m) for entry in x)
+    shape = (len(x),)
+    return {
+        "X": TensorValue(etype.id, shape, x),
+        "L": TensorValue(etype.id, (), (l,)),
+        "M": TensorValue(etype.id, (), (m,)),
+        "Y": TensorValue(etype.id, shape, y),
+    }
+
+
+def _latitude(spec: Spec) -> Iterator[Finding]:
+    """In every float type the witness is an answer that this latitude accepts, and that needs it."""
+    for index, entry in enumerate(spec.latitude):
+        way = ("latitude", index, "inhabited_by")
+        for etype in spec.types_of("float"):
+            environment, findings = _encoded(way, entry.inhabited_by.texts(), etype)
+            if findings:
+                yield from findings
+                break
+            told = _told(environment, etype)
+            x, l, m, answer = (environment[name] for name in "XLMA")
+            evaluate = evaluator(spec, etype)
+            if identical(evaluate.clip(x, l, m), answer):
+                yield Finding(way, f"{told}: A is the result itself, it needs no latitude")
+            elif entry not in evaluate.latitudes(x, l, m, answer):
+                yield Finding(way, f"{told} is not accepted by `{entry.id}`")
+
+
+def _example(spec: Spec, index: int, example: Example) -> Iterator[Finding]:
+    """The cases give Y in every type that has the numbers, and the types that lack one are named."""
+    way = ("examples", index)
+    for etype in spec.types_of(example.family):
+        texts = [*example.X, example.L, example.M, *example.Y]
+        try:
+            numbers = [encode(text, etype) for text in texts]
+        except UserError as error:
+            if etype.id not in example.not_representable_in:
+                todo = f"correct it, or add {etype.id} to `not_representable_in`"
+                yield Finding(way, f"`{example.id}` does not fit {etype.id}: {error.what}", todo)
+            continue
+        if etype.id in example.not_representable_in:
+            where = (*way, "not_representable_in", example.not_representable_in.index(etype.id))
+            yield Finding(where, f"`{example.id}` can be represented in {etype.id}", "leave the type out")
+        size = len(example.X)
+        l, m = numbers[size], numbers[size + 1]
+        for position, (x, y) in enumerate(zip(numbers[:size], numbers[size + 2 :], strict=True)):
+            case = evaluator(spec, etype).case(x, l, m)
+            due = {"X": x, "L": l, "M": m}[case.result]
+            if not identical(due, y):
+                told = _told({"X": x, "L": l, "M": m}, etype)
+                what = f"`{example.id}` contradicts the cases: for {told} they give {show(due, etype)}"
+                yield Finding(
+                    (*way, "Y", position), what, f"the case is `{case.id}`, the result {case.result}"
+                )

@@ -1,0 +1,119 @@
+"""The recorded paths put together again: one tree of branches, as WhyML in lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from sonnx_clip.trace.symbolic_run import Bind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sonnx_clip.trace.explore import Path
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The end of a path: what is said there."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Let:
+    """A variable that stands for the result of an operation in what follows."""
+
+    name: str
+    text: str
+    body: Tree
+
+
+@dataclass(frozen=True)
+class If:
+    """A branch."""
+
+    condition: str
+    then: Tree
+    otherwise: Tree
+
+
+Tree: TypeAlias = Leaf | Let | If
+
+
+def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tree:
+    """The tree of some paths.
+
+    Args:
+        paths: at least one; they agree up to where they part.
+        leaf: what is said at the end of a path.
+        absent: what is said where none of these paths goes on.
+    """
+    return _without_unused(_tree(paths, 0, leaf, Leaf(absent)))[0]
+
+
+def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: Leaf) -> Tree:
+    if not paths:
+        return absent
+    first = paths[0]
+    if at == len(first.steps):
+        assert len(paths) == 1, "two paths are the same"
+        return Leaf(leaf(first))
+    step = first.steps[at]
+    if isinstance(step, Bind):
+        assert all(p.steps[at] == step for p in paths), "paths part where nothing is decided"
+        return Let(step.name, step.text, _tree(paths, at + 1, leaf, absent))
+    ways = [[p for p in paths if getattr(p.steps[at], "taken", None) is way] for way in (True, False)]
+    then, otherwise = (_tree(way, at + 1, leaf, absent) for way in ways)
+    return then if then == otherwise else If(step.condition, then, otherwise)
+
+
+def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
+    """The tree without variables that nothing uses, and all words in it."""
+    match node:
+        case Let(name=name, text=text, body=body):
+            rest, used = _without_unused(body)
+            return (Let(name, text, rest), used | _words_of(text)) if name in used else (rest, used)
+        case If(condition=condition, then=then, otherwise=otherwise):
+            (yes, of_yes), (no, of_no) = _without_unused(then), _without_unused(otherwise)
+            return If(condition, yes, no), of_yes | of_no | {condition}
+        case Leaf(text=text):
+            return node, _words_of(text)
+
+
+def words(node: Tree) -> frozenset[str]:
+    """All words in a tree."""
+    match node:
+        case Let(text=text, body=body):
+            return _words_of(text) | words(body)
+        case If(condition=condition, then=then, otherwise=otherwise):
+            return words(then) | words(otherwise) | {condition}
+        case Leaf(text=text):
+            return _words_of(text)
+
+
+@lru_cache(maxsize=1024)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
+def lines(node: Tree) -> list[str]:
+    """The tree as WhyML; ``if c then p else true`` is written ``c -> p``."""
+    match node:
+        case Let(name=name, text=text, body=body):
+            return [f"let {name} = {text} in", *lines(body)]
+        case If(condition=condition, then=then, otherwise=Leaf(text="true")):
+            return [f"{condition} ->", *lines(then)]
+        case If(condition=condition, then=Leaf(text="true"), otherwise=otherwise):
+            return [f"not {condition} ->", *lines(otherwise)]
+        case If(condition=condition, then=Leaf(text=text), otherwise=Leaf(text=other)):
+            return [f"if {condition} then {text} else {other}"]
+        case If(condition=condition, then=Leaf(text=text), otherwise=otherwise):
+            return [f"if {condition} then {text} else", *lines(otherwise)]
+        case If(condition=condition, then=then, otherwise=otherwise):
+            inner = [f"  {line}" for line in lines(then)]
+            return [f"if {condition} then (", *inner, ") else", *lines(otherwise)]
+        case Leaf(text=text):
+            return [text]

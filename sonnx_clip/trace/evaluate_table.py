@@ -1,0 +1,175 @@
+"""The table evaluated: many patterns at once, each held in 64 bits, none of it by what it is to judge.
+
+An order is read into a pattern through two keys of 32 bits, so that neither the comparison of floats nor that
+of 64-bit integers is used to say what they mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.language.types import FloatBits
+from sonnx_clip.language.values import infinity
+from sonnx_clip.trace.formula import Apply, Let, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.trace.formula import Node
+    from sonnx_clip.trace.numpy_meaning import Meaning
+
+Patterns: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+"""Bit patterns, each in the low bits of an unsigned integer of 64 bits."""
+
+Masks: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+Halves: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+Values: TypeAlias = np.ndarray[Any, Any]
+"""Bit patterns (uint64), or masks (bool)."""
+
+ReadingName: TypeAlias = Literal["Float", "Signed", "Unsigned"]
+
+_LOW = np.uint64(0xFFFF_FFFF)
+_32 = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How patterns of a width are ordered.
+
+    Args:
+        name: as a float of the type, or as integers with or without sign.
+        width: bits of a pattern.
+        top: the greatest magnitude that is no NaN; for floats alone.
+    """
+
+    name: ReadingName
+    width: int
+    top: int = 0
+
+    @cached_property
+    def symbols(self) -> Mapping[str, Callable[..., Values]]:
+        """What the symbols of the small language mean."""
+        mask = np.uint64((1 << self.width) - 1)
+        return {
+            "nan": self.nan, "lt": self.lt, "le": self.le, "eq": self.eq,
+            "bw_and": lambda a, b: a & b,
+            "bw_or": lambda a, b: a | b,
+            "bw_xor": lambda a, b: a ^ b,
+            "bw_add": lambda a, b: (a + b) & mask,
+            "bw_sub": lambda a, b: (a - b) & mask,
+            "bw_ashr": self.shift,
+            "if": np.where,
+            "not": np.logical_not,
+            "/\\": np.logical_and,
+            "\\/": np.logical_or,
+            "=": np.equal,
+        }  # fmt: skip
+
+    def nan(self, a: Patterns) -> Masks:
+        """Whether a pattern is a NaN."""
+        if self.name != "Float":
+            return np.zeros(a.shape, np.bool_)
+        above: Masks = np.greater(a & self._bits(self.width - 1), np.uint64(self.top))
+        return above
+
+    def lt(self, a: Patterns, b: Patterns) -> Masks:
+        """Less than: false if one is NaN."""
+        (ah, al), (bh, bl) = self._keys(a), self._keys(b)
+        less: Masks = al < bl if self.width <= 32 else (ah < bh) | ((ah == bh) & (al < bl))
+        both: Masks = np.logical_and(less, self._numbers(a, b))
+        return both
+
+    def eq(self, a: Patterns, b: Patterns) -> Masks:
+        """Equal: zeros of both signs are, a NaN is not equal to itself."""
+        (ah, al), (bh, bl) = self._keys(a), self._keys(b)
+        same: Masks = al == bl if self.width <= 32 else (ah == bh) & (al == bl)
+        both: Masks = np.logical_and(same, self._numbers(a, b))
+        return both
+
+    def le(self, a: Patterns, b: Patterns) -> Masks:
+        """Less than or equal."""
+        either: Masks = np.logical_or(self.lt(a, b), self.eq(a, b))
+        return either
+
+    def shift(self, a: Patterns, b: Patterns) -> Patterns:
+        """Shift right; copies of the uppermost bit come in."""
+        count = np.minimum(b, np.uint64(self.width - 1))
+        filled = (a >> np.uint64(self.width - 1)) * ~(self._bits(self.width) >> count)
+        return (a >> count | filled) & self._bits(self.width)
+
+    def _numbers(self, a: Patterns, b: Patterns) -> Masks:
+        numbers: Masks = np.logical_not(self.nan(a) | self.nan(b))
+        return numbers
+
+    def _bits(self, count: int) -> np.uint64:
+        return np.uint64((1 << count) - 1)
+
+    def _keys(self, a: Patterns) -> tuple[Halves, Halves]:
+        """High and low half of the number by which patterns are ordered; both carry its sign.
+
+        The high half is zero where a pattern has no more than 32 bits.
+        """
+        if self.name == "Unsigned":
+            return (a >> _32).astype(np.int64), (a & _LOW).astype(np.int64)
+        negative: Masks = (a >> np.uint64(self.width - 1)).astype(np.bool_)
+        if self.name == "Float":
+            magnitude = a & self._bits(self.width - 1)
+        else:  # two's complement: the magnitude of a negative number is what is missing to 2**width
+            magnitude = np.where(negative, ~a + np.uint64(1), a) & self._bits(self.width)
+        sign: Halves = np.where(negative, -1, 1)
+        return sign * (magnitude >> _32).astype(np.int64), sign * (magnitude & _LOW).astype(np.int64)
+
+
+def reading(name: ReadingName, etype: ElementType) -> Reading:
+    """One of the readings of an element type's patterns."""
+    assert etype.width is not None
+    top = infinity(etype.bits) if name == "Float" and isinstance(etype.bits, FloatBits) else 0
+    return Reading(name, etype.width, top)
+
+
+def readings(etype: ElementType) -> Mapping[ReadingName, Reading]:
+    """Those that have a meaning for it."""
+    names: tuple[ReadingName, ...] = ("Signed", "Unsigned")
+    if isinstance(etype.bits, FloatBits):
+        names = ("Float", *names)
+    return {name: reading(name, etype) for name in names}
+
+
+def evaluate(
+    meaning: Meaning, arguments: tuple[Values, ...], how: Reading, others: Mapping[str, Meaning] | None = None
+) -> Values:
+    """The result of an operation on patterns and masks, choices included, all of one shape.
+
+    Args:
+        meaning: the operation.
+        arguments: what it is applied to.
+        how: in which order patterns are read.
+        others: the operations that it may apply in turn; by default the table.
+    """
+    if others is None:
+        from sonnx_clip.trace.numpy_meaning import table
+
+        others = table()
+    names = (name for name, _ in meaning.parameters)
+    return _value(meaning.tree, dict(zip(names, arguments, strict=True)), how, others)
+
+
+def _value(
+    tree: Node, environment: Mapping[str, Values], how: Reading, others: Mapping[str, Meaning]
+) -> Values:
+    match tree:
+        case Name(id=name):
+            return environment[name]
+        case Let(id=name, value=value, body=body):
+            bound = _value(value, environment, how, others)
+            return _value(body, {**environment, name: bound}, how, others)
+        case Apply(function=name, arguments=parts):
+            values = tuple([_value(part, environment, how, others) for part in parts])
+            symbol = how.symbols.get(name)
+            return symbol(*values) if symbol is not None else evaluate(others[name], values, how, others)

@@ -1,0 +1,189 @@
+"""One execution of a kernel on symbols: its steps, its branches, and the samples that take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.trace.evaluate_table import evaluate, readings
+from sonnx_clip.trace.numpy_meaning import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.trace.evaluate_table import Masks, ReadingName, Values
+    from sonnx_clip.trace.numpy_meaning import Meaning, ValueKind
+    from sonnx_clip.trace.sample_inputs import Samples
+
+
+class UntraceableError(BaseException):
+    """The kernel did what a run on symbols cannot see. Not an `Exception`, so that no kernel swallows it."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one entry of an array, or a scalar, holds at some time.
+
+    Args:
+        text: a variable or a literal, in WhyML.
+        kind: an element, or a truth value.
+        samples: its values in the samples, shape (2, n): the entry, and the other one of the array.
+    """
+
+    text: str
+    kind: ValueKind
+    samples: Values
+
+
+@dataclass(frozen=True)
+class Bind:
+    """A step: a variable stands for the result of an operation."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A step: the execution went on where a condition is true, or where it is false."""
+
+    condition: str
+    taken: bool
+
+
+Step: TypeAlias = Bind | Branch
+
+
+@dataclass(frozen=True)
+class Fork:
+    """A branch that is still to be followed.
+
+    Args:
+        decisions: those up to it.
+        samples: the samples that take it.
+        results: what the operations up to it came to in more samples.
+        kept: which of these samples are left.
+    """
+
+    decisions: tuple[bool, ...]
+    samples: Samples
+    results: tuple[Values, ...] = ()
+    kept: Masks | None = None
+
+
+class Language:
+    """What operations mean for an element type: made once, for all its runs."""
+
+    def __init__(self, etype: ElementType) -> None:
+        self.etype, self.table, self.readings = etype, table(), readings(etype)
+
+
+class Run:
+    """One execution. Its decisions are given as far as they are known; then it goes wherever a sample goes.
+
+    Args:
+        language: the element type, and what the operations mean.
+        fork: which way to go at the first branches, and the inputs that take them.
+        again: these are known to be all branches; then nothing is computed in the samples.
+    """
+
+    def __init__(self, language: Language, fork: Fork, *, again: bool = False) -> None:
+        self.etype, self.table, self.readings = language.etype, language.table, language.readings
+        self.fork, self.samples, self.again = fork, fork.samples, again
+        self.live = np.ones(fork.samples.index.shape, np.bool_)
+        self.steps: list[Step] = []
+        self.taken: list[bool] = []
+        self.forks: list[Fork] = []
+        self.free: dict[str, Value] = {}
+        self.clones: set[tuple[str, ReadingName | None]] = set()
+        self._results: list[Values] = []
+        self._counts: dict[str, int] = {}
+        self._decided: dict[str, bool] = {}
+
+    def literal(self, pattern: int) -> Value:
+        """An element that is written down."""
+        digits = (self.etype.width or 0) // 4
+        samples = np.broadcast_to(np.uint64(pattern), self.samples.x.shape)
+        return Value(f"(0x{pattern:0{digits}x}: t)", "element", samples)
+
+    def any(self, name: str, kind: ValueKind, samples: Values) -> Value:
+        """A variable about which nothing is known; `samples` is what it is in them."""
+        value = Value(self._name(name), kind, samples)
+        self.free[value.text] = value
+        return value
+
+    def junk(self) -> Value:
+        """What memory holds that nobody has written."""
+        bits = self.samples.noise(len(self.free)) & np.uint64((1 << (self.etype.width or 0)) - 1)
+        return self.any("any", "element", np.stack([bits, bits]))
+
+    def apply(self, name: str, arguments: Sequence[Value], how: ReadingName | None) -> Value:
+        """The result of an operation of the table, as a new step; its choices are free variables."""
+        meaning = self.table[name]
+        given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]
+        samples = self._computed(meaning, tuple(value.samples for value in given), how or "Unsigned")
+        self.clones.add((meaning.module, how))
+        words = [f"{clone_name(meaning.module, how)}.{name}", *(value.text for value in given)]
+        bound = self._name("b" if meaning.kind == "mask" else "t")
+        self.steps.append(Bind(bound, " ".join(words)))
+        return Value(bound, meaning.kind, samples)
+
+    def branch(self, condition: Value) -> bool:
+        """Decide which way to go; what is left for later is noted as a fork."""
+        if condition.text in self._decided:
+            return self._decided[condition.text]
+        if len(self.taken) < len(self.fork.decisions):
+            decision = self.fork.decisions[len(self.taken)]
+        elif self.again:
+            raise UntraceableError("a decision that was not made the first time")
+        else:
+            yes = np.asarray(condition.samples[0], np.bool_)
+            true, false = self.live & yes, self.live & ~yes
+            decision = bool(true.any())
+            if decision and false.any():
+                left = self.samples.choose(false)
+                self.forks.append(Fork((*self.taken, False), left, tuple(self._results), false))
+            self.live = true if decision else false
+        self.taken.append(decision)
+        self._decided[condition.text] = decision
+        self.steps.append(Branch(condition.text, decision))
+        return decision
+
+    def _computed(self, meaning: Meaning, arguments: tuple[Values, ...], how: ReadingName) -> Values:
+        """The result in the samples: a part of what it was before the fork, or computed."""
+        if self.again:
+            return arguments[0]
+        done = len(self._results)
+        if done < len(self.fork.results):
+            result = self.fork.results[done][:, self.fork.kept]
+        else:
+            result = evaluate(meaning, arguments, self.readings[how], self.table)
+        self._results.append(result)
+        return result
+
+    def _choice(self, name: str, how: ReadingName | None) -> Value:
+        if name == "free":
+            return self.literal(0) if how in ("Signed", "Unsigned") else self.junk()
+        if how != "Float":  # what is equal is identical, and nothing is a NaN: it does not matter
+            return Value("true", "mask", np.ones(self.samples.x.shape, np.bool_))
+        one, other = (self.samples.noise(1000 + 2 * len(self.free) + i) for i in (0, 1))
+        return self.any(name, "mask", np.stack([one, other]) & np.uint64(1) == np.uint64(1))
+
+    def input(self, name: str, samples: Values) -> Value:
+        """An entry or a bound, under its own name."""
+        self.free[name] = Value(name, "element", samples)
+        return self.free[name]
+
+    def _name(self, kind: str) -> str:
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        return f"{kind}{self._counts[kind]}"
+
+
+def clone_name(module: str, how: ReadingName | None) -> str:
+    """What a module of why3/numpy.mlw is called where it is cloned for a reading of the patterns."""
+    if how is None:
+        return module
+    return how if module == "Order" else f"{how}{module}"

@@ -1,0 +1,210 @@
+"""The contracts for Frama-C: their text, and what they take for granted."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sonnx_clip.backends.acsl import (
+    FOLDER,
+    LOOP,
+    Printer,
+    contract_path,
+    due,
+    functions,
+    is_bits,
+    render_acsl,
+)
+from sonnx_clip.language import tree
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.tree import Kind, Position
+from sonnx_clip.language.values import is_nan, less, less_equal
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+
+AT = Position(1, 1)
+P, Q, R = (tree.Name(name, Kind.BOOL, AT) for name in "PQR")
+X, L = (tree.Name(name, Kind.ELEMENT, AT) for name in "XL")
+SPEC = load_spec()
+TYPES = [etype for etype in SPEC.element_types if etype.c is not None]
+OF_BITS = [etype for etype in TYPES if is_bits(etype)]
+
+
+def show(expr, type_id="int8"):
+    return Printer(SPEC.element_type(type_id)).show(expr)
+
+
+def join(operator, left, right):
+    return tree.Connective(operator, left, right, AT)
+
+
+def compare(operator):
+    return tree.Compare(operator, X, L, Kind.ELEMENT, AT)
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        (join("and", join("or", P, Q), R), "(P || Q) && R"),
+        (join("or", P, join("and", Q, R)), "P || Q && R"),
+        (join("or", P, join("or", Q, R)), "P || (Q || R)"),
+        (join("implies", compare("<"), Q), "X < L ==> Q"),
+        (join("implies", P, join("implies", Q, R)), "P ==> (Q ==> R)"),
+        (join("iff", P, join("or", Q, R)), "P <==> Q || R"),
+        (tree.Not(join("and", P, Q), AT), "!(P && Q)"),
+        (tree.Not(compare("<="), AT), "!(X <= L)"),
+        (tree.If(P, Q, R, Kind.BOOL, AT), "P ? Q : R"),
+        (tree.If(P, tree.If(P, Q, R, Kind.BOOL, AT), R, Kind.BOOL, AT), "P ? (P ? Q : R) : R"),
+        (tree.Call("identical", (X, L), Kind.BOOL, AT), "identical(X, L)"),
+        (tree.Call("is_nan", (X,), Kind.BOOL, AT), r"\false"),
+        (tree.Use("inverted", (), Kind.BOOL, AT), "inverted(X, L, M)"),
+        (tree.Use("same", (X, L), Kind.BOOL, AT), "same(X, L)"),
+        (tree.Constant("lowest", False, AT), "(int8_t)(-128)"),
+    ],
+)
+def test_the_text_of_an_expression(expr, text):
+    assert show(expr) == text
+
+
+@pytest.mark.parametrize(
+    ("operator", "of_floats", "of_bits"),
+    [
+        ("<", r"\lt_float(X, L)", "less(X, L)"),
+        ("<=", r"\le_float(X, L)", "less_or_equal(X, L)"),
+        (">", r"\gt_float(X, L)", "less(L, X)"),
+        (">=", r"\ge_float(X, L)", "less_or_equal(L, X)"),
+        ("==", r"\eq_float(X, L)", "less_or_equal(X, L) && less_or_equal(L, X)"),
+    ],
+)
+def test_a_comparison_is_that_of_the_type(operator, of_floats, of_bits):
+    assert show(compare(operator), "uint64") == f"X {operator} L"
+    assert show(compare(operator), "float32") == of_floats
+    assert show(compare(operator), "float64") == of_floats.replace("float", "double")
+    assert show(compare(operator), "bfloat16") == of_bits
+
+
+def test_the_conjunction_in_an_equality_of_bits_is_kept_together():
+    negated = tree.Not(compare("=="), AT)
+    assert show(negated, "float16") == "!(less_or_equal(X, L) && less_or_equal(L, X))"
+
+
+def test_is_nan_is_that_of_the_type():
+    expr = tree.Call("is_nan", (X,), Kind.BOOL, AT)
+    assert show(expr, "float16") == "is_nan(X)"
+    assert show(expr, "float64") == r"\is_NaN(X)"
+
+
+def test_numbers_of_a_type_of_bits_are_bits_and_floats_have_none():
+    assert show(tree.Number("-0", AT), "float16") == "(uint16_t)0x8000"
+    with pytest.raises(UserError, match="no literals of float32"):
+        show(tree.Constant("nan", False, AT), "float32")
+
+
+def test_what_acsl_cannot_say_is_refused():
+    with pytest.raises(UserError, match="ACSL has no expression for `clip"):
+        show(tree.Call("clip", (X, L, L), Kind.ELEMENT, AT))
+
+
+def test_every_type_of_c_has_contracts_that_are_fresh():
+    files = render_acsl(SPEC)
+    assert set(files) == {LOOP, *(f"{FOLDER}/{etype.id}.h" for etype in TYPES)}
+    assert len(TYPES) == 12
+    for path, text in files.items():
+        assert repo_file(path).read_text() == text, "run: sonnx-clip generate"
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_the_cases_stand_in_their_order_and_nothing_else_is_a_clip(etype):
+    text = render_acsl(SPEC)[contract_path(etype)]
+    relation = text.partition("predicate clip(")[2].partition("*/")[0].splitlines()
+    lines = [f"{case.id}(X, L, M) ? identical(Y, {case.result}) :" for case in SPEC.cases]
+    assert [line.strip() for line in relation[1:]] == [*lines, r"\false;"]
+
+
+def test_definitions_that_the_cases_use_are_rendered_before_them():
+    uses = tree.Use("is_infinite", (X,), Kind.BOOL, AT)
+    case = SPEC.cases[0].model_copy(update={"when": uses})
+    changed = SPEC.model_copy(update={"cases": (case, *SPEC.cases[1:])})
+    assert "is_infinite" not in render_acsl(SPEC)[f"{FOLDER}/float16.h"]
+    text = render_acsl_of(changed, "float16")
+    assert text.index("predicate is_infinite(uint16_t a) = ") < text.index("predicate inverted(")
+    assert r"predicate is_infinite(int8_t a) = \false;" in render_acsl_of(changed, "int8")
+    with pytest.raises(UserError, match="a case uses `inf`"):
+        render_acsl_of(changed, "float32")
+
+
+def test_a_definition_may_use_another_and_be_an_element():
+    formula = tree.Use("formula", (), Kind.ELEMENT, AT)
+    when = tree.Compare("<", formula, X, Kind.ELEMENT, AT)
+    case = SPEC.cases[0].model_copy(update={"when": when})
+    text = render_acsl_of(SPEC.model_copy(update={"cases": (case, *SPEC.cases[1:])}), "int8")
+    heads = [
+        line.strip().removesuffix(" */") for line in text.splitlines() if line.strip().startswith("logic ")
+    ]
+    assert heads == [
+        "logic int8_t min(int8_t a, int8_t b) = a < b ? a : b;",
+        "logic int8_t max(int8_t a, int8_t b) = a > b ? a : b;",
+        "logic int8_t formula(int8_t X, int8_t L, int8_t M) = min(M, max(X, L));",
+    ]
+
+
+def render_acsl_of(spec, type_id):
+    only = tuple(e for e in spec.element_types if e.id == type_id)
+    return render_acsl(spec.model_copy(update={"element_types": only}))[f"{FOLDER}/{type_id}.h"]
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_only_formats_without_a_c_type_take_anything_for_granted(etype):
+    text = render_acsl(SPEC)[contract_path(etype)]
+    assert text.count("axiom ") == (2 if etype in OF_BITS else 0)
+    assert "admit" not in text
+    assert "assume" not in text
+
+
+def test_what_is_taken_for_granted_holds_for_every_value():
+    # axiom mask: 0x8000 <= a <= 0xFFFF ==> (a & 0x7FFF) == a - 0x8000
+    high = np.arange(0x8000, 0x10000)
+    assert np.array_equal(high.astype(np.uint16) & np.uint16(0x7FFF), high - 0x8000)
+    # axiom wrap: -0x8000 <= a < 0 ==> (uint16_t)a == a + 0xFFFF + 1
+    negative = np.arange(-0x8000, 0)
+    assert np.array_equal(negative.astype(np.int32).astype(np.uint16), negative + 0xFFFF + 1)
+    for etype in OF_BITS:
+        text = render_acsl(SPEC)[contract_path(etype)]
+        assert r"axiom mask: \forall integer a; 0x8000 <= a <= 0xFFFF ==> (a & 0x7FFF) == a - 0x8000;" in text
+        assert r"axiom wrap: \forall integer a; -0x8000 <= a < 0 ==> (uint16_t)a == a + 0xFFFF + 1;" in text
+
+
+@pytest.mark.parametrize("etype", OF_BITS, ids=lambda etype: etype.id)
+def test_the_order_of_bits_is_that_of_the_numbers(etype):
+    """The definitions of the contracts, done in Python, against the decoded values."""
+    top = int({"float16": "0x7C00", "bfloat16": "0x7F80"}[etype.id], 16)
+    assert f"predicate is_nan(uint16_t a) = magnitude(a) > 0x{top:X};" in render_acsl_of(SPEC, etype.id)
+
+    def magnitude(a):
+        return a if a < 0x8000 else a - 0x8000
+
+    def order(a):
+        return magnitude(a) if a < 0x8000 else -magnitude(a)
+
+    def number(a):
+        return magnitude(a) <= top
+
+    assert all(number(a) != is_nan(a, etype) for a in range(0x10000))
+    patterns = [*special_patterns(etype), *range(0, 0x10000, 2047)]
+    for a, b in product(patterns, repeat=2):
+        both = number(a) and number(b)
+        assert (both and order(a) < order(b)) == less(a, b, etype)
+        assert (both and order(a) <= order(b)) == less_equal(a, b, etype)
+
+
+@pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+def test_every_function_of_the_c_has_a_contract_and_is_due(etype):
+    c = repo_file(f"generated/c/sonnx_clip_{etype.id}.c").read_text()
+    text = render_acsl(SPEC)[contract_path(etype)]
+    for name in functions(etype):
+        assert f" {name}(" in text
+        assert f"{name}_assigns" in due(etype)
+    assert c.count("\n}\n") == len(functions(etype))

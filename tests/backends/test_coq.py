@@ -1,0 +1,133 @@
+"""The printer of Coq."""
+
+import pytest
+
+from sonnx_clip.backends import coq_files
+from sonnx_clip.backends.coqparts import check_names
+from sonnx_clip.backends.coqreadings import MODULES, theorems_of
+from sonnx_clip.backends.coqterm import CoqPrinter
+from sonnx_clip.backends.why3 import definitions_beyond_readings
+from sonnx_clip.language.tree import (
+    Call,
+    Compare,
+    Connective,
+    Constant,
+    If,
+    Kind,
+    Name,
+    Not,
+    Number,
+    Position,
+    Use,
+)
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
+
+AT = Position(1, 1)
+X, L, M = (Name(name, Kind.ELEMENT, AT) for name in "XLM")
+LESS = Compare("<", X, L, Kind.ELEMENT, AT)
+GREATER = Compare(">", X, M, Kind.ELEMENT, AT)
+SAME = Call("identical", (X, L), Kind.BOOL, AT)
+
+
+def both(operator, a, b):
+    return Connective(operator, a, b, AT)
+
+
+@pytest.fixture
+def printer():
+    return CoqPrinter("float", "here")
+
+
+@pytest.mark.parametrize(
+    ("expr", "proposition"),
+    [
+        (GREATER, "m < x"),
+        (Not(LESS, AT), "~ x < l"),
+        (both("implies", LESS, both("and", GREATER, SAME)), "x < l -> m < x /\\ x = l"),
+        (both("iff", both("or", LESS, GREATER), SAME), "x < l \\/ m < x <-> x = l"),
+        (both("and", both("and", LESS, GREATER), SAME), "(x < l /\\ m < x) /\\ x = l"),
+        (If(LESS, SAME, GREATER, Kind.BOOL, AT), "if x < l then (x = l : Prop) else (m < x : Prop)"),
+        (
+            Compare("==", Number("-0", AT), Constant("inf", True, AT), Kind.ELEMENT, AT),
+            "opposite zero == opposite inf",
+        ),
+    ],
+)
+def test_propositions(printer, expr, proposition):
+    assert printer.proposition(expr) == proposition
+
+
+@pytest.mark.parametrize(
+    ("expr", "computed"),
+    [
+        (both("and", both("and", LESS, GREATER), LESS), "(x < l) && (m < x) && (x < l)"),
+        (both("and", LESS, both("or", GREATER, LESS)), "(x < l) && ((m < x) || (x < l))"),
+        (both("implies", LESS, GREATER), "implb (x < l) (m < x)"),
+        (Not(LESS, AT), "negb (x < l)"),
+        (If(LESS, L, If(GREATER, M, X, Kind.ELEMENT, AT), Kind.ELEMENT, AT),
+         "if x < l then l else if m < x then m else x"),
+        (Use("cut", (), Kind.BOOL, AT), "cut x l m"),
+        (If(SAME, X, L, Kind.ELEMENT, AT), "if identical x l then x else l"),
+        (both("and", LESS, SAME), "(x < l) && identical x l"),
+    ],
+)  # fmt: skip
+def test_what_is_computed(printer, expr, computed):
+    assert printer.computed(expr) == computed
+
+
+@pytest.mark.parametrize("leaf", [Number("6", AT), Constant("nan", False, AT)])
+def test_what_has_no_name_in_every_format_is_refused(printer, leaf):
+    with pytest.raises(UserError, match="no name that stands for it in every float format"):
+        printer.computed(leaf)
+
+
+def test_every_entry_is_rendered():
+    spec, files = load_spec(), coq_files.render_coq(load_spec())
+    assert set(files) == {
+        f"generated/coq/{name}.v"
+        for name in ("Real", "RealReadings", "Int", "IntReadings", "Float", "FloatReadings", "Formats")
+    }
+    for family in spec.families:
+        text = files[f"generated/coq/{family.id.capitalize()}.v"]
+        for p in spec.properties:
+            if family.id in p.families:
+                name = p.id if family.id in p.holds_for else f"{p.id}_repaired"
+                assert f"Theorem {name} :" in text
+        for case in spec.cases:
+            assert f"Definition {case.id} (x l m : t) : bool :=" in text
+    assert "Theorem bfloat16_C2_refuted" in files["generated/coq/Formats.v"]
+    assert (
+        "~ claim_interval (float16 0x7e00) (float16 0x0000) (float16 0x3c00)"
+        in files["generated/coq/Formats.v"]
+    )
+
+
+def test_what_only_readings_use_stands_in_their_file():
+    spec, files = load_spec(), coq_files.render_coq(load_spec())
+    rendered = {d.id for d in definitions_beyond_readings(spec)}
+    assert {"formula", "is_infinite"} <= rendered
+    assert "is_max_2019" not in rendered
+    for d in spec.definitions:
+        written = f"Definition {d.id} ("
+        assert (written in files["generated/coq/Float.v"]) == (d.id in rendered)
+        assert (written in files["generated/coq/FloatReadings.v"]) == (d.id not in rendered)
+
+
+def test_every_reading_is_rendered_for_every_family():
+    spec, files = load_spec(), coq_files.render_coq(load_spec())
+    for family in spec.families:
+        text = files[f"generated/coq/{MODULES[family.id]}.v"]
+        for reading in spec.readings:
+            assert f"Definition {reading.word}_returns (x l m y : t) : bool :=" in text
+            names = [*theorems_of(reading, family.id)]
+            assert len(names) >= 3
+            assert all(f"Theorem {name} :" in text for name in names)
+            assert (f"{reading.word}_agrees_nowhere_else" in names) == (family.id in reading.agrees)
+
+
+def test_names_of_coq_are_refused():
+    with pytest.raises(UserError, match="`match` is taken"):
+        check_names(["match"], [])
+    with pytest.raises(UserError, match="`low` is taken"):
+        check_names(["low"], ["low"])

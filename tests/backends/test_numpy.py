@@ -1,0 +1,126 @@
+"""The NumPy printer: the form of the text, and that it means what the tree means."""
+
+import ast
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sonnx_clip.backends.numpy_oracle import ORACLE_PATH, _broken, expression, python_name, render_numpy
+from sonnx_clip.language import tree
+from sonnx_clip.language.tree import Kind, Position
+from sonnx_clip.spec import load_spec
+
+AT = Position(1, 1)
+P, Q, R = (tree.Name(name, Kind.BOOL, AT) for name in "PQR")
+X, L = (tree.Name(name, Kind.ELEMENT, AT) for name in "XL")
+
+
+def join(operator, left, right):
+    return tree.Connective(operator, left, right, AT)
+
+
+def less(left, right):
+    return tree.Compare("<", left, right, Kind.ELEMENT, AT)
+
+
+@pytest.mark.parametrize(
+    ("expr", "text"),
+    [
+        (join("and", join("or", P, Q), R), "(P | Q) & R"),
+        (join("or", P, join("and", Q, R)), "P | Q & R"),
+        (join("or", P, join("or", Q, R)), "P | (Q | R)"),
+        (join("implies", less(X, L), Q), "~(X < L) | Q"),
+        (join("implies", P, join("implies", Q, R)), "~P | (~Q | R)"),
+        (join("iff", P, join("or", Q, R)), "P == Q | R"),
+        (join("iff", P, join("iff", Q, R)), "P == (Q == R)"),
+        (tree.Not(join("and", P, Q), AT), "~(P & Q)"),
+        (join("and", tree.Not(P, AT), less(X, L)), "~P & (X < L)"),
+        (less(X, tree.Constant("inf", True, AT)), 'X < _constant("-inf", X)'),
+        (less(X, tree.Number("-0", AT)), 'X < _constant("-0", X)'),
+        (tree.If(P, Q, R, Kind.BOOL, AT), "np.where(P, Q, R)"),
+        (tree.If(P, X, L, Kind.ELEMENT, AT), "_choose(P, X, L)"),
+        (tree.Call("clip", (X, L, L), Kind.ELEMENT, AT), "float_clip(X, L, L)"),
+        (tree.Call("identical", (X, L), Kind.BOOL, AT), "_identical(X, L)"),
+        (tree.Use("inverted", (), Kind.BOOL, AT), "float_inverted(X, L, M)"),
+        (tree.Use("same", (X, L), Kind.BOOL, AT), "float_same(X, L)"),
+    ],
+)
+def test_the_text_of_an_expression(expr, text):
+    assert expression(expr, "float", "X") == text
+
+
+OPERATORS = {
+    "and": lambda p, q: p and q,
+    "or": lambda p, q: p or q,
+    "implies": lambda p, q: not p or q,
+    "iff": lambda p, q: p == q,
+}
+
+
+@pytest.mark.parametrize(("outer", "inner"), [*product(OPERATORS, repeat=2)])
+@pytest.mark.parametrize("negated", [False, True])
+def test_every_nesting_of_connectives_means_what_the_tree_means(outer, inner, negated):
+    mean_outer, mean_inner = OPERATORS[outer], OPERATORS[inner]
+    wrap = (lambda expr: tree.Not(expr, AT)) if negated else (lambda expr: expr)
+    for side in ("left", "right"):
+        nested = wrap(join(inner, Q, R))
+        expr = join(outer, nested, P) if side == "left" else join(outer, P, nested)
+        code = expression(expr, "float", "X")
+        for p, q, r in product([False, True], repeat=3):
+            scope = {"P": np.array([p]), "Q": np.array([q]), "R": np.array([r])}
+            part = mean_inner(q, r) != negated
+            due = mean_outer(part, p) if side == "left" else mean_outer(p, part)
+            assert eval(code, {}, scope).tolist() == [due]
+
+
+def test_a_long_expression_is_broken_at_its_outermost_operator_and_means_the_same():
+    long = join("and", join("or", P, Q), join("and", less(X, L), R))
+    code = expression(long, "float", "X") + " " * 100
+    broken = _broken(code, long, "float", "X")
+    assert broken.splitlines()[1:-1] == ["        (P | Q)", "        & (X < L)", "        & R"]
+    scope = {"P": True, "Q": False, "X": 1, "L": 2, "R": True}
+    assert eval(broken, {}, scope) == eval(code.strip(), {}, scope)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        tree.Every(P, AT),
+        tree.Entry(tree.Name("X", Kind.TENSOR, AT), AT),
+        tree.Call("is_sparse", (tree.Name("X", Kind.DECLARED, AT),), Kind.BOOL, AT),
+        tree.Compare("==", X, L, Kind.SHAPE, AT),
+    ],
+)
+def test_what_speaks_of_tensors_is_not_printed(expr):
+    with pytest.raises(ValueError, match="NumPy has no elements"):
+        expression(expr, "float", "X")
+
+
+def test_a_function_for_each_entry_with_its_id_and_no_import_but_numpy():
+    spec = load_spec()
+    ((path, text),) = render_numpy(spec).items()
+    assert path == ORACLE_PATH
+    module = ast.parse(text)
+    documented = {
+        node.name: ast.get_docstring(node) for node in module.body if isinstance(node, ast.FunctionDef)
+    }
+    for family in ("int", "float"):
+        entries = [*spec.definitions, *spec.cases, *spec.classes_of(family), *spec.latitude]
+        for entry in entries:
+            assert documented[f"{family}_{python_name(entry.id)}"].startswith(f"{entry.id}: ")
+        for reading in spec.readings:
+            assert documented[f"{family}_{reading.word}_returns"].startswith(f"{reading.id}: ")
+    imports = [
+        ast.unparse(node) for node in ast.walk(module) if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    assert imports == ["import numpy as np"]
+    assert all(len(line) <= 110 for line in text.splitlines())
+    assert spec.digest in text.splitlines()[2]
+
+
+def test_it_is_the_file_in_generated():
+    from sonnx_clip.root.paths import repo_file
+
+    ((path, text),) = render_numpy(load_spec()).items()
+    assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"

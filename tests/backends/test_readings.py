@@ -1,0 +1,72 @@
+"""The rendered readings: the goals that there are, and the NumPy functions beside the evaluator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sonnx_clip.backends.reading_class_goals import ClassGoals, class_goal
+from sonnx_clip.backends.reading_goals import ReadingGoals, reading_theories
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.spec import evaluator, load_spec
+from sonnx_clip.spec.reading_classes import reading_classes
+from sonnx_clip.spec.readings import triples
+
+SPEC = load_spec()
+MACHINE = [etype for etype in SPEC.element_types if etype.numpy is not None]
+
+
+@pytest.mark.parametrize("etype", MACHINE, ids=lambda etype: etype.id)
+def test_the_oracle_allows_what_the_evaluator_allows(etype):
+    dtype, ask = bits_type(etype.id), evaluator(SPEC, etype)
+    few = special_patterns(etype)[:: max(1, len(special_patterns(etype)) // 8)]
+    answers = [*few, *(y for triple in list(triples(etype))[:3] for y in triple)]
+    quadruples = [(*triple, y) for triple in triples(etype) for y in dict.fromkeys([*triple, *answers])]
+    columns = [np.array(part, dtype).view(numpy_type(etype.id)) for part in zip(*quadruples, strict=True)]
+    for reading in SPEC.readings:
+        found = load_oracle().READINGS[etype.family][reading.id](*columns)
+        due = [ask(reading.returns, dict(zip("XLMY", q, strict=True))) for q in quadruples]
+        assert found.dtype == bool
+        assert found.tolist() == due
+        assert any(due)
+        assert not all(due)
+
+
+def test_each_reading_has_its_goals():
+    names = [goal.name for goal in ReadingGoals(SPEC, SPEC.element_type("float32")).all()]
+    assert (
+        len(names) == len(set(names)) == 12 + 12 + 3 + 12 + 11 * 3 + 66 * 2 + 1
+    )  # one pair is alike, in both directions
+    for part in ("answers", "agrees", "agrees_bitwise", "agrees_bitwise_nowhere_else", "differs_bitwise"):
+        assert f"formula_2019_{part}" in names
+    assert "cases_agrees_bitwise_nowhere_else" not in names
+    of_ints = [goal.name for goal in ReadingGoals(SPEC, SPEC.element_type("int8")).all()]
+    assert "cases_and_numpy_same_bits" in of_ints
+    assert "cases_and_numpy_same_bits_back" in of_ints
+    assert "numpy_and_directml_other_bits" in of_ints
+
+
+def test_the_goals_by_class_name_every_class_once():
+    etype = SPEC.element_type("float16")
+    goals = {goal.name: goal.statement for goal in ClassGoals(SPEC, etype).all()}
+    named = {r.id: r for r in SPEC.readings}
+    for found in reading_classes(SPEC, "float"):
+        for bitwise in (False, True):
+            name = class_goal(named[found.reading], "float", found, bitwise=bitwise)
+            if found.reading == "cases":
+                assert name == ("cases_agrees_bitwise" if bitwise else "cases_agrees")
+            else:
+                assert goals[name].count(f"{found.klass} x l m") == 1
+    # onnx-13-words has a goal where it differs, as every other; all agree somewhere.
+    assert len(goals) == 11 * 4
+
+
+def test_the_theories_are_those_in_generated():
+    from sonnx_clip.root.paths import repo_file
+
+    files, obligations = reading_theories(SPEC)
+    for path, text in files.items():
+        assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"
+    assert {o.theory for o in obligations} == {"Readings", "ReadingClasses"}

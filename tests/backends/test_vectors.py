@@ -1,0 +1,133 @@
+"""The vectors: their form, and that oracle, library and evaluator agree with each."""
+
+import json
+from collections import Counter
+
+import jsonschema
+import numpy as np
+import pytest
+
+from sonnx_clip import clip
+from sonnx_clip.backends.vectors import PER_CLASS, _about_zero, render_vectors
+from sonnx_clip.backends.vectors_schema import SCHEMA_PATH
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language import encode
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import evaluator, load_spec
+
+TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
+each_type = pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
+
+
+def stored(etype):
+    return json.loads(repo_file(f"generated/vectors/{etype.id}.json").read_text())
+
+
+def triple_of(vector):
+    return tuple(int(vector[name], 16) for name in ("x", "min", "max"))
+
+
+def test_they_are_the_files_in_generated():
+    for path, text in render_vectors(load_spec()).items():
+        assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"
+        assert len(text) < 200_000
+
+
+@each_type
+def test_the_form_is_that_of_the_schema(etype):
+    schema = json.loads(repo_file(SCHEMA_PATH).read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(stored(etype))
+    for spoil in (
+        lambda doc: doc.update(more=1),
+        lambda doc: doc["vectors"][0].update(more=1),
+        lambda doc: doc["vectors"][0].update(x="0x1"),
+        lambda doc: doc["vectors"][0].update(x=1),
+        lambda doc: doc["vectors"][0].pop("expected"),
+        lambda doc: doc["vectors"][0].update({"class": "inverted"}),
+        lambda doc: doc["vectors"][0].update(acceptable=[{"latitude": "zero-sign"}]),
+        lambda doc: doc.update(vectors=[]),
+    ):
+        spoiled = stored(etype)
+        spoil(spoiled)
+        assert not validator.is_valid(spoiled)
+
+
+@each_type
+def test_every_class_has_its_vectors_and_every_id_is_one(etype):
+    vectors = stored(etype)["vectors"]
+    counts = Counter(vector["class"] for vector in vectors)
+    assert set(counts) == {c.id for c in load_spec().classes_of(etype.family)}
+    on_top = 6 + len(set(_about_zero(etype)))  # the named ones, and those about zero
+    assert all(5 <= count <= PER_CLASS + on_top for count in counts.values())
+    there = {triple_of(vector) for vector in vectors}
+    assert there.issuperset(_about_zero(etype))
+    assert len({vector["id"] for vector in vectors}) == len({triple_of(vector) for vector in vectors})
+    assert len({vector["id"] for vector in vectors}) == len(vectors)
+    width = etype.width // 4 + 2
+    assert all(len(vector[name]) == width for vector in vectors for name in ("x", "min", "max", "expected"))
+
+
+@each_type
+def test_worked_examples_and_refuting_numbers_are_vectors(etype):
+    spec = load_spec()
+    named = [
+        (x, e.L, e.M)
+        for e in spec.examples
+        if e.family == etype.family and etype.id not in e.not_representable_in
+        for x in e.X
+    ]
+    named += [(w.X, w.L, w.M) for p in spec.properties if (w := p.refuted_for.get(etype.family))]
+    there = {triple_of(vector) for vector in stored(etype)["vectors"]}
+    assert named
+    assert there >= {tuple(encode(text, etype) for text in triple) for triple in named}
+
+
+@each_type
+def test_evaluator_oracle_and_library_agree(etype):
+    spec, generated = load_spec(), load_oracle()
+    evaluate = evaluator(spec, etype)
+    dtype, bits = numpy_type(etype.id), bits_type(etype.id)
+    for vector in stored(etype)["vectors"]:
+        triple, due = triple_of(vector), int(vector["expected"], 16)
+        assert evaluate.clip(*triple) == due
+        assert evaluate.case(*triple).id == vector["case"]
+        assert [c.id for c in evaluate.classes(*triple)] == [vector["class"]]
+        x, l, m = (np.array(part, bits).view(dtype) for part in triple)
+        assert generated.clip(x, l, m).view(bits) == due
+        assert generated.CLASSES[etype.family][vector["class"]](x, l, m)
+        assert clip(x, l, m).view(bits) == due
+
+
+@each_type
+def test_what_else_is_acceptable_is_all_that_the_latitude_accepts(etype):
+    generated = load_oracle()
+    dtype, bits = numpy_type(etype.id), bits_type(etype.id)
+    answers = np.array(special_patterns(etype), bits).view(dtype)
+    with np.errstate(invalid="ignore"):
+        nan = answers != answers
+    for vector in stored(etype)["vectors"]:
+        x, l, m = (np.array(part, bits).view(dtype) for part in triple_of(vector))
+        y = generated.clip(x, l, m)
+        due = set()
+        for id_, accepts in generated.LATITUDE[etype.family].items():
+            accepted = np.broadcast_to(accepts(x, l, m, y, answers), answers.shape)
+            other = accepted & (answers.view(bits) != y.view(bits))
+            due |= {(id_, int(pattern)) for pattern in answers[other & ~nan].view(bits)}
+            if np.any(accepted & nan):
+                assert np.array_equal(accepted & nan, nan)
+                due.add((id_, "nan"))
+        found = [
+            (a["latitude"], "nan" if "any_nan" in a else int(a["bits"], 16)) for a in vector["acceptable"]
+        ]
+        assert len(set(found)) == len(found)
+        assert set(found) == due
+
+
+def test_the_floats_spread_over_the_kinds_of_nan():
+    vectors = stored(load_spec().element_type("float32"))["vectors"]
+    nans = {vector["x"] for vector in vectors if vector["class"] in {"inverted_nan", "inside_nan"}}
+    assert len(nans) >= 4

@@ -1,0 +1,223 @@
+"""The rendered theories: conditions as WhyML, literals, and files that Why3 accepts without a warning."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.backends.goal import Goal
+from sonnx_clip.backends.layout import WIDTH, layout
+from sonnx_clip.backends.theory import declare
+from sonnx_clip.backends.why3 import ordered_axioms
+from sonnx_clip.backends.whyml_printer import Printer, names, real_literal
+from sonnx_clip.language.tree import Compare, Connective, Constant, If, Kind, Name, Not, Number, Position
+from sonnx_clip.language.walk import conjuncts
+from sonnx_clip.prove.tasks import configure
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.language.tree import Expr
+    from tests.prove.workbench import Workbench
+
+SPEC = load_spec()
+AT = Position(1, 1)
+VARIABLES = {"X": "x", "L": "l", "M": "m", "Y": "y"}
+THEORIES = sorted(repo_file("generated/why3").glob("*.mlw"))
+MEANINGS = [path for path in THEORIES if not path.stem.startswith(("c_", "kernel_"))]
+HOW_TIGHT = {"and": "/\\", "or": "\\/", "implies": "->", "iff": "<->"}
+
+
+def printer(etype: str) -> Printer:
+    return Printer(SPEC.element_type(etype), VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        ("0", "0.0"),
+        ("10", "10.0"),
+        ("9.5", "9.5"),
+        ("0.05", "0.05"),
+        ("-6.1", "(-6.1)"),
+        ("-0.001", "(-0.001)"),
+        ("1/3", "(1.0 /. 3.0)"),
+        ("-2/7", "(-(2.0 /. 7.0))"),
+        ("1/1024", "0.0009765625"),
+        ("123456789/10", "12345678.9"),
+    ],
+)
+def test_real_literal(number: str, text: str) -> None:
+    value = Fraction(number)
+    assert real_literal(value) == text
+    read = text.replace("/.", "/")
+    assert eval(re.sub(r"(\d+\.\d+)", r"Fraction('\1')", read), {"Fraction": Fraction}) == value
+
+
+@pytest.mark.parametrize(
+    ("etype", "number", "text"),
+    [
+        ("float32", "1", "(0x3f800000: t (* 1 *))"),
+        ("float32", "-0", "(0x80000000: t (* -0 *))"),
+        ("bfloat16", "0.1", "(0x3dcd: t (* 0.1 *))"),
+        ("float16", "highest", "(0x7bff: t (* highest *))"),
+        ("int8", "-1", "(0xff: t (* -1 *))"),
+        ("uint64", "highest", "(0xffffffffffffffff: t (* highest *))"),
+        ("real", "-9.5", "(-9.5)"),
+    ],
+)
+def test_literals_are_bits(etype: str, number: str, text: str) -> None:
+    assert printer(etype).show(Number(number, AT)) == text
+
+
+def test_a_negated_constant() -> None:
+    assert printer("float16").show(Constant("inf", True, AT)) == "(0xfc00: t (* -inf *))"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("X < L", "lt x l"),
+        ("X > L", "lt l x"),
+        ("X >= L", "le l x"),
+        ("X == L", "eq x l"),
+        ("identical(X, L)", "x = l"),
+        ("not identical(X, L)", "not x = l"),
+        ("not (X < L and L < M)", "not (lt x l /\\ lt l m)"),
+        ("X < L or L < M and M < X", "lt x l \\/ lt l m /\\ lt m x"),
+        ("(X < L or L < M) and M < X", "(lt x l \\/ lt l m) /\\ lt m x"),
+        ("X < (if X < L then L else M)", "lt x (if lt x l then l else m)"),
+        ("(if X < L then L else M) < X", "lt (if lt x l then l else m) x"),
+        ("min(M, max(X, L)) == X", "eq (min m (max x l)) x"),
+        ("inverted implies low", "inverted x l m -> low x l m"),
+    ],
+)
+def test_conditions(text: str, shown: str, tmp_path: Path) -> None:
+    """Through the YAML: the claim of a property."""
+    whole = repo_file("spec/clip.yaml").read_text()
+    old = "claim: identical(Y, X) or identical(Y, L) or identical(Y, M)"
+    assert whole.count(old) == 1
+    path = tmp_path / "clip.yaml"
+    path.write_text(whole.replace(old, f"claim: {text}"))
+    claim = load_spec(path).property("result_is_operand").claim
+    assert printer("int8").show(claim) == shown
+
+
+def _random_tree(draw: random.Random, depth: int) -> Expr:
+    if depth == 0:
+        left, right = draw.sample(["X", "L", "M", "Y"], 2)
+        operator = draw.choice(["<", "<=", "=="])
+        return Compare(
+            operator, Name(left, Kind.ELEMENT, AT), Name(right, Kind.ELEMENT, AT), Kind.ELEMENT, AT
+        )
+    parts = [_random_tree(draw, draw.randrange(depth)) for _ in range(3)]
+    match draw.randrange(6):
+        case 0:
+            return Not(parts[0], AT)
+        case 1:
+            return If(*parts, Kind.BOOL, AT)
+        case _:
+            return Connective(draw.choice(list(HOW_TIGHT)), parts[0], parts[1], AT)
+
+
+def _in_parentheses(expr: Expr) -> str:
+    match expr:
+        case Not(operand=operand):
+            return f"(not {_in_parentheses(operand)})"
+        case If(condition=condition, then=then, otherwise=otherwise):
+            return "(if {} then {} else {})".format(*map(_in_parentheses, (condition, then, otherwise)))
+        case Connective(operator=operator, left=left, right=right):
+            return f"({_in_parentheses(left)} {HOW_TIGHT[operator]} {_in_parentheses(right)})"
+        case _:
+            return f"({printer('int8').show(expr)})"
+
+
+def test_why3_reads_what_the_tree_means(tmp_path: Path) -> None:
+    """Random trees, printed with as few parentheses as the printer thinks right, and with all of them."""
+    draw = random.Random(13)
+    trees = [_random_tree(draw, 4) for _ in range(80)]
+    pairs = [(printer("int8").show(tree), _in_parentheses(tree)) for tree in trees]
+    assert sum(few.count("(") < many.count("(") for few, many in pairs) > 60
+    goals = [f"  goal g{i}: forall x l m y: t. ({few}) <-> {many}\n" for i, (few, many) in enumerate(pairs)]
+    head = "module Trees\n  type t\n  predicate lt t t\n  predicate le t t\n  predicate eq t t\n"
+    file = tmp_path / "trees.mlw"
+    file.write_text(head + "".join(goals) + "end\n")
+    config = configure(tmp_path).config
+    asked = [
+        "why3",
+        "prove",
+        "-C",
+        config,
+        "-L",
+        repo_file("why3"),
+        "-P",
+        "cvc5",
+        "-t",
+        "10",
+        file,
+    ]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert done.stdout.count("Prover result is: Valid") == len(trees), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("path", THEORIES, ids=lambda path: path.stem)
+def test_why3_reads_the_theory_without_a_warning(path: Path) -> None:
+    asked = ["why3", "prove", "--type-only", "-L", "why3", str(path)]
+    done = subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("path", sorted(repo_file("why3").glob("*.mlw")), ids=lambda path: path.stem)
+def test_why3_reads_the_hand_written_theory_without_a_warning(path: Path) -> None:
+    test_why3_reads_the_theory_without_a_warning(path)
+
+
+def test_the_manifest_lists_the_goals_of_the_files() -> None:
+    rows = json.loads(repo_file("generated/why3/obligations.json").read_text())["obligations"]
+    for path in MEANINGS:
+        text = path.read_text()
+        there = re.findall(r"^  (?:goal|lemma) (\w+) \[@kind:(\w+)\] \[@shows:([^\]]+)\]", text, re.MULTILINE)
+        mine = [r for r in rows if r["file"] == f"generated/why3/{path.name}" and r["kind"] != "instance"]
+        assert [(r["goal"], r["kind"], ",".join(r["shows"])) for r in mine] == there
+        assert len(there) >= (2 if path.stem.startswith(("dialects_", "findings_", "examples_")) else 5)
+
+
+def test_a_declaration_marks_what_it_does_not_use() -> None:
+    assert declare("p", "x l m", "t", "lt m l", "t")["head"] == "predicate p (_x l m: t)"
+    assert declare("f", "a b", "t", "a", is_function=True)["head"] == "function f (a _b: t) : t"
+
+
+def test_a_goal_binds_what_it_uses() -> None:
+    goal = Goal("g", "theorem", ("R1",), "t", "forall x l m: t. lt m l")
+    assert goal.statement == "forall l m: t. lt m l"
+    assert Goal("g", "theorem", ("R1",), "t", "let x = 1 in x").statement == "let x = 1 in x"
+
+
+def test_parts_of_a_condition() -> None:
+    condition = SPEC.property("formula_agrees_bitwise").repaired["float"]
+    assert len(conjuncts(condition)) == 4
+    assert names(SPEC.property("monotone").claim) == {"X", "X2", "Y", "L", "M"}
+    assert names(SPEC.constraint("C2").holds) == {"Y", "L", "M"}
+
+
+def test_layout_changes_nothing_but_spaces() -> None:
+    rows = json.loads(repo_file("generated/why3/obligations.json").read_text())["obligations"]
+    for row in rows:
+        lines = layout(row["statement"]).split("\n    ")
+        assert " ".join(lines).split() == row["statement"].split()
+        assert all(len(line) <= 2 * WIDTH for line in lines)
+
+
+def test_axioms_that_are_gone(bench: Workbench) -> None:
+    (bench.root / "why3/ordered.mlw").write_text("module Ordered\nend\n")
+    with pytest.raises(UserError, match=r"why3/ordered\.mlw: there is no axiom"):
+        ordered_axioms()

@@ -1,0 +1,139 @@
+"""generated/replay.sh: the same obligations by Why3 and a shell alone; it cannot pass by accident."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.replay import PATH, render_replay
+from sonnx_clip.evidence.evidence_model import ReplayEvidence
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+from tests.prove.tools import fake
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.prove.workbench import Workbench
+
+ALL = all_obligations(load_spec())
+
+
+def _replay(bench: Workbench, obligations: tuple, *options: str) -> tuple[int, str, list[list[str]]]:
+    """Run the script for some obligations: exit status, its words and the lines of its file."""
+    text = render_replay(load_spec(), obligations)[PATH]
+    script = bench.root / PATH
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(text)
+    out = bench.build / "replay.tsv"
+    bench.build.mkdir(exist_ok=True)
+    done = subprocess.run(
+        ["sh", str(script), *options, str(out)], capture_output=True, text=True, check=False
+    )
+    lines = [line.split("\t") for line in out.read_text().splitlines()] if out.is_file() else []
+    return done.returncode, done.stdout + done.stderr, lines
+
+
+SOME = tuple(
+    o
+    for o in ALL
+    if o.subject == "uint8" and (o.kind == "instance" or o.goal in ("monotone", "smoke_meaning"))
+)
+
+
+def test_every_obligation_stands_in_the_script() -> None:
+    text = repo_file(PATH).read_text()
+    goals = re.findall(r'^  -G "([^"]+)"', text, re.MULTILINE)
+    assert sorted(goals) == sorted(o.goal for o in ALL if o.kind != "instance")
+    instances = re.findall(r"^ask 60 (\S+) Instance -a inline_all -a introduce_premises$", text, re.MULTILINE)
+    assert instances == list(dict.fromkeys(o.file for o in ALL if o.kind == "instance"))
+
+
+def test_some_obligations_are_replayed(bench: Workbench) -> None:
+    status, said, lines = _replay(bench, SOME)
+    smokes = sum(o.kind == "smoke" for o in SOME)
+    proofs = len(SOME) - smokes
+    assert status == 0
+    assert said == (
+        f"{2 * proofs} of {2 * proofs} goals Valid ({proofs} obligations, two provers); "
+        f"smoke: 0 of {2 * smokes} Valid, {2 * smokes} asked\n"
+    )
+    assert sorted(line[:4] for line in lines) == sorted(
+        [prover, o.file, o.theory, o.goal] for o in SOME for prover in ("Z3", "cvc5")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("z3", "echo sat; exit 0"),
+        ("cvc5", "kill -SEGV $$"),
+        ("z3", ""),
+        ("why3", "exit 0"),
+        ("why3", "echo error >&2; exit 1"),
+        ("z3", "echo unsat"),  # to everything, so to the smoke goals
+    ],
+)
+def test_a_fault_fails_the_replay(name: str, fault: str, bench: Workbench, tmp_path: Path) -> None:
+    fake(name, fault, tmp_path / "bin", bench.monkeypatch)
+    status, said, _ = _replay(bench, SOME)
+    assert status != 0
+    assert "goals Valid" in said
+
+
+def _record(bench: Workbench) -> dict[str, str]:
+    (file,) = (bench.root / "build" / "replays").iterdir()
+    return dict(line.split(": ") for line in file.read_text().splitlines())
+
+
+def test_a_tool_that_is_named_is_used_and_recorded(bench: Workbench, tmp_path: Path) -> None:
+    fake("z3", "echo sat", tmp_path / "other", bench.monkeypatch)
+    other = tmp_path / "z3-99"
+    text = (tmp_path / "other" / "z3").read_text().replace("esac", "esac\n", 1)
+    other.write_text(text.replace('exec "$real" "$@"', "echo Z3 version 99.1.2 - 64 bit; exit"))
+    other.chmod(0o755)
+    (tmp_path / "other" / "z3").unlink()  # the one on PATH is the right one
+    status, _, lines = _replay(bench, SOME, "--z3", str(other))
+    assert status == 1
+    record, proofs = _record(bench), sum(o.kind != "smoke" for o in SOME)
+    assert (record["z3"], record["goals"], record["valid"]) == ("99.1.2", str(2 * proofs), str(proofs))
+    assert {line[4] for line in lines if line[0] == "Z3"} == {"Unknown"}
+    assert sorted(record) == sorted(ReplayEvidence.model_fields)
+
+
+@pytest.mark.parametrize("options", [("--z3", "/nowhere/z3"), ("--z4", "/bin/true"), ("--why3",)])
+def test_a_tool_that_is_not_there_is_one_message(options: tuple[str, ...], bench: Workbench) -> None:
+    status, said, lines = _replay(bench, SOME, *options)
+    assert (status, lines) == (2, [])
+    assert len(said.splitlines()) == 1
+
+
+def test_a_lost_goal_fails_the_replay(bench: Workbench) -> None:
+    bench.plant("generated/why3/uint8.mlw", "goal monotone ", "goal monotonous ")
+    status, _, lines = _replay(bench, SOME)
+    assert status != 0
+    assert "monotone" not in {line[3] for line in lines}
+
+
+@pytest.mark.exhaustive
+def test_the_whole_replay_agrees_with_the_proofs(bench: Workbench, tmp_path: Path) -> None:
+    """Every obligation and prover: Valid there exactly where it is valid here."""
+    shutil.copy(repo_file("generated/why3/obligations.json"), tmp_path)
+    ended = bench.prove("--json")
+    assert ended.status == 0
+    status, said, lines = _replay(bench, ALL)
+    assert status == 0, said
+    replayed = {(prover, file, theory, goal): answer for prover, file, theory, goal, answer in lines}
+    assert len(replayed) == len(lines) == 2 * len(ALL)
+    rows = json.loads(ended.out)["outcomes"]
+    assert len(rows) == len(ALL)
+    for row in rows:
+        for reply in row["replies"]:
+            answer = replayed[reply["prover"], row["file"], row["theory"], row["goal"]]
+            assert (answer == "Valid") == (reply["verdict"] == "valid"), row["id"]

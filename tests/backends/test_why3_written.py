@@ -1,0 +1,118 @@
+"""The hand-written theories: which goals they hold; a goal that does not say what it shows is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
+from sonnx_clip.whyml.written import modules, without_comments, written_obligations
+
+if TYPE_CHECKING:
+    from tests.prove.workbench import Workbench
+
+WHERE = "why3/clip.mlw (ClipTheorems.monotone)"
+IDS = ids_of(load_spec())
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("a (* b *) c", "a         c"),
+        ("a (** b (* c *) d *) e", "a                    e"),
+        ("a (* b\nc *) d", "a     \n     d"),
+        ("(*) a", "(*) a"),
+        ("a *) b", "a *) b"),
+        ("a (* b", "a     "),
+        ("", ""),
+    ],
+)
+def test_without_comments(text: str, plain: str) -> None:
+    assert without_comments(text) == plain
+    assert len(plain) == len(text)
+
+
+def test_modules() -> None:
+    text = "(** module No *)\nmodule A\n  goal a: true\nend\n\nmodule B\nend\n\n  theory C\nend\n"
+    found = modules(text)
+    assert [name for name, _ in found] == ["A", "B", "C"]
+    assert "goal a" in found[0][1]
+    assert "goal a" not in found[1][1]
+    assert modules("") == []
+
+
+def test_all_goals_of_the_hand_written_theories() -> None:
+    found = {o.id: o for o in written_obligations(IDS)}
+    assert {
+        "clip.monotone",
+        "tensor.rank_0",
+        "tensor.zero_size_has_no_entry",
+        "profile.smoke_profile",
+    } <= set(found)
+    assert found["tensor.zero_size_has_no_entry"].goal == "zero_size_has_no_entry'vc"
+    assert found["clip.interval_of_numbers"].shows == ("interval", "C2")
+    assert found["clip.smoke_clip"].kind == "smoke"
+    assert found["clip.monotone"].kind == "theorem"
+    assert found["clip.monotone"].statement.startswith("forall x x2 l m: t. le x x2")
+    assert found["clip.monotone"].title == "a greater x never gives a smaller result, for every ordered type"
+
+
+def test_a_title_says_of_which_types_the_theory_speaks() -> None:
+    """By its words and by what its module rests on: not every theorem is one of every ordered type."""
+    titles = {o.id: o.title for o in written_obligations(IDS)}
+    assert titles["scale_bias.clip_keeps_distance"].endswith(" than the inputs, for the reals")
+    assert titles["composition.int16_ends"].endswith(", for int16")
+    assert titles["composition.sweeps_cover_every_triple"].endswith(", for every ordered type")
+    assert titles["kernel.elsewhere"].endswith(", for every element type")
+    assert titles["profile.not_explicit_after_a_symbol"] == "a symbol before a shape leaves it not explicit"
+    assert titles["tensor.entry_of_clip"].startswith("an entry of the result is Clip of the entry of x, ")
+
+
+def test_a_goal_without_a_sentence_is_refused(bench: Workbench) -> None:
+    bench.plant("why3/clip.mlw", "  (** A greater x never gives a smaller result. *)\n", "")
+    with pytest.raises(UserError) as caught:
+        written_obligations(IDS)
+    message = (
+        f"{WHERE}: no comment says what the goal states\n  write it before the goal, (** as a sentence. *)"
+    )
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        (
+            "goal monotone :",
+            f"{WHERE}: the goal does not say what it shows\n  add [@shows:ID,…] after its name",
+        ),
+        (
+            "goal monotone [@shows:monotony] :",
+            f"{WHERE}: the goal shows monotony, which spec/clip.yaml does not have\n  correct the id",
+        ),
+        (
+            "goal nan_out [@shows:monotone] :",
+            "why3/clip.mlw: two goals are called nan_out\n  give each goal of a file its own name",
+        ),
+        (
+            "goal monotone [@shows:smoke] :",
+            (
+                f"{WHERE}: a smoke goal, and no other, has a name that begins with smoke_\n"
+                "  rename the goal, or correct what it shows"
+            ),
+        ),
+    ],
+)
+def test_a_goal_that_is_not_in_order(new: str, message: str, bench: Workbench) -> None:
+    bench.plant("why3/clip.mlw", "goal monotone [@shows:monotone] :", new)
+    with pytest.raises(UserError) as caught:
+        written_obligations(IDS)
+    assert str(caught.value) == message
+
+
+def test_a_goal_in_a_comment_is_none(bench: Workbench) -> None:
+    before = written_obligations(IDS)
+    bench.plant("why3/clip.mlw", "  goal smoke_clip", "  (* goal more : true *)\n  goal smoke_clip")
+    assert written_obligations(IDS) == before

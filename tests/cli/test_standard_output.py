@@ -1,0 +1,53 @@
+"""`-o -` is standard output where a command can write there, and refused elsewhere: never a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sonnx_clip.cli import app
+from sonnx_clip.root import files
+from sonnx_clip.root.errors import UserError
+
+REFUSED = (
+    ["vectors", "--dtype", "int8", "-o", "-"],
+    ["check", "--runtime", "numpy", "--dtype", "int8", "--repro", "-"],
+)
+
+
+def test_check_prints_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["check", "--runtime", "numpy", "--dtype", "int8", "--build", str(tmp_path / "build"), "-o"]
+    printed = CliRunner().invoke(app.app, [*arguments, "-"])
+    assert json.loads(printed.stdout)["runtime"] == "numpy"
+    written = CliRunner().invoke(app.app, [*arguments, "report.json"])
+    assert written.exit_code == printed.exit_code
+    assert json.loads(Path("report.json").read_text())["format"] == json.loads(printed.stdout)["format"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["build", "report.json"]
+
+
+def refused(folder: Path, arguments: list[str]) -> bool:
+    """Whether a command refuses standard output and makes nothing of its name."""
+    found = CliRunner().invoke(app.app, arguments)
+    said = isinstance(found.exception, UserError) and "standard output" in str(found.exception)
+    return said and not (folder / "-").exists()
+
+
+@pytest.mark.parametrize("arguments", REFUSED, ids=["vectors", "repro"])
+def test_other_commands_refuse_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refused(tmp_path, arguments)
+
+
+@pytest.mark.parametrize("arguments", REFUSED, ids=["vectors", "repro"])
+def test_a_writer_that_takes_it_for_a_name_is_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "_no_standard_output", lambda _: None)
+    assert not refused(tmp_path, arguments)

@@ -1,0 +1,237 @@
+"""Text -> tree -> text: the tree that is meant, and text that parses back to it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sonnx_clip.language import tree
+from sonnx_clip.language.lexer import LanguageError
+from sonnx_clip.language.parse import COMPARISONS, parse
+from sonnx_clip.language.scope import Scope, Usable, declared_scope, element_scope, values_scope
+from sonnx_clip.language.tree import Expr, Kind, Position
+from sonnx_clip.language.unparse import unparse
+from sonnx_clip.language.walk import subtrees
+
+B, E = Kind.BOOL, Kind.ELEMENT
+FLOAT = frozenset({"float"})
+USES = {
+    "low": Usable(0, B, FLOAT),
+    "formula": Usable(0, E, FLOAT),
+    "min": Usable(2, E, FLOAT),
+    "same": Usable(2, B, FLOAT),
+}
+ELEMENT = element_scope("a test", ("X", "L", "M", "Y", "X2"), USES, FLOAT, clip=True)
+VALUES = values_scope(USES, FLOAT)
+DECLARED = declared_scope(FLOAT)
+HERE = Position(1, 1)
+
+
+def bare(expr: Any) -> Any:
+    """A tree as nested tuples, without positions."""
+    if isinstance(expr, tuple):
+        return tuple(bare(item) for item in expr)
+    if not dataclasses.is_dataclass(expr):
+        return expr
+    fields = [field.name for field in dataclasses.fields(expr) if field.name != "at"]
+    return (type(expr).__name__, *(bare(getattr(expr, name)) for name in fields))
+
+
+def canonical(text: str, scope: Scope = ELEMENT, kind: Kind | None = None) -> str:
+    return unparse(parse(text, scope, kind))
+
+
+@pytest.mark.parametrize(
+    ("text", "grouped"),
+    [
+        ("X < L and L < M or low", "((X < L) and (L < M)) or low"),
+        ("low or X < L and L < M", "low or ((X < L) and (L < M))"),
+        ("not X < L and low", "(not (X < L)) and low"),
+        ("not not low", "not (not low)"),
+        ("low implies low implies low", "low implies (low implies low)"),
+        ("low implies low or low", "low implies (low or low)"),
+        ("low iff low implies low", "low iff (low implies low)"),
+        ("low iff low iff low", "(low iff low) iff low"),
+        ("low and low and low", "(low and low) and low"),
+        ("if low then X < L else low or low", "if low then (X < L) else (low or low)"),
+        ("if low then if low then X else L else M", "if low then (if low then X else L) else M"),
+    ],
+)
+def test_what_binds_tighter(text: str, grouped: str) -> None:
+    assert bare(parse(text, ELEMENT, None)) == bare(parse(grouped, ELEMENT, None))
+    assert canonical(grouped) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(low implies low) implies low",
+        "low and (low and low)",
+        "not (low or low)",
+        "(if low then X else L) < M",
+        "X < (if low then X else L)",
+        "identical(Y, if M <= X then M else X)",
+        "same(min(X, L), clip(X2, -inf, formula))",
+        "X == -0.5e-3",
+        "-nan == nan",
+        "X > smallest_subnormal",
+    ],
+)
+def test_text_that_is_canonical_stays(text: str) -> None:
+    assert canonical(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("every(L <= Y[i] and Y[i] <= M) or every(Y[i] == M)", VALUES),
+        ("shape(X) == shape(Y) and type(X) == type(L)", VALUES),
+        ("every(same(X[i], Y[i]))", VALUES),
+        (
+            "is_set(L) and not is_sparse(X) and has_explicit_shape(Y) and is_scalar(M) and same_type(X, L)",
+            DECLARED,
+        ),
+    ],
+)
+def test_the_scopes_of_tensors(text: str, scope: Scope) -> None:
+    assert canonical(text, scope, Kind.BOOL) == text
+
+
+def test_kinds_and_positions_of_nodes() -> None:
+    expr = parse("not  X < 5", ELEMENT, locate=lambda offset: Position(7, offset))
+    assert isinstance(expr, tree.Not)
+    compare = expr.operand
+    assert isinstance(compare, tree.Compare)
+    assert (compare.kind, compare.at) == (Kind.ELEMENT, Position(7, 7))
+    assert compare.left == tree.Name("X", Kind.ELEMENT, Position(7, 5))
+    assert compare.right == tree.Number("5", Position(7, 9))
+    shapes = parse("shape(X) == shape(Y)", VALUES)
+    assert isinstance(shapes, tree.Compare)
+    assert shapes.kind is Kind.SHAPE
+
+
+@pytest.mark.parametrize(
+    ("text", "scope", "offset", "what"),
+    [
+        ("X $ L", ELEMENT, 2, "`$` is not part of the language"),
+        ("X != L", ELEMENT, 2, "`!=`"),
+        ("", ELEMENT, 0, "the condition ends here"),
+        ("X < and", ELEMENT, 4, "`and` stands here"),
+        ("low low", ELEMENT, 4, "`low` is not expected here"),
+        ("X < L > M", ELEMENT, 6, "comparisons do not chain"),
+        ("low < X", ELEMENT, 0, "a condition cannot be compared by `<`"),
+        ("low and X", ELEMENT, 8, "a condition is expected here, this is an element"),
+        ("X and low", ELEMENT, 0, "a condition is expected here"),
+        ("low implies X", ELEMENT, 12, "a condition is expected here"),
+        ("X implies low", ELEMENT, 0, "a condition is expected here"),
+        ("not X", ELEMENT, 4, "a condition is expected here"),
+        ("if X then low else low", ELEMENT, 3, "a condition is expected here"),
+        ("if low then low else X", ELEMENT, 21, "a condition is expected here"),
+        ("if low else X", ELEMENT, 7, "`then` is expected"),
+        ("is_nan(low)", ELEMENT, 7, "an element is expected here"),
+        ("is_nan()", ELEMENT, 7, "a name, a number or `(` is expected"),
+        ("is_nan(X, L)", ELEMENT, 10, "takes 1 argument, 2 are given"),
+        ("min(X)", ELEMENT, 5, "takes 2 arguments, 1 are given"),
+        ("formula(X) < L", ELEMENT, 7, "`(` is not expected here"),
+        ("-X < L", ELEMENT, 1, "a number or a constant is expected"),
+        ("X[i] < L", ELEMENT, 1, "`X` is an element and has no entries"),
+        ("is_set(5)", DECLARED, 7, "a declared tensor is expected here"),
+        ("X == L", DECLARED, 0, "a declared tensor cannot be compared"),
+        ("Y[i] == M", VALUES, 0, "outside `every(…)`"),
+        ("every(low)", VALUES, 6, "`low` is not defined in a constraint"),
+        ("shape(X) == type(X)", VALUES, 12, "a shape is expected here"),
+        ("type(shape(X)) == type(X)", VALUES, 5, "an element is expected here"),
+    ],
+)
+def test_the_token_in_question_is_named(text: str, scope: Scope, offset: int, what: str) -> None:
+    with pytest.raises(LanguageError) as caught:
+        parse(text, scope)
+    assert what in caught.value.what
+    assert caught.value.offset == offset
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("(" * 60 + "low" + ")" * 60, "nested too deeply"),
+        ("not " * 60 + "low", "nested too deeply"),
+        ("low implies " * 60 + "low", "nested too deeply"),
+        ("low and " * 300 + "low", "the condition is too long"),
+    ],
+)
+def test_what_would_exhaust_the_stack_is_refused(text: str, what: str) -> None:
+    with pytest.raises(LanguageError, match=what):
+        parse(text, ELEMENT)
+
+
+def test_long_conditions_parse_and_print() -> None:
+    text = " and ".join(["low"] * 249)
+    assert canonical(text) == text
+
+
+@pytest.mark.parametrize("name", ["nan", "inf", "lowest", "smallest_normal"])
+def test_a_constant_must_exist_in_every_family(name: str) -> None:
+    scope = element_scope("a test", ("X",), {}, frozenset({"real", "int", "float"}), clip=False)
+    with pytest.raises(LanguageError, match=f"`{name}` does not exist for"):
+        parse(f"X < {name}", scope)
+    with pytest.raises(LanguageError, match=f"`{name}` does not exist for"):
+        parse(f"X < -{name}", scope)
+
+
+def test_an_element_definition_must_exist_in_every_family() -> None:
+    uses = {"top": Usable(0, E, FLOAT)}
+    scope = element_scope("a test", ("X",), uses, frozenset({"int", "float"}), clip=False)
+    with pytest.raises(LanguageError, match="`top` is not defined for int"):
+        parse("X < top", scope)
+
+
+AT = st.just(HERE)
+element_leaves = st.one_of(
+    st.builds(tree.Name, st.sampled_from(["X", "L", "M", "Y", "X2"]), st.just(E), AT),
+    st.builds(tree.Number, st.sampled_from(["0", "-0", "9.5", "-1e-3", "12"]), AT),
+    st.builds(tree.Constant, st.sampled_from(["nan", "inf", "lowest"]), negative=st.booleans(), at=AT),
+    st.just(tree.Use("formula", (), E, HERE)),
+)
+condition_leaves = st.just(tree.Use("low", (), B, HERE))
+
+
+def trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]:
+    """Elements and conditions of at most a depth."""
+    if depth == 0:
+        return element_leaves, condition_leaves
+    e, c = trees(depth - 1)
+    words = st.sampled_from(["and", "or", "implies", "iff"])
+    return (
+        st.one_of(
+            element_leaves,
+            st.builds(tree.If, c, e, e, st.just(E), AT),
+            st.builds(tree.Use, st.just("min"), st.tuples(e, e), st.just(E), AT),
+            st.builds(tree.Call, st.just("clip"), st.tuples(e, e, e), st.just(E), AT),
+        ),
+        st.one_of(
+            condition_leaves,
+            st.builds(tree.Compare, st.sampled_from(COMPARISONS), e, e, st.just(E), AT),
+            st.builds(tree.Not, c, AT),
+            st.builds(tree.Connective, words, c, c, AT),
+            st.builds(tree.If, c, c, c, st.just(B), AT),
+            st.builds(tree.Call, st.just("is_nan"), st.tuples(e), st.just(B), AT),
+            st.builds(tree.Use, st.just("same"), st.tuples(e, e), st.just(B), AT),
+        ),
+    )
+
+
+@settings(max_examples=200)
+@given(expr=st.one_of(*trees(3)))
+def test_every_tree_comes_back_from_its_text(expr: Expr) -> None:
+    assert bare(parse(unparse(expr), ELEMENT, None)) == bare(expr)
+
+
+def test_subtrees_are_all_of_them() -> None:
+    expr = parse("every(if is_nan(X[i]) then same(Y[i], 5) else not X[i] < -inf)", VALUES)
+    found = [type(node).__name__ for node in subtrees(expr)]
+    due = "Every If Call Entry Name Use Entry Name Number Not Compare Entry Name Constant"
+    assert found == due.split()

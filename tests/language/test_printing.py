@@ -1,0 +1,291 @@
+"""Print, read back, compare: what each target makes of a tree is that tree, by a reader of the target's own.
+
+Python and our reader of WhyML read two of the targets. Coq's is read by its manual's levels, below.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sonnx_clip.backends import coqterm, numpy_oracle, whyml_printer
+from sonnx_clip.backends.coqterm import CoqPrinter
+from sonnx_clip.language import tree, unparse
+from sonnx_clip.language.parse import parse
+from sonnx_clip.language.printing import infix
+from sonnx_clip.language.scope import element_scope
+from sonnx_clip.spec import load_spec
+from sonnx_clip.whyml.formulas import parse_formula
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.whyml.node import Node
+
+HERE = tree.Position(1, 1)
+B, E = tree.Kind.BOOL, tree.Kind.ELEMENT
+NAMES = ("X", "L", "M", "Y")
+SCOPE = element_scope("a test", NAMES, {}, frozenset({"float"}), clip=False)
+FLOAT32 = load_spec().element_type("float32")
+SIGNS = ("<", "<=", ">", ">=", "==")
+WORDS = ("and", "or", "implies", "iff")
+
+
+def _trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]:
+    """Elements and conditions of at most a depth."""
+    at, name = st.just(HERE), st.builds(tree.Name, st.sampled_from(NAMES), st.just(E), st.just(HERE))
+    nan = st.builds(tree.Call, st.just("is_nan"), st.tuples(name), st.just(B), at)
+    if depth == 0:
+        return name, nan
+    e, c = _trees(depth - 1)
+    return (
+        st.one_of(name, st.builds(tree.If, c, e, e, st.just(E), at)),
+        st.one_of(
+            nan,
+            st.builds(tree.Compare, st.sampled_from(SIGNS), e, e, st.just(E), at),
+            st.builds(tree.Call, st.just("identical"), st.tuples(e, e), st.just(B), at),
+            st.builds(tree.Not, c, at),
+            st.builds(tree.Connective, st.sampled_from(WORDS), c, c, at),
+            st.builds(tree.If, c, c, c, st.just(B), at),
+        ),
+    )
+
+
+CONDITIONS = _trees(4)[1]
+
+
+# --- One form of what was read: nested tuples, a chain of "and" or "or" as one, < and <= alone -----------
+
+
+def plain(expr: Expr) -> Any:
+    """The form of a tree."""
+    match expr:
+        case tree.Name(id=name):
+            return name.lower()
+        case tree.Compare(operator=">" | ">=" as sign, left=left, right=right):
+            return (sign.replace(">", "<"), plain(right), plain(left))
+        case tree.Compare(operator=sign, left=left, right=right):
+            return (sign, plain(left), plain(right))
+        case tree.Call(function=function, arguments=arguments):
+            return (function, *map(plain, arguments))
+        case tree.Not(operand=operand):
+            return ("not", plain(operand))
+        case tree.Connective(operator=operator, left=left, right=right):
+            return joined(operator, plain(left), plain(right))
+        case tree.If(condition=condition, then=then, otherwise=otherwise):
+            return ("if", plain(condition), plain(then), plain(otherwise))
+    raise AssertionError(expr)
+
+
+def joined(operator: str, left: Any, right: Any) -> Any:
+    """Two forms with a connective; how a chain of "and" or "or" is grouped says nothing."""
+    if operator not in ("and", "or"):
+        return (operator, left, right)
+    parts = [part[1:] if part[0] == operator else (part,) for part in (left, right)]
+    return (operator, *parts[0], *parts[1])
+
+
+# --- WhyML -----------------------------------------------------------------------------------------------
+
+_WHY3 = {"->": "implies", "<->": "iff", "\\/": "or", "/\\": "and", "=": "identical"}
+_APPLIED = {"lt": "<", "le": "<=", "eq": "==", "nan": "is_nan"}
+
+
+def from_whyml(text: str) -> Any:
+    return of_node(parse_formula(text))
+
+
+def of_node(node: Node) -> Any:
+    parts = [of_node(part) for part in node.parts]
+    match node.kind:
+        case "name":
+            return node.text
+        case "apply":
+            return (_APPLIED[node.text], *parts)
+        case "binary":
+            return joined(_WHY3[node.text], *parts)
+        case kind:
+            return (kind, *parts)
+
+
+# --- NumPy -----------------------------------------------------------------------------------------------
+
+_PYTHON = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "=="}
+_CALLED = {"_is_nan": "is_nan", "_identical": "identical", "_choose": "if", "where": "if"}
+
+
+def from_numpy(text: str) -> Any:
+    return of_python(ast.parse(text, mode="eval").body)
+
+
+def of_python(node: ast.expr) -> Any:
+    match node:
+        case ast.Name(id=name):
+            return name.lower()
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments):
+            return (_CALLED[name], *map(of_python, arguments))
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            return ("not", of_python(operand))
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() as op, right=right):
+            return joined("and" if isinstance(op, ast.BitAnd) else "or", of_python(left), of_python(right))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            sign, a, b = _PYTHON[type(op)], of_python(left), of_python(right)
+            return (sign.replace(">", "<"), b, a) if ">" in sign else (sign, a, b)
+    raise AssertionError(ast.dump(node))
+
+
+def in_numpy(form: Any) -> Any:
+    """A form as arrays of truths have it: an implication is an or, an equivalence is an equality."""
+    match form:
+        case str():
+            return form
+        case ("implies", left, right):
+            return joined("or", ("not", in_numpy(left)), in_numpy(right))
+        case ("iff", left, right):
+            return ("==", in_numpy(left), in_numpy(right))
+        case ("and" | "or" as word, first, *others):
+            made = in_numpy(first)
+            for other in others:
+                made = joined(word, made, in_numpy(other))
+            return made
+        case (word, *parts):
+            return (word, *map(in_numpy, parts))
+
+
+# --- Coq, by the levels of its manual: the smaller, the tighter -----------------------------------------
+
+# Sign: level, and the levels of the operands, here and in coq/Order.v.
+_COQ = {
+    "->": (99, 98, 99, "implies"), "<->": (95, 94, 94, "iff"),
+    "\\/": (85, 84, 85, "or"), "/\\": (80, 79, 80, "and"),
+    "=": (70, 69, 69, "identical"), "<": (70, 69, 69, "<"),
+    "<=": (70, 69, 69, "<="), "==": (70, 69, 69, "=="),
+    "||": (50, 50, 49, "or"), "&&": (40, 40, 39, "and"),
+}  # fmt: skip
+_HEADS = {"nan": "is_nan", "identical": "identical", "negb": "not", "implb": "implies", "Bool.eqb": "iff"}
+_TOKEN = re.compile(r"<->|->|\\/|/\\|\|\||&&|<=|==|[=<~():]|[\w.]+")
+
+
+class Coq:
+    """Reads a term of Coq."""
+
+    def __init__(self, text: str) -> None:
+        self.left = _TOKEN.findall(text)
+        assert "".join(self.left) == text.replace(" ", "")
+
+    def take(self, *wanted: str) -> str:
+        assert not wanted or self.left[0] in wanted, (wanted, self.left)
+        return self.left.pop(0)
+
+    def term(self, most: int = 200) -> Any:
+        """A term of at most a level."""
+        made, level = self.start(most)
+        while self.left and self.left[0] in _COQ:
+            own, before, after, word = _COQ[self.left[0]]
+            if own > most or level > before:
+                break
+            self.take()
+            made, level = joined(word, made, self.term(after)), own
+        return made
+
+    def start(self, most: int) -> tuple[Any, int]:
+        if self.left[0] == "~":
+            assert most >= 75
+            self.take()
+            return ("not", self.term(75)), 75
+        if self.left[0] == "if":
+            assert most >= 200
+            parts = []
+            for word in ("if", "then", "else"):
+                self.take(word)
+                parts.append(self.term())
+            return ("if", *parts), 200
+        return self.applied(), 10
+
+    def applied(self) -> Any:
+        if self.left[0] not in _HEADS:
+            return self.atom()
+        head, arguments = _HEADS[self.take()], []
+        while self.left and (self.left[0] == "(" or re.fullmatch(r"[xlmy]", self.left[0])):
+            arguments.append(self.atom())
+        return joined(head, *arguments) if len(arguments) == 2 else (head, *arguments)
+
+    def atom(self) -> Any:
+        if self.left[0] != "(":
+            return self.take()
+        self.take("(")
+        made = self.term()
+        if self.left[0] == ":":
+            self.take(":")
+            self.take("Prop")
+        self.take(")")
+        return made
+
+
+def from_coq(text: str) -> Any:
+    reader = Coq(text)
+    made = reader.term()
+    assert not reader.left, reader.left
+    return made
+
+
+# --- The tests -------------------------------------------------------------------------------------------
+
+COQ = CoqPrinter("float", "here")
+WHYML = whyml_printer.Printer(FLOAT32, {name: name.lower() for name in NAMES})
+TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
+    "the language": (unparse, lambda text: plain(parse(text, SCOPE))),
+    "WhyML": (WHYML.show, from_whyml),
+    "NumPy": (lambda expr: numpy_oracle.expression(expr, "float", "X"), from_numpy),
+    "Coq, a proposition": (COQ.proposition, from_coq),
+    "Coq, a bool": (COQ.computed, from_coq),
+}
+
+
+def _wrong(target: str, expr: Expr) -> bool:
+    show, read = TARGETS[target]
+    expected = in_numpy(plain(expr)) if target == "NumPy" else plain(expr)
+    try:
+        return read(show(expr)) != expected
+    except (AssertionError, IndexError):
+        return True  # it is no text of the target at all
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@settings(max_examples=150)
+@given(expr=CONDITIONS)
+def test_what_is_printed_reads_back_as_the_tree(target: str, expr: Expr) -> None:
+    assert not _wrong(target, expr), TARGETS[target][0](expr)
+
+
+def _both(operator: str, left: Expr, right: Expr) -> Expr:
+    return tree.Connective(operator, left, right, HERE)
+
+
+@pytest.mark.parametrize(
+    ("target", "table", "key", "wrong"),
+    [
+        ("Coq, a proposition", coqterm._Proposition, "iff", infix(0, "<->", "alone")),
+        ("Coq, a proposition", coqterm._Proposition, "and", infix(3, "/\\", "right")),
+        ("WhyML", whyml_printer.Printer, "implies", infix(1, "->", "left")),
+        ("NumPy", numpy_oracle._NumPy, "implies", infix(1, "|", "left")),
+    ],
+    ids=["a loose <->", "a loose /\\", "-> to the left", "no ~ in an implication"],
+)
+def test_a_wrong_table_is_noticed(monkeypatch, target, table, key, wrong) -> None:
+    a, b, c, d = (tree.Call("is_nan", (tree.Name(name, E, HERE),), B, HERE) for name in NAMES)
+    trees = [
+        made
+        for one in WORDS
+        for two in WORDS
+        for made in (_both(one, _both(two, a, b), _both("or", c, d)), _both(one, a, _both(two, b, c)))
+    ]
+    assert not [expr for expr in trees if _wrong(target, expr)]
+    monkeypatch.setattr(table, "forms", {**table.forms, key: wrong})
+    assert [expr for expr in trees if _wrong(target, expr)]
