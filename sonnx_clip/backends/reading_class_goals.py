@@ -13,21 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.language import ElementType
-    from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
-    from sonnx_clip.spec.reading_classes import Difference, ReadingInClass
-
-
-def class_goal(reading: Reading, family: FamilyId, found: ReadingInClass, *, bitwise: bool) -> str:
-    """The goal that shows whether a reading agrees with the cases in a class.
-
-    A reading that agrees in all of its family has one goal for everything.
-    """
-    if family not in reading.regions(bitwise=bitwise):
-        return f"{reading.word}_agrees{'_bitwise' if bitwise else ''}"
-    same = found.difference(bitwise=bitwise) is None
-    return f"{reading.word}_{'same' if same else 'other'}_{'bits' if bitwise else 'values'}_in_classes"
+    from sonnx_clip.spec.reading_classes import Difference
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from sonnx_clip.backends.acsl import FOLDER, render_acsl
 from sonnx_clip.backends.generate import Generated, differences
 from sonnx_clip.framac.frama_c_record import PROVERS, RECORD, OfType, Record
 from sonnx_clip.framac.run_frama_c import OPTIONS, FramaC, find_frama_c, prove_type
-from sonnx_clip.language import ElementType
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.root.errors import UserError
@@ -26,6 +25,8 @@ from sonnx_clip.spec import Spec, load_spec
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from sonnx_clip.language import ElementType
 
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
 _SHOWN = 12  # of what is open in an element type

@@ -141,7 +141,7 @@ def foundation(
     ] = False,
 ) -> None:
     """Have Coq's kernel check coq/ and generated/coq, and compare what the theorems rest on."""
-    from sonnx_clip.foundation.check_coq import foundation as check_foundation
+    from sonnx_clip.cli.foundation_command import foundation as check_foundation
     from sonnx_clip.root.paths import checkout
 
     if accept:

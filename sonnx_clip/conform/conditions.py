@@ -10,8 +10,6 @@ import os
 import platform
 import sys
 from functools import cache
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.runtimes import RUNTIMES, code_digest
@@ -19,10 +17,12 @@ from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.imports_of import files_behind
+from sonnx_clip.root.installed import distribution, processor
 from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
 _CHECKER = ("numpy", "ml_dtypes")
 _DISTRIBUTIONS = {
@@ -35,7 +35,6 @@ _DISTRIBUTIONS = {
 # Variables that NumPy, the runtimes, their thread pools, the loader, Python or the compiler look at.
 _VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
               "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
-_CPUINFO = Path("/proc/cpuinfo")
 
 
 def conditions(
@@ -78,18 +77,6 @@ def key_of(found: Mapping[str, str]) -> str:
     return digest_of_parts(part for item in found.items() for part in item)
 
 
-def processor(cpuinfo: Path = _CPUINFO) -> str:
-    """The models of the processors with their instructions, as digest behind the first model's name."""
-    try:
-        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return f"{platform.machine()} {platform.processor()}"
-    kept = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ")
-    said = sorted({line for line in lines if line.startswith(kept)})
-    model = next((line.partition(":")[2].strip() for line in said if line.startswith("model name")), "")
-    return f"{platform.machine()} {model} {digest_of_parts(said)}"
-
-
 @cache
 def _files_behind(modules: tuple[str, ...]) -> tuple[Path, ...]:
     """As `files_behind`; where one gets another import meanwhile, its text is another too."""
@@ -124,37 +111,3 @@ def _library(runtime: str) -> str:
 
         return built_file(find_compiler(), source_files()).name
     return ""
-
-
-def distribution(name: str) -> str | None:
-    """Version and digest of what a distribution says to consist of, with size and time of each file there.
-
-    So a file that was edited where it is installed counts as well. None if it is not there, or does not say.
-    """
-    found = _files_of(name)
-    if found is None:
-        return None
-    version, record, files = found
-    parts = [record]
-    for file in files:
-        try:
-            there = os.stat(file)  # noqa: PTH116 - of thousands of files
-        except OSError:
-            parts.append("missing")
-        else:
-            parts.append(f"{there.st_size} {there.st_mtime_ns}")
-    return f"{version} {digest_of_parts(parts)}"
-
-
-@cache
-def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
-    """Version, record and files of a distribution, as they are when it is first asked for."""
-    try:
-        found = metadata.distribution(name)
-    except metadata.PackageNotFoundError:
-        return None
-    record = found.read_text("RECORD")
-    if record is None or found.files is None:
-        return None
-    files = [str(file.locate()) for file in found.files if file.suffix != ".pyc"]
-    return found.version, record, tuple(files)

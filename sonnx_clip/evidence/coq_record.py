@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.evidence.evidence_model import CoqEvidence, CoqTheorem
 from sonnx_clip.evidence.read import read_record
-from sonnx_clip.foundation.check_coq import RECORD, surprises
-from sonnx_clip.foundation.sources import coq_sources, digests
+from sonnx_clip.foundation.assumptions import surprises
+from sonnx_clip.foundation.sources import RECORD, coq_sources, digests
 from sonnx_clip.root.paths import repo_root
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from sonnx_clip.backends.reading_class_goals import class_goal
+from sonnx_clip.claims.goal_names import class_goal
 from sonnx_clip.explain.interpretation import interpreted
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+RECORD = "foundation.json"
 FOLDERS = {"coq": "SonnxClip", "generated/coq": "SonnxClip.Generated"}
 
 # What would let something pass for proved that is not, or take it for granted.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from sonnx_clip.backends.cast_goals import cast_names
 from sonnx_clip.backends.integer_route import INTEGER_ROUTE
 from sonnx_clip.backends.numpy_kernels import goal_name, kernels_of
-from sonnx_clip.backends.reading_class_goals import class_goal
 from sonnx_clip.backends.scale_goals import PROVED_OF_SCALE, REFUTED_OF_CAST, REFUTED_OF_SCALE
+from sonnx_clip.claims.goal_names import class_goal
 from sonnx_clip.spec.answers import readings_of_latitude
 from sonnx_clip.spec.claim_names import obligations_of_theorem
 from sonnx_clip.spec.reading_classes import reading_classes

@@ -22,6 +22,7 @@ from sonnx_clip.claims.obligation import Obligation
 from sonnx_clip.root.digest import digest_of, digest_of_parts
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole_bytes
+from sonnx_clip.root.installed import distribution, processor
 from sonnx_clip.root.paths import build_folder, repo_file, repo_root
 from sonnx_clip.root.user_cache import read_private
 
@@ -71,8 +72,6 @@ def kept(spec: Spec) -> Generated | None:
 
 def key_of(spec: Spec) -> str | None:
     """The digest of all that rendering depends on; None where it cannot be known, and nothing is kept."""
-    from sonnx_clip.conform.conditions import distribution, processor
-
     if folder() is None:
         return None
     installed = [f"{name} {distribution(name)}" for name in _DISTRIBUTIONS]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.reading_class_goals import ClassGoals, class_goal
+from sonnx_clip.backends.reading_class_goals import ClassGoals
 from sonnx_clip.backends.reading_goals import ReadingGoals, reading_theories
+from sonnx_clip.claims.goal_names import class_goal
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle

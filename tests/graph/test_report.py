@@ -179,7 +179,8 @@ def test_without_onnx_the_message_says_what_to_install() -> None:
     program = (
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'onnx' else real(name, *a)\n"
-        "from sonnx_clip.cli.app import main; import sys; sys.argv = ['sonnx-clip', 'lint', 'x.onnx']; main()\n"
+        "import sys; sys.argv = ['sonnx-clip', 'lint', 'x.onnx']\n"
+        "from sonnx_clip.cli.app import main; main()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

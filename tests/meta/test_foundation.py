@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from sonnx_clip.backends.coq_files import render_coq
-from sonnx_clip.foundation.check_coq import surprises
+from sonnx_clip.foundation.assumptions import surprises
 from sonnx_clip.foundation.run_coq import assumptions, check_again, compile_all, lay_out
 from sonnx_clip.foundation.sources import Source, coq_sources
 from sonnx_clip.prove.provers import Running

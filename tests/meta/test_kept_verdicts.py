@@ -14,6 +14,7 @@ from sonnx_clip.conform.dialects import run_comparison as dialect_run
 from sonnx_clip.conform.dialects.comparison_record import Record
 from sonnx_clip.conform.limits import Limits
 from sonnx_clip.conform.runtimes import RUNTIMES
+from sonnx_clip.root import installed as installed_here
 from sonnx_clip.root.imports_of import files_behind
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (site / "fakeclip.py").write_text("x = 1.0\n")
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.setitem(conditions._DISTRIBUTIONS, "numpy", ("fakeclip",))
-    conditions._files_of.cache_clear()
+    installed_here._files_of.cache_clear()
     return site
 
 
@@ -145,7 +146,7 @@ def _another_specification(_installed: Path, sources: Path, _patch: pytest.Monke
 
 def _another_processor(_installed: Path, sources: Path, patch: pytest.MonkeyPatch) -> None:
     (sources / "cpuinfo").write_text("model name : other\nflags : fpu sse\n")
-    other = conditions.processor(sources / "cpuinfo")
+    other = installed_here.processor(sources / "cpuinfo")
     patch.setattr(conditions, "processor", lambda: other)
 
 
@@ -180,7 +181,7 @@ def test_a_stale_verdict_is_not_believed(
     run(folder)
     assert set(run(folder).kept) == {"int8", "float32"}
     change(installed, sources, monkeypatch)
-    conditions._files_of.cache_clear()  # another process has not read it
+    installed_here._files_of.cache_clear()  # another process has not read it
     assert run(folder).kept == {}
     assert len(judge.judged) == 4
 
@@ -197,7 +198,7 @@ def test_a_flag_of_the_processor_counts(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(said)
     (tmp_path / "b").write_text(said.replace(" avx2", ""))
     (tmp_path / "c").write_text(said.replace("MHz : 1", "MHz : 2"))
-    a, b, c = (conditions.processor(tmp_path / name) for name in "abc")
+    a, b, c = (installed_here.processor(tmp_path / name) for name in "abc")
     assert a != b
     assert a == c
 

@@ -13,7 +13,6 @@ import pytest
 
 from sonnx_clip.backends.generate import Generated, differences
 from sonnx_clip.claims.obligation import Obligation
-from sonnx_clip.conform import conditions
 from sonnx_clip.prove import rendered
 from sonnx_clip.root import paths
 from sonnx_clip.spec import load_spec
@@ -99,8 +98,8 @@ def test_a_change_in_the_library_of_why3_is_seen(
 def test_another_numpy_or_environment_is_seen(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
     assert (copy.again(), copy.again()) == (1, 0)
-    real = conditions.distribution
-    monkeypatch.setattr(conditions, "distribution", lambda name: f"{real(name)} edited")
+    real = rendered.distribution
+    monkeypatch.setattr(rendered, "distribution", lambda name: f"{real(name)} edited")
     assert copy.again() == 1
 
 

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import sonnx_clip
 from sonnx_clip.backends.coq_files import render_coq
+from sonnx_clip.foundation.assumptions import GOLDEN, read_golden, surprises
 from sonnx_clip.foundation.run_coq import (
     Compiled,
     assumptions,
     check_again,
     compile_all,
     coq_version,
-    golden,
     golden_lines,
     lay_out,
-    words,
 )
-from sonnx_clip.foundation.sources import Source, Theorem, coq_sources, digests
+from sonnx_clip.foundation.sources import RECORD, Source, Theorem, coq_sources, digests
 from sonnx_clip.foundation.theorem_coverage import shown_wrongly, uncovered
 from sonnx_clip.prove.provers import Running
 from sonnx_clip.root.errors import UserError
@@ -30,11 +29,8 @@ from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-GOLDEN = "coq/assumptions.txt"
-RECORD = "foundation.json"
 
 
 @dataclass(frozen=True)
@@ -124,26 +120,6 @@ def _accepted(
 ) -> dict[Theorem, tuple[str, ...]]:
     """The theorems that Coq has accepted, all or none."""
     return {} if any(c.problem for c in compiled) else {t: found[t.id] for t in theorems}
-
-
-def read_golden(root: Path) -> dict[str, tuple[str, ...]]:
-    """On what the theorems rest by the list that a person keeps; empty where there is none."""
-    file = root / GOLDEN
-    return golden(file.read_text(encoding="utf-8")) if file.is_file() else {}
-
-
-def surprises(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Where what the theorems rest on differs from the list that a person keeps."""
-    told = read_golden(root)
-    for id_, axioms in found.items():
-        rests = words(axioms)
-        if id_ not in told:
-            yield f"{GOLDEN}: it does not speak of {id_} ({rests}); if that is as it should be, add the line"
-        elif set(told[id_]) != set(axioms):
-            yield f"{GOLDEN}: {id_} rests on: {rests}; the list says: {words(told[id_])}"
-    for id_ in told:
-        if id_ not in found:
-            yield f"{GOLDEN}: there is no theorem {id_}; if that is as it should be, remove the line"
 
 
 def closing_line(result: Result) -> str:

@@ -1,0 +1,62 @@
+"""What is installed here: packages with their files, and the processor. What is kept depends on both.
+
+The conditions of a verdict ask it (conform/conditions.py), and so does prove/rendered.py.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from sonnx_clip.root.digest import digest_of_parts
+
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+def processor(cpuinfo: Path = _CPUINFO) -> str:
+    """The models of the processors with their instructions, as digest behind the first model's name."""
+    try:
+        lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    kept = ("vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU ")
+    said = sorted({line for line in lines if line.startswith(kept)})
+    model = next((line.partition(":")[2].strip() for line in said if line.startswith("model name")), "")
+    return f"{platform.machine()} {model} {digest_of_parts(said)}"
+
+
+def distribution(name: str) -> str | None:
+    """Version and digest of what a distribution says to consist of, with size and time of each file there.
+
+    So a file that was edited where it is installed counts as well. None if it is not there, or does not say.
+    """
+    found = _files_of(name)
+    if found is None:
+        return None
+    version, record, files = found
+    parts = [record]
+    for file in files:
+        try:
+            there = os.stat(file)  # noqa: PTH116 - of thousands of files
+        except OSError:
+            parts.append("missing")
+        else:
+            parts.append(f"{there.st_size} {there.st_mtime_ns}")
+    return f"{version} {digest_of_parts(parts)}"
+
+
+@cache
+def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """Version, record and files of a distribution, as they are when it is first asked for."""
+    try:
+        found = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+    record = found.read_text("RECORD")
+    if record is None or found.files is None:
+        return None
+    files = [str(file.locate()) for file in found.files if file.suffix != ".pyc"]
+    return found.version, record, tuple(files)
