@@ -24,7 +24,9 @@ program is `.venv/bin/sonnx-clip`; in the shell that `make shell` opens, and aft
 `sonnx-clip`.
 """
 _CALL = "import sys; sys.argv[0] = 'sonnx-clip'; from sonnx_clip.cli.app import main; main()"
-_NAMES = "from sonnx_clip.cli.app import app; from typer.main import get_command; print(*get_command(app).commands)"
+_NAMES = """from typer.main import get_command
+from sonnx_clip.cli.app import app
+print(*get_command(app).commands)"""
 
 
 def rendered() -> dict[str, str]:

@@ -109,7 +109,7 @@ DRIVER = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
 from rich.console import Console
-from sonnx_clip.cli import end_as_interrupted
+from sonnx_clip.cli.app import end_as_interrupted
 from sonnx_clip.cli.stages import Stage, run_all
 end_as_interrupted()
 run_all([Stage("endless", (sys.argv[2], "endless", "--forever"))], Console(), (sys.executable, sys.argv[1]))

@@ -1,0 +1,58 @@
+"""Which package of sonnx_clip imports which, and which may: docs/architecture.md says it in a table."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+NOTHING = "nothing of ours"
+_ROW = re.compile(r"^\| (?!package )(?P<package>[a-z]+) \| [^|]+ \| (?P<uses>[^|]+) \|$", re.MULTILINE)
+
+
+def layers(page: str) -> dict[str, set[str]]:
+    """The packages from the lowest up, each with those that it imports, as the page says."""
+    rows = {row["package"]: row["uses"].strip() for row in _ROW.finditer(page)}
+    return {name: set() if uses == NOTHING else set(uses.split(", ")) for name, uses in rows.items()}
+
+
+def packages(folder: Path) -> set[str]:
+    """The packages in the folder of sonnx_clip."""
+    return {path.parent.name for path in folder.glob("*/__init__.py")}
+
+
+def imports(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    """Each import of a package by another: the file, its package, and what it imports.
+
+    An import counts wherever it stands, in a function and under TYPE_CHECKING too. The version of the
+    project (``from sonnx_clip import __version__``) is no package.
+    """
+    for file in sorted(folder.rglob("*.py")):
+        own = file.relative_to(folder).parts[0]
+        if own.endswith(".py"):  # a door for users, or the command line: it may open on everything
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{file}: a relative import"
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            for name in names:
+                top, _, rest = name.partition(".")
+                other = rest.partition(".")[0]
+                if top == "sonnx_clip" and other not in ("", own, "__version__"):
+                    yield file, own, other
+
+
+def forbidden(folder: Path, allowed: Mapping[str, set[str]]) -> list[str]:
+    """What is imported against the table: a line for each such import."""
+    return [
+        f"{file.relative_to(folder)}: {own} imports {other}"
+        for file, own, other in imports(folder)
+        if other not in allowed.get(own, set())
+    ]
