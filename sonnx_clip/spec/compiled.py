@@ -32,14 +32,9 @@ from sonnx_clip.spec.reading_classes import reading_classes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_HERE = Path(__file__).resolve().parent
-_CODE = (
-    "digest.py",
-    "errors.py",
-    "paths.py",
-    "user_cache.py",
-)  # what the code of this folder uses of the package
-_PARTS = "sonnx_clip.spec."
+_PACKAGE = Path(__file__).resolve().parents[1]
+_LAYERS = ("root", "language", "spec")  # this layer, and those below it (docs/architecture.md)
+_PARTS = ("sonnx_clip.language.", "sonnx_clip.spec.")
 
 
 def kept(path: Path, read: Callable[[Path], Spec]) -> Spec:
@@ -76,7 +71,7 @@ def file_name(path: Path) -> str:
 
 def code_files() -> list[Path]:
     """The source files that decide what becomes of a YAML file."""
-    return [*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _CODE)]
+    return [file for layer in _LAYERS for file in sorted((_PACKAGE / layer).glob("*.py"))]
 
 
 def key_of(path: Path, pages: Iterable[str]) -> str:

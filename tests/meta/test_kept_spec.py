@@ -11,7 +11,7 @@ from sonnx_clip.spec import compiled
 from tests.spec.kept import SPOILT, STALE, repository
 
 RIGHT = compiled.key_of
-CODE = ("code of the checks", "code that keeps it", "code outside the folder")
+CODE = ("code of the checks", "code that keeps it", "code of the layer below", "code of the lowest layer")
 
 
 def without_yaml(path, pages):

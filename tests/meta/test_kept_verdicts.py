@@ -212,7 +212,7 @@ def test_what_the_checker_imports_counts(sources: Path) -> None:
 def test_the_real_checker_is_among_its_conditions() -> None:
     names = {file.name for file in files_behind([campaign.__name__, RUNTIMES["onnxruntime"]])}
     assert {"campaign.py", "compare.py", "tally.py", "worker.py", "guardian.py", "calls.py",
-            "vectors.py", "model.py", "axes.py", "form_plan.py", "judge_forms.py", "describe.py",
+            "chosen_triples.py", "clip_model.py", "axes.py", "form_plan.py", "judge_forms.py", "describe.py",
             "onnxruntime.py", "verdicts.py", "load.py"} <= names  # fmt: skip
     names = {file.name for file in files_behind([dialect_run.__name__])}
     assert {"judge.py", "process.py", "forms.py", "explanations.py", "dialect.py"} <= names

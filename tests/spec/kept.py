@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root import paths
@@ -16,12 +15,12 @@ from sonnx_clip.spec.checked import read_and_check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import pytest
 
     from sonnx_clip.spec.model import Spec
 
-PACKAGE = Path(compiled.__file__).parent
 _READ: dict[str, Spec] = {}  # by the digest of spec/
 
 
@@ -65,11 +64,11 @@ class Repository:
 def repository(root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A copy whose folders are those that are asked."""
     shutil.copytree(repo_root() / "spec", root / "spec")
-    shutil.copytree(PACKAGE, root / "sonnx_clip/spec", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in compiled._CODE:
-        shutil.copy(PACKAGE.parent / name, root / "sonnx_clip" / name)
+    for layer in compiled._LAYERS:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(compiled._PACKAGE / layer, root / "sonnx_clip" / layer, ignore=ignored)
     monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
-    monkeypatch.setattr(compiled, "_HERE", root / "sonnx_clip/spec")
+    monkeypatch.setattr(compiled, "_PACKAGE", root / "sonnx_clip")
     monkeypatch.setenv("XDG_CACHE_HOME", str(root / "home"))
     return Repository(root)
 
@@ -122,7 +121,8 @@ STALE = {
     "quoted text": _append("spec/sources/numpy-clip.txt"),
     "code of the checks": _append("sonnx_clip/spec/meaning_checks.py"),
     "code that keeps it": _append("sonnx_clip/spec/compiled.py"),
-    "code outside the folder": _append("sonnx_clip/root/errors.py"),
+    "code of the layer below": _append("sonnx_clip/language/values.py"),
+    "code of the lowest layer": _append("sonnx_clip/root/errors.py"),
 }
 # The file is not what was written.
 SPOILT = {
