@@ -1,4 +1,4 @@
-"""One statement that provers have to prove: what `render` makes, `prove` runs and `evidence` shows."""
+"""One statement that provers have to prove: what `backends` print, `prove` runs and `evidence` shows."""
 
 from __future__ import annotations
 

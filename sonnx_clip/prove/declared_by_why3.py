@@ -1,4 +1,4 @@
-"""Compares what `whyml` reads from the theories with what Why3 itself prints of them.
+"""Compares what `taken_for_granted` reads from the theories with what Why3 itself prints of them.
 
 Why3's parser prints each file anew, without comments and in its own way. Why3's typing prints each theory
 with every axiom in it, those of clones, types and programs included. Where one has what the other has not,
