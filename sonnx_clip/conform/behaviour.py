@@ -27,7 +27,8 @@ def behaviour(report: Report) -> list[str]:
         return [_behaves(report.runtime_version, common, list(found.values()), list(found))]
     groups: dict[tuple[str, ...], list[str]] = {}
     for etype, match in found.items():
-        key = match.exactly or match.allowed_by or ("", match.nearest or "", *match.left_in)
+        no_reading = ("", match.explained_by or "", match.nearest or "", *match.left_in)
+        key = match.exactly or match.allowed_by or no_reading
         groups.setdefault(key, []).append(etype)
     return [
         _behaves(report.runtime_version, key, [found[t] for t in types], types)
@@ -40,8 +41,9 @@ def _behaves(runtime: str, readings: tuple[str, ...], found: list[ReadingMatch],
     if readings[0] == "":
         left = f"{sum(match.left for match in found):,}"
         return (
-            f"{subject}: no reading allows all {number} answers kept; the nearest, {readings[1]},"
-            f" does not allow {left} of them, in {', '.join(readings[2:])}"
+            f"{subject}: no reading allows all {number} answers kept; the nearest, {readings[2]},"
+            f" does not allow {left} of them, in {', '.join(readings[3:])}"
+            f"{f'; all of them are {readings[1]}' if readings[1] else ''}"
         )
     several = len(readings) > 1
     named = f"readings {', '.join(readings[:-1])} and {readings[-1]}" if several else f"reading {readings[0]}"

@@ -91,7 +91,8 @@ class ReadingMatch(_Stored):
 
     `allowed_by` are the readings that allow every answer, `exactly` those that allow no other for the same
     inputs. Where no reading does, `nearest` is the one that allows the most; it does not allow `left` of
-    them, which lie in the classes `left_in`.
+    them, which lie in the classes `left_in`; `explained_by` are the words of what gives all of them, of
+    `operand_orders.explained`, if something was found.
     """
 
     answers: int
@@ -100,6 +101,7 @@ class ReadingMatch(_Stored):
     nearest: str | None = None
     left: int = 0
     left_in: tuple[str, ...] = ()
+    explained_by: str | None = None
 
 
 class FormReport(_Stored):

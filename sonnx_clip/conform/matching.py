@@ -14,6 +14,7 @@ import numpy as np
 from sonnx_clip.conform.check_report import ReadingMatch
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import PLAIN
+from sonnx_clip.conform.operand_orders import explained
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle import load_oracle
@@ -89,6 +90,7 @@ class Observed:
             nearest=None if allows_all else nearest,
             left=0 if allows_all else int(left.sum()),
             left_in=tuple(class_ids[index] for index in np.unique(classes[left])),
+            explained_by=None if allows_all else explained(self._etype, (x, l, m), got, readings),
         )
 
     def _nans(self, count: int) -> list[Array]:

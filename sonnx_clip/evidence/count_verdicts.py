@@ -120,6 +120,8 @@ def _readings(spec: Spec, etype: ElementType, found: TypeReport) -> Iterator[str
         yield f"name `{stray[0]}`, which is none"
     elif not set(match.exactly) <= set(match.allowed_by) or (match.nearest is None) != bool(match.allowed_by):
         yield "contradict themselves: which allow every answer, and which is nearest"
+    elif match.explained_by is not None and match.allowed_by:
+        yield "contradict themselves: a reading allows every answer, and something else explains them"
     elif not 0 <= match.left <= match.answers or not 0 < match.answers <= max(1, found.compared):
         yield f"count {match.left} of {match.answers} answers, and {found.compared} were compared"
     elif (match.left > 0) != (match.nearest is not None) or (match.left > 0) != bool(match.left_in):

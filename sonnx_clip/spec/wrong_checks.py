@@ -1,7 +1,8 @@
 """Checks that no statement is empty: each is false of the wrong Clip, or of the tensors, that it names.
 
 A claim that holds of a wrong Clip too says nothing about Clip. The file names for each property and
-constraint what it excludes; here that is evaluated. Restrictions have `broken_alone_by` (see `meaning_checks`).
+constraint what it excludes; here that is evaluated. Restrictions have `broken_alone_by`: see
+`meaning_checks`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,58 @@
+"""An explanation of all answers is told only where it gives each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform import operand_orders
+from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.conform.campaign import run_campaign
+
+PLANTED = "tests.meta.test_explained_answers"
+
+
+def sse(x, low, high):
+    """The order of operands of SSE."""
+    inner = np.where(x > low, x, low)
+    return np.where(inner < high, inner, high)
+
+
+def sse_but_for_one(x, low, high):
+    """One answer among all is that of no formula."""
+    found = sse(x, low, high)
+    found[(x == 1) & (low == 0) & (high == 0)] = 1
+    return found
+
+
+def found_of(name):
+    report = run_campaign(f"{PLANTED}:{name}", ["float32"])
+    (line,) = behaviour(report)
+    return report.types[0].readings, line
+
+
+def test_the_order_of_sse_is_told_with_the_answers_that_show_it():
+    found, line = found_of("sse")
+    assert found.allowed_by == ()
+    assert found.explained_by == "`v = X > L ? X : L; Y = v < M ? v : M`"
+    assert line.endswith("; all of them are `v = X > L ? X : L; Y = v < M ? v : M`")
+
+
+def test_one_answer_that_it_does_not_give_rules_it_out():
+    found, line = found_of("sse_but_for_one")
+    assert found.explained_by is None
+    assert "all of them" not in line
+
+
+@pytest.mark.parametrize("where", [0, 1, -1])
+def test_an_answer_outside_the_sample_counts(where, monkeypatch):
+    from tests.conform.test_operand_orders import SPEC, load_oracle, triples
+    from tests.conform.test_operand_orders import sse as of_columns
+
+    monkeypatch.setattr(operand_orders, "_SAMPLE", 3)
+    x, l, m = triples("float32")
+    got = of_columns(x, l, m)
+    ask = (SPEC.element_type("float32"), (x, l, m), got, load_oracle().READINGS["float"])
+    assert operand_orders.explained(*ask) is not None
+    got[where] = -got[where] if np.isfinite(got[where]) else 5
+    assert operand_orders.explained(*ask) is None
