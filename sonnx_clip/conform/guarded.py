@@ -108,6 +108,8 @@ class _Place:
     def put(self, operand: Array, *, at_start: bool, read_only: bool, guards: tuple[bool, bool]) -> Array:
         """A copy of an operand, of its shape and strides, at the start or at the end of the pages.
 
+        One that is not aligned lies a byte further in: the page beside it is a byte away.
+
         Args:
             operand: an array of any strides.
             at_start: whether it begins with a page; else it ends with one.
@@ -115,10 +117,11 @@ class _Place:
             guards: whether the pages before and after cannot be touched.
         """
         low, size = _extent(operand)
-        if size > self._pages * _PAGE:
-            self._grow(2 * -(-size // _PAGE))
+        off = 0 if operand.flags.aligned else 1
+        if size + off > self._pages * _PAGE:
+            self._grow(2 * -(-(size + off) // _PAGE))
         self._allow(read_only, guards)
-        start = _PAGE if at_start else (self._pages + 1) * _PAGE - size
+        start = _PAGE + off if at_start else (self._pages + 1) * _PAGE - size - off
         if (start, size) != (self._start, self._size):
             self._inner[self._start : self._start + self._size] = _FILLED
             self._start, self._size = start, size

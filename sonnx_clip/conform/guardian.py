@@ -54,8 +54,8 @@ class Asked(Protocol):
 def guard(connection: Connection, program: Program, arguments: tuple[object, ...], limits: Limits) -> None:
     """The life of a guardian: do what the checker says, until it says no more.
 
-    It is told ``("start",)``, answered by ``("greeting", dict, remarks)`` or ``("died", Died, remarks)``, and
-    ``("ask", request)``, answered by ``("answer", Answer)``.
+    It says ``("here",)`` first. It is told ``("start",)``, answered by ``("greeting", dict, remarks)`` or
+    ``("died", Died, remarks)``, and ``("ask", request)``, answered by ``("answer", Answer)``.
 
     Args:
         connection: to the checker.
@@ -70,6 +70,7 @@ def guard(connection: Connection, program: Program, arguments: tuple[object, ...
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     guardian = _Guardian(connection, program, arguments, limits)
     try:
+        connection.send(("here",))
         while True:
             word, *rest = connection.recv()
             if word == "start":

@@ -43,6 +43,11 @@ def _plain(v: Array) -> Array:
     return v
 
 
+def _unaligned(v: Array) -> Array:
+    """A byte further than an entry should lie: NumPy says of the array that it is not aligned."""
+    return np.frombuffer(b"\0" + v.tobytes(), v.dtype, offset=1)
+
+
 PLAIN = Layout("contiguous", None, _plain, plain=True)
 
 LAYOUTS = (
@@ -56,6 +61,9 @@ LAYOUTS = (
     Layout("reversed", 65, lambda v: v[::-1].copy()[::-1], "v[::-1].copy()[::-1]"),
     Layout("transposed", 63, lambda v: v.reshape(9, 7).T.copy().T, "v.reshape(9, 7).T.copy().T"),
     Layout("offset", 65, lambda v: np.append(v[:1], v)[1:], "np.append(v[:1], v)[1:]"),
+    Layout(
+        "unaligned", 65, _unaligned, r"np.frombuffer(b'\0' + v.tobytes(), v.dtype, offset=1)", optional=True
+    ),
     Layout("rank-2", 63, lambda v: v.reshape(9, 7), "v.reshape(9, 7)"),
     Layout("rank-3", 63, lambda v: v.reshape(3, 3, 7), "v.reshape(3, 3, 7)"),
     Layout("rank-4", 63, lambda v: v.reshape(3, 1, 3, 7), "v.reshape(3, 1, 3, 7)"),

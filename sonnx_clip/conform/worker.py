@@ -112,6 +112,7 @@ class Child:
         self._process = context.Process(target=guard, args=(theirs, program, arguments, limits), daemon=True)
         self._process.start()
         theirs.close()
+        self._here = False
 
     def _tell(self, *words: object) -> Any:
         try:
@@ -124,9 +125,10 @@ class Child:
         """Start the process of the runtime, anew if there is one: its greeting, and what was noticed.
 
         Raises:
-            UserError: it could not be loaded.
+            UserError: it could not be loaded, or Python cannot start processes from where it runs.
             RuntimeDiedError: it died while it was opened.
         """
+        self._await_guardian()
         word, found, remarks = self._tell("start")
         if word == "died":
             if found.call == IMPORTS:
@@ -136,6 +138,19 @@ class Child:
         if found["word"] == "missing":
             raise environment(self._name, found["words"], found["where"], found["todo"])
         return found, remarks
+
+    def _await_guardian(self) -> None:
+        """Wait until the guardian is there; before it is, nothing of the runtime has run."""
+        if self._here:
+            return
+        try:
+            self._connection.recv()
+        except (EOFError, OSError):
+            self.close()
+            what = f"environment: no process can be started in which the runtime {self._name} would run"
+            todo = 'call it from a file that can be imported, under `if __name__ == "__main__":`'
+            raise UserError(what, todo=todo) from None
+        self._here = True
 
     def ask(self, request: Asked) -> Answer:
         """The answer to a request, as far as it goes; RuntimeDiedError if the guardian was ended."""

@@ -129,6 +129,7 @@ def test_every_change_changes_something_and_keeps_zero(etype):
 @pytest.mark.parametrize("name", FLOATS)
 def test_no_two_formulas_are_one(name):
     """Each can be told from every other by special values, so that the first that fits is the only one."""
-    found = [f.of(*triples(name)).tobytes() for f in formulas(SPEC.element_type(name))]
+    with np.errstate(all="ignore"):
+        found = [f.of(*triples(name)).tobytes() for f in formulas(SPEC.element_type(name))]
     assert len(found) == 72
     assert len(set(found)) == 72

@@ -75,7 +75,8 @@ def test_a_layout_keeps_the_entries_and_its_text_says_the_same(layout):
 
 def test_layouts_differ_in_shape_or_strides():
     lengths = {e.id: 65 if e.length is None else e.length for e in LAYOUTS}
-    seen = {(a.shape, a.strides) for a in (e.arrange(np.arange(lengths[e.id])) for e in LAYOUTS)}
+    arranged = [e.arrange(np.arange(lengths[e.id])) for e in LAYOUTS]
+    seen = {(a.shape, a.strides, a.flags.aligned) for a in arranged}
     assert len(seen) == len(LAYOUTS) - 1  # `offset` differs from `contiguous` in its address alone
     offset = next(layout for layout in LAYOUTS if layout.id == "offset")
     assert offset.arrange(np.arange(65)).base is not None

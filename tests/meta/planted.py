@@ -148,6 +148,20 @@ def strides_ignored(x, l, m):
     return right(x, l, m)
 
 
+def wrong_where_not_aligned(x, l, m):
+    """A loop that starts at the next whole entry of memory."""
+    y = right(x, l, m).copy()
+    if not x.flags.aligned:
+        y[:1] = x[:1]
+    return y
+
+
+def refuses_what_is_not_aligned(x, l, m):
+    if not x.flags.aligned:
+        raise ValueError("X is not aligned")
+    return right(x, l, m)
+
+
 def transposes(x, l, m):
     y = right(x, l, m)
     return y if y.ndim < 2 else y.ravel(order="F").reshape(y.shape)

@@ -100,3 +100,14 @@ def test_a_required_type_is_named_by_the_command():
     done = check(f"{PLANTED}:refuses_uint16", "--require", "uint16", "--dtype", "uint16")
     assert done.returncode == 1
     assert "required uint16: it is not supported" in done.stdout
+
+
+def test_a_program_from_which_no_process_can_be_started_says_so():
+    """Python starts processes by importing the program again, which it cannot do with standard input."""
+    program = "from sonnx_clip.conform.campaign import run_campaign\nrun_campaign('numpy', ['int8'])\n"
+    done = subprocess.run([sys.executable, "-"], input=program, capture_output=True, text=True, check=False)
+    assert (
+        "UserError: environment: no process can be started in which the runtime numpy would run"
+        in done.stderr
+    )
+    assert done.returncode == 1

@@ -9,6 +9,7 @@ import pytest
 
 from sonnx_clip.conform import campaign, chosen_triples
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.conform.session import Session
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.paths import repo_root
@@ -160,6 +161,22 @@ def test_a_mistake_in_strided_loops_alone_is_reproduced_in_such_a_layout():
     _, classes = judged("strides_ignored", "float64")
     (first,) = classes["inside_ordinary"].deviations
     assert first.layout in {"every-second", "reversed"}
+
+
+def test_a_mistake_where_x_is_not_aligned_is_reproduced_there(monkeypatch):
+    monkeypatch.setattr(
+        chosen_triples, "LAYOUTS", [e for e in LAYOUTS if e.id in ("contiguous", "unaligned")]
+    )
+    _, classes = judged_anew("wrong_where_not_aligned", "int32")
+    (first,) = classes["low_ordinary"].deviations
+    assert first.layout == "unaligned"
+    assert r"np.frombuffer(b'\0' + " in first.reproduce
+
+
+def test_what_is_not_aligned_may_be_refused():
+    report, _ = judged_anew("refuses_what_is_not_aligned", "int32")
+    assert not report.failed
+    assert report.types[0].verdict == "conforms"
 
 
 @pytest.mark.parametrize("name", ["writes_into_x", "overwrites_bounds"])
