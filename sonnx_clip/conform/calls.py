@@ -12,6 +12,7 @@ import numpy as np
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.guarded import ALL, Operands
 from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.resident import Resident
 from sonnx_clip.conform.words import words_of
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class Caller:
         self._function, self._type = function, numpy_type(etype)
         self._bits = bits_type(etype)
         self._operands = Operands()
-        self._habits = habits
+        self._habits, self._resident = habits, Resident()
         self._process = os.getpid()
         self._written: Callable[[], Iterable[str]] = getattr(function, "written", tuple)
 
@@ -223,7 +224,9 @@ class Caller:
         held.release()
         if views:
             board.note({"remark": "its result is the memory of X itself"})
-        for remark in self._habits.noticed() if self._habits else ():
+        grows = self._resident.after(len(request.lower))
+        noticed = self._habits.noticed() if self._habits else ()
+        for remark in (*noticed, *([grows] if grows else ())):
             board.note({"remark": remark})
 
 
