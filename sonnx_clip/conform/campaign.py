@@ -19,7 +19,6 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 import sonnx_clip
 from sonnx_clip.conform.check_report import ClassReport, Report, TypeReport
@@ -37,6 +36,7 @@ from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -129,10 +129,8 @@ def run_campaign(
     )
 
 
-class _Known(BaseModel):
+class _Known(Stored):
     """The verdicts in one element type, as they are kept."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: str
     report: TypeReport

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from sonnx_clip.conform.model_forms.axes import Bounds, ModelForm, Shape
+from sonnx_clip.root.stored import Stored
 
 Verdict: TypeAlias = Literal[
     "conforms",
@@ -29,11 +30,7 @@ Verdict: TypeAlias = Literal[
 FAILING: frozenset[Verdict] = frozenset({"violates", "depends", "crashed", "unreached", "environment"})
 
 
-class _Stored(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Deviation(_Stored):
+class Deviation(Stored):
     """The first deviation of a kind in a class.
 
     `got` is None where there was no result to read; `words` says then what there was instead: ``raises`` is
@@ -65,7 +62,7 @@ class Deviation(_Stored):
         return None if self.got is None else {**given, "Y": int(self.got, 16)}
 
 
-class ClassReport(_Stored):
+class ClassReport(Stored):
     """The verdict for a class, or for the shape (C1) and the type (C3) of results.
 
     `compared` = equal bits + acceptable + violating; `raised` counts entries of calls that raised, `refused`
@@ -81,12 +78,12 @@ class ClassReport(_Stored):
     raised: int = 0
     refused: int = 0
     died: int = 0
-    latitude: dict[str, int] = {}
+    latitude: dict[str, int] = Field(default_factory=dict)
     words: str | None = None
     deviations: tuple[Deviation, ...] = ()
 
 
-class ReadingMatch(_Stored):
+class ReadingMatch(Stored):
     """What the readings of Clip say to different answers of a runtime in one element type.
 
     `allowed_by` are the readings that allow every answer, `exactly` those that allow no other for the same
@@ -104,7 +101,7 @@ class ReadingMatch(_Stored):
     explained_by: str | None = None
 
 
-class FormReport(_Stored):
+class FormReport(Stored):
     """What came of one form of a model, in calls that are the same in every form.
 
     `bounds`, `shape`, `rank`, `opset` and `optimised` are those of `axes.ModelForm`. The verdict is the worst
@@ -121,8 +118,8 @@ class FormReport(_Stored):
     compared: int
     calls: int
     words: str | None = None
-    classes: dict[str, Verdict] = {}
-    deviations: dict[str, Deviation] = {}
+    classes: dict[str, Verdict] = Field(default_factory=dict)
+    deviations: dict[str, Deviation] = Field(default_factory=dict)
 
     @property
     def form(self) -> ModelForm:
@@ -130,7 +127,7 @@ class FormReport(_Stored):
         return ModelForm(self.bounds, self.shape, self.rank, self.opset, self.optimised)
 
 
-class TypeReport(_Stored):
+class TypeReport(Stored):
     """One element type. `words` are the runtime's own when it is unsupported or crashed.
 
     `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed beside
@@ -146,7 +143,7 @@ class TypeReport(_Stored):
     compared: int
     words: str | None = None
     reproduce: str | None = None
-    refused_layouts: dict[str, str] = {}
+    refused_layouts: dict[str, str] = Field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     calls: int = 0
     unasked: tuple[str, ...] = ()
@@ -161,7 +158,7 @@ class TypeReport(_Stored):
         return tuple(found for found in self.forms or () if found.verdict != "refused")
 
 
-class Report(_Stored):
+class Report(Stored):
     """A run: one runtime, several element types.
 
     `code_sha256` is of the code that was judged, where it is our own. `kept` says of which element types the
@@ -182,7 +179,7 @@ class Report(_Stored):
     policy: Literal["default", "strict"]
     seconds: float
     types: tuple[TypeReport, ...]
-    kept: dict[str, str] = {}
+    kept: dict[str, str] = Field(default_factory=dict)
     required: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from sonnx_clip.evidence.evidence_model import CoqEvidence, CoqTheorem
 from sonnx_clip.evidence.read import read_record
 from sonnx_clip.foundation.assumptions import surprises
 from sonnx_clip.foundation.sources import RECORD, coq_sources, digests
 from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.stored import Excerpt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,18 +21,14 @@ AGAIN = "run: make foundation"
 SECTIONS = ("constraints", "cases", "properties", "readings")
 
 
-class _Theorem(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+class _Theorem(Excerpt):
     id: str
     shows: tuple[str, ...]
     assumptions: tuple[str, ...]
 
 
-class Record(BaseModel):
+class Record(Excerpt):
     """The file, as far as the evidence uses it."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     spec_sha256: str
     coq: str

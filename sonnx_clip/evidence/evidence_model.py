@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from sonnx_clip.claims.obligation import Kind
 from sonnx_clip.conform.check_report import Verdict
@@ -18,6 +18,7 @@ from sonnx_clip.explain.findings_told import FindingTold
 from sonnx_clip.prove.outcome import Status
 from sonnx_clip.prove.provers import Verdict as ProverVerdict
 from sonnx_clip.prove.standing import Kind as Standing
+from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage_file import Sort
 from sonnx_clip.spec.sentences import Kind as WordsKind
 
@@ -45,12 +46,6 @@ violates it.
 
 ALL_TYPES = "all"
 """The element type of a cell whose obligations speak of every element type at once."""
-
-
-class Stored(BaseModel):
-    """A part of evidence.json: immutable, and closed to unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class SourceWords(Stored):
@@ -92,7 +87,7 @@ class Entry(Stored):
     role: str
     requirement: bool
     families: tuple[str, ...]
-    aliases: dict[str, str] = {}
+    aliases: dict[str, str] = Field(default_factory=dict)
     facts: tuple[tuple[str, str], ...] = ()
     source: SourceWords | None
     cells: tuple[Cell, ...]
@@ -195,7 +190,7 @@ class RuntimeEvidence(Stored):
     environment: str = ""
     compared: int = 0
     verdicts: dict[str, dict[str, Shown]]
-    words: dict[str, str] = {}
+    words: dict[str, str] = Field(default_factory=dict)
     behaviour: tuple[str, ...] = ()
     deviations: tuple[DeviationEvidence, ...] = ()
 
@@ -224,11 +219,11 @@ class CKernelEvidence(Stored):
     goals: int = 0
     shown: int = 0
     simplified: int = 0
-    by: dict[str, int] = {}
+    by: dict[str, int] = Field(default_factory=dict)
     by_one: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
-    files: dict[str, str] = {}
+    files: dict[str, str] = Field(default_factory=dict)
 
 
 class ReplayEvidence(Stored):
@@ -354,10 +349,8 @@ class Road(Stored):
     status: str
 
 
-class Times(BaseModel):
+class Times(Stored):
     """times.json: all that differs between two runs on the same things; `replies` by obligation, prover."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal[1] = 1
     seconds: dict[str, float]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sonnx_clip.claims.obligation import Kind, Obligation
 from sonnx_clip.evidence.read import read_record, require_digest
@@ -19,6 +19,7 @@ from sonnx_clip.prove.provers import Answer, Verdict
 from sonnx_clip.prove.standing import Kind as Standing
 from sonnx_clip.prove.trusted import Kind as TrustedKind
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.stored import Excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,13 +31,7 @@ AGAIN = "run `sonnx-clip prove`"
 _OF_OBLIGATION = tuple(field.name for field in fields(Obligation))
 
 
-class _Read(BaseModel):
-    """A part of the file: immutable; keys that the evidence does not use may come with it."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class ReplyRecord(_Read):
+class ReplyRecord(Excerpt):
     """The answer of one prover: `task` is the digest of the task text, `cpu` is in seconds."""
 
     prover: str
@@ -48,7 +43,7 @@ class ReplyRecord(_Read):
     words: str
 
 
-class OutcomeRecord(_Read):
+class OutcomeRecord(Excerpt):
     """An obligation, the status that is stated of it, and the replies that must bear it out."""
 
     id: str
@@ -83,7 +78,7 @@ class OutcomeRecord(_Read):
         return Outcome(self.obligation(), answers).status
 
 
-class Trusted(_Read):
+class Trusted(Excerpt):
     """What is believed without proof, why, and which obligations discharge it where it is used."""
 
     kind: TrustedKind
@@ -94,7 +89,7 @@ class Trusted(_Read):
     discharged_by: tuple[str, ...] = ()
 
 
-class ProofsAbout(_Read):
+class ProofsAbout(Excerpt):
     """Who wrote the file, of which specification; the digests of the files that the proofs rest on."""
 
     tool: str
@@ -102,7 +97,7 @@ class ProofsAbout(_Read):
     files: dict[str, str]
 
 
-class ProofRun(_Read):
+class ProofRun(Excerpt):
     """How many questions were asked, and the seconds that it took."""
 
     asked: int
@@ -111,14 +106,14 @@ class ProofRun(_Read):
     why3_cpu: float
 
 
-class Proofs(_Read):
+class Proofs(Excerpt):
     """What a run of the provers found."""
 
     about: ProofsAbout
     tools: dict[str, str]
-    why3_drivers: dict[str, str] = {}
-    commands: dict[str, str] = {}
-    limits: dict[str, dict[str, int]] = {}
+    why3_drivers: dict[str, str] = Field(default_factory=dict)
+    commands: dict[str, str] = Field(default_factory=dict)
+    limits: dict[str, dict[str, int]] = Field(default_factory=dict)
     run: ProofRun
     complete: bool
     outcomes: tuple[OutcomeRecord, ...] = Field(min_length=1)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from sonnx_clip.backends.vectors import vector_of
 from sonnx_clip.evidence.evidence_model import VectorEvidence
@@ -15,6 +15,7 @@ from sonnx_clip.language import encode, show
 from sonnx_clip.language.tree import Connective, Name
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.stored import Excerpt
 from sonnx_clip.spec import class_of, evaluator
 
 if TYPE_CHECKING:
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Example, Property
 
 
-class _Acceptable(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class _Acceptable(Excerpt):
     latitude: str
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class _Record(Excerpt):
     id: str
     klass: str = Field(alias="class")
     case: str
@@ -43,8 +42,7 @@ class _Record(BaseModel):
     acceptable: tuple[_Acceptable, ...]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+class _File(Excerpt):
     spec_sha256: str
     type: str
     vectors: tuple[_Record, ...] = Field(min_length=1)

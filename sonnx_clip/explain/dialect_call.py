@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.language import encode, show, show_bits
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.errors import DialectError, UserError
+from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.wrapping import hanging
 from sonnx_clip.spec import clip_value, load_spec
 from sonnx_clip.spec.readings import answers_told
@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 _NAMES = ("min", "max", "scale", "bias")
 
 
-class Told(BaseModel):
+class Told(Stored):
     """A number of an element type, as text and as bits."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: str
     bits: str | None
 
 
-class Applied(BaseModel):
+class Applied(Stored):
     """A call of a dialect.
 
     Args:
@@ -51,8 +49,6 @@ class Applied(BaseModel):
         sonnx: the result of SONNX for X and these bounds.
         unsaid: what the page leaves open.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     dialect: str
     title: str

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from sonnx_clip.language.types import Source
+from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 GIVEN_AS = {"inputs": "inputs", "attributes": "attributes", "members": "members of the structure"}
 
 
-class Row(BaseModel):
+class Row(Stored):
     """A dialect.
 
     Args:
@@ -36,8 +35,6 @@ class Row(BaseModel):
         unsaid: the aspects on which the page is silent, and what the oracle does then.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     id: str
     title: str
     element_types: tuple[str, ...]
@@ -55,10 +52,8 @@ class Row(BaseModel):
     unsaid: dict[str, str]
 
 
-class Table(BaseModel):
+class Table(Stored):
     """All dialects, in the order of the file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rows: tuple[Row, ...]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from sonnx_clip.explain.measured_record import OTHER_TYPE
 from sonnx_clip.explain.questions import CALL, asked_with
 from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.unparse import unparse
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.claim_names import obligations_of_theorem, types_of_claim
 from sonnx_clip.spec.finding_answers import answers_of, refuted_result
 from sonnx_clip.spec.findings import (
@@ -46,13 +45,7 @@ NOT_RUN = "Not asked: DirectML alone converts bounds so, and it was not run."
 REFUSED = "No runtime answered in the type of X: each row says why."
 
 
-class Told(BaseModel):
-    """A part of what is reported: immutable, and closed to unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Words(Told):
+class Words(Stored):
     """The words of a page; `title` and `file` are those of the text."""
 
     title: str
@@ -61,7 +54,7 @@ class Words(Told):
     quote: str
 
 
-class Party(Told):
+class Party(Stored):
     """Who answers and what: the answers as decimals with their bits, or ``any NaN``.
 
     `bounds` are those with which it answers, where they are its own.
@@ -73,7 +66,7 @@ class Party(Told):
     answers: tuple[str, ...]
 
 
-class Reply(Told):
+class Reply(Stored):
     """What a runtime did with a question in one of its forms; bits as in the record, `shown` in decimals."""
 
     runtime: str
@@ -83,7 +76,7 @@ class Reply(Told):
     shown: str
 
 
-class WitnessTold(Told):
+class WitnessTold(Stored):
     """The numbers of a witness, what they show in a sentence, who answers what, what runtimes do.
 
     `silence` says why no runtime answered; it is empty where one did.
@@ -97,7 +90,7 @@ class WitnessTold(Told):
     silence: str = ""
 
 
-class ClaimTold(Told):
+class ClaimTold(Stored):
     """A part of a claim: in words, as a formula, and the obligations that show it.
 
     `formula` is None and there are no `obligations` where it is computed and not proved; `types` are those of
@@ -110,7 +103,7 @@ class ClaimTold(Told):
     obligations: tuple[str, ...] = ()
 
 
-class FindingTold(Told):
+class FindingTold(Stored):
     """A finding; `answered` says whether any runtime answered a question of it.
 
     `obligations` are those on the readings, dialects and entries that its witnesses name. What shows its

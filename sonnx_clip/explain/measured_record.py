@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from sonnx_clip.explain.questions import CALL, Question, questions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,11 +25,7 @@ OTHER_TYPE = "answers in "
 """How `words` begin where a runtime answered, and not in the type of X."""
 
 
-class _Stored(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Answer(_Stored):
+class Answer(Stored):
     """What a runtime did with a question.
 
     `bits` are the different entries of its answer, each as hex text with all digits; none where it refused
@@ -52,7 +49,7 @@ class Answer(_Stored):
         return Question(self.finding, self.type, self.x, self.min, self.max, self.form)
 
 
-class Measured(_Stored):
+class Measured(Stored):
     """The whole record; `machine` is the processor's architecture, on which answers may depend."""
 
     about: Literal["Measured by `sonnx-clip findings --measure`. Do not edit."] = (

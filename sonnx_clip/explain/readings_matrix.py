@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
 from sonnx_clip.claims.goal_names import class_goal
 from sonnx_clip.explain.interpretation import interpreted
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
 from sonnx_clip.spec.readings import answers_told
@@ -33,11 +32,7 @@ MEANINGS: dict[Agreement, str] = {
 }
 
 
-class _Told(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class OtherAnswer(_Told):
+class OtherAnswer(Stored):
     """Numbers of a class for which a reading allows an answer that is not what is expected."""
 
     x: str
@@ -47,7 +42,7 @@ class OtherAnswer(_Told):
     due: str
 
 
-class Cell(_Told):
+class Cell(Stored):
     """A reading in a class: `answers` at the numbers of the row, `other` where it does not agree bit for bit.
 
     `obligations` show the agreement by value, and then bit for bit.
@@ -60,7 +55,7 @@ class Cell(_Told):
     obligations: tuple[str, str]
 
 
-class Row(_Told):
+class Row(Stored):
     """A class, the numbers that the specification gives for it, and what is expected for them."""
 
     id: str
@@ -72,7 +67,7 @@ class Row(_Told):
     cells: tuple[Cell, ...]
 
 
-class Matrix(_Told):
+class Matrix(Stored):
     """All readings in all classes of an element type; `titles` are those of the readings.
 
     `interpretations` say, in a float type, what readings take the silence of their words on NaN to mean.

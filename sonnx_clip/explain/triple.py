@@ -6,14 +6,13 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
 from sonnx_clip.explain.interpretation import interpreted
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import identical, is_nan
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.wrapping import hanging
 from sonnx_clip.spec import case_of, class_of, clip_value, latitudes_of, load_spec
 from sonnx_clip.spec.readings import answers, answers_told, same_value
@@ -46,11 +45,7 @@ StatusOf: TypeAlias = "Callable[[str, list[dict[str, object]]], Mapping[str, Sho
 """From the digest of a specification and rows of obligations.json to what is known of them, by id."""
 
 
-class _Told(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Number(_Told):
+class Number(Stored):
     """A value: decimal; hex float for floats; bits for what has them."""
 
     decimal: str
@@ -58,7 +53,7 @@ class Number(_Told):
     bits: str | None
 
 
-class AlsoAcceptable(_Told):
+class AlsoAcceptable(Stored):
     """A result that a latitude accepts: a number, or any NaN where `answer` is None."""
 
     latitude: str
@@ -66,7 +61,7 @@ class AlsoAcceptable(_Told):
     answer: Number | None
 
 
-class ReadingTold(_Told):
+class ReadingTold(Stored):
     """What another reading of Clip answers: a number, or any NaN where None stands.
 
     `agreement` says whether all that it allows are the bits of the cases, their value, or not even that;
@@ -80,7 +75,7 @@ class ReadingTold(_Told):
     interpretation: str | None = None
 
 
-class Obligation(_Told):
+class Obligation(Stored):
     """What a prover has to show about the case or the class, or about a `kernel`: code that computes Clip.
 
     `status` is that of an earlier run of the provers which fits this specification, None where there is none.
@@ -93,7 +88,7 @@ class Obligation(_Told):
     proved_by: tuple[str, ...] = ()
 
 
-class Explanation(_Told):
+class Explanation(Stored):
     """Why clip(X, L, M) is what it is."""
 
     type: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
 from sonnx_clip.backends.acsl import LOOP, contract_path, due, functions
 from sonnx_clip.root.digest import digest_of_file
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType
@@ -18,12 +17,6 @@ RECORD = "frama-c.json"
 HEADER = "generated/c/sonnx_clip.h"
 
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
-
-
-class Stored(BaseModel):
-    """A part of the record: immutable, and closed to unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Goal(Stored):

@@ -8,12 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
 from sonnx_clip.conform.dialects.explanations import Kind
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.stored import Stored
 
 State: TypeAlias = Literal["agrees", "payload", "allowed", "differs", "unexplained", "refused", "crashed"]
 STATES: dict[State, tuple[str, str]] = {
@@ -34,11 +33,7 @@ FOLDER = "dialects"
 """Where in the build folder records are."""
 
 
-class _Stored(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Witness(_Stored):
+class Witness(Stored):
     """One answer that the dialect does not allow: bits, and the same as numbers in `shown`.
 
     `min` and `max` are as they are given, in the bits of `bound_type`; None where one is missing. `got` is
@@ -58,7 +53,7 @@ class Witness(_Stored):
     words: str | None = None
 
 
-class Place(_Stored):
+class Place(Stored):
     """How many answers, or calls without any, an explanation accounts for in one form of one type."""
 
     opset: int
@@ -67,7 +62,7 @@ class Place(_Stored):
     count: int
 
 
-class Group(_Stored):
+class Group(Stored):
     """What one explanation accounts for.
 
     `obligations` are the ids of the theorems that tell the rule from the dialects, or that are contradicted.
@@ -88,7 +83,7 @@ class Group(_Stored):
         return sum(place.count for place in self.places)
 
 
-class Cell(_Stored):
+class Cell(Stored):
     """One form of one element type in one operator set.
 
     `compared` = `same` + `payload` + `allowed` + `differing`. `refused` counts the calls without a result;
@@ -130,7 +125,7 @@ class Cell(_Stored):
         return "allowed" if self.allowed else "payload" if self.payload else "agrees"
 
 
-class Record(_Stored):
+class Record(Stored):
     """A run of one runtime. `complete` says that every operator set and element type was asked about.
 
     `kept` is when it was made, if it was taken over from an earlier run under the same conditions.

@@ -7,10 +7,11 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, field_validator
+from pydantic import StringConstraints, ValidationError, field_validator
 
 from sonnx_clip.conform.foreign.frames import TYPES
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.stored import Stored
 
 Operand = Literal["x", "y", "min", "max", "n"]
 Length = Literal["size_t", "int32", "uint32", "int64", "uint64"]
@@ -18,7 +19,7 @@ Symbol = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_.$][\w.$@]*$")]
 _NEEDED: tuple[Operand, ...] = ("x", "min", "max", "n")
 
 
-class Abi(BaseModel):
+class Abi(Stored):
     """How the functions of a library are called.
 
     Args:
@@ -28,8 +29,6 @@ class Abi(BaseModel):
         returns: ``status`` is an int, 0 if all is well.
         symbols: the function for each element type.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     operands: tuple[Operand, ...]
     bounds: Literal["value", "pointer"] = "value"
