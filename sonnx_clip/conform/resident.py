@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 _WARM = 2_000  # calls, in which caches and pools fill
 _CALLS = 10_000  # over so many more it has to grow
-_LEAST = 1 << 20  # bytes; runtimes that keep nothing were seen to grow by a fifth of it
+_LEAST = 1 << 20  # bytes
+_EACH = 32  # bytes a call: less than any object; runtimes that keep nothing stay below 4
 
 
 class Resident:
     """The memory of this process after each request; growth is told once.
 
-    Memory that is taken at once, for a cache or for a long X, is no growth: of what was added, a quarter at
-    least has to come in each half of the calls.
+    Memory that is taken at once, for a cache or for a long X, is no growth: it has to grow by some bytes a
+    call in each quarter of the calls.
     """
 
     def __init__(self) -> None:
@@ -33,10 +35,9 @@ class Resident:
         first, base = self._points[0]
         if self._calls - first < _CALLS:
             return None
-        half = first + (self._calls - first) // 2
-        middle = next(size for number, size in self._points if number >= half)
-        grown = held - base
-        if grown < _LEAST or min(middle - base, held - middle) < grown // 4:
+        grown, marks = held - base, [first + (self._calls - first) * n // 4 for n in range(5)]
+        at = [next(point for point in self._points if point[0] >= mark) for mark in marks]
+        if grown < _LEAST or any(b[1] - a[1] < _EACH * (b[0] - a[0]) for a, b in pairwise(at)):
             return None
         self._told = True
         number = self._calls - first

@@ -38,6 +38,8 @@ def test_growth_is_told_once_with_its_size(monkeypatch):
         [50_000_000] * 20 + [60_000_000] * 20,  # at once
         [10_000_000, 50_000_000] + [50_000_000] * 38,  # before it is warm
         [50_000_000] * 39 + [90_000_000],  # the last, long calls
+        [50_000_000 + 400_000 * (n // 10) for n in range(40)],  # in steps, as pools grow
+        [20_288_000, 20_752_000, 27_512_000, 21_116_000, *[21_588_000] * 8, 23_980_000],  # seen
         [50_000_000 + 300_000 * n for n in range(9)],  # too few calls
         [None] * 40,  # the system does not say
     ],
