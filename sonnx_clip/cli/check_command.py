@@ -10,6 +10,8 @@ from rich.console import Console
 
 from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import machine_types, run_campaign
+from sonnx_clip.conform.check_sarif import check_to_sarif
+from sonnx_clip.conform.junit import to_junit
 from sonnx_clip.conform.kept import FOLDER
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.form_words import form_lines
@@ -21,9 +23,13 @@ from sonnx_clip.root.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+    from typing import Literal, TypeAlias
 
+    from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.model_forms.axes import Choice
+
+    CheckForm: TypeAlias = Literal["text", "json", "junit", "sarif"]
 
 
 def check_runtime(
@@ -31,7 +37,7 @@ def check_runtime(
     types: Sequence[str],
     policy: Policy,
     *,
-    as_json: bool,
+    form: CheckForm = "text",
     output: Path | None,
     brief: bool = False,
     repro: Path | None = None,
@@ -51,8 +57,9 @@ def check_runtime(
         runtime: the runtime to judge.
         types: ids of element types; all, if empty.
         policy: which latitude counts.
-        as_json: print the report as JSON, and the summary on standard error.
-        output: where the report is written as JSON; ``-`` is standard output.
+        form: how the report is printed. Where that is no text, the summary goes to standard error.
+        output: where the report is written, as JSON if `form` is text; ``-`` is standard output. JUnit
+            and SARIF are then written there alone.
         brief: print the summary alone.
         repro: where a shell script is written that repeats each kind of deviation.
         jobs: how many element types are judged at once; all cores by default.
@@ -66,7 +73,7 @@ def check_runtime(
         UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
     """
     if is_standard_output(output):
-        as_json, output = True, None
+        form, output = "json" if form == "text" else form, None
     for file in (output, repro):
         if file is not None:  # better known before the run than after it
             check_target(file)
@@ -79,16 +86,18 @@ def check_runtime(
             kept=None if build is None else build / FOLDER, again=again,
             limits=limits, require=require, forms=forms,
         )  # fmt: skip
-    text = report.model_dump_json(indent=1) + "\n"
+    text = _printed(report, form)
     if output is not None:
         write_whole(output, text)
     if repro is not None:
         write_whole(repro, reproducers(report))
-    if as_json:
-        sys.stdout.write(text)
-        print("\n".join([summary(report), *behaviour(report), *form_lines(report)]), file=sys.stderr)
+    last = "\n".join([summary(report), *behaviour(report), *form_lines(report)])
+    if form != "text":
+        if output is None or form == "json":
+            sys.stdout.write(text)
+        print(last, file=sys.stderr)
     elif brief:
-        print("\n".join([summary(report), *behaviour(report), *form_lines(report)]))
+        print(last)
     else:
         print_report(report, Console(), None if repro is None else str(repro))
     for etype, words in report.environment.items():
@@ -96,3 +105,11 @@ def check_runtime(
         todo = "give the runtime what it lacks (memory, a package, a file), and check again"
         print(f"error: {UserError(what, runtime, todo)}", file=sys.stderr)
     return 2 if report.environment else 1 if report.failed else 0
+
+
+def _printed(report: Report, form: CheckForm) -> str:
+    if form == "junit":
+        return to_junit(report)
+    if form == "sarif":
+        return check_to_sarif(report) + "\n"
+    return report.model_dump_json(indent=1) + "\n"

@@ -57,6 +57,15 @@ class Endian(StrEnum):
     BIG = "big"
 
 
+class CheckFormat(StrEnum):
+    """How `check` prints its result."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+    SARIF = "sarif"
+
+
 class LintFormat(StrEnum):
     """How `lint` prints its result."""
 

@@ -8,6 +8,7 @@ import typer
 from sonnx_clip.cli.options import (
     BUILD,
     Again,
+    CheckFormat,
     Endian,
     Format,
     Forms,
@@ -17,6 +18,7 @@ from sonnx_clip.cli.options import (
     Policy,
     TextOrJson,
     VectorFormat,
+    format_of,
     wants_json,
 )
 from sonnx_clip.conform.limits import CALL, START, Limits
@@ -53,11 +55,16 @@ def check(
     ] = None,
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
-    format: Format = TextOrJson.TEXT,
+    format: Annotated[
+        CheckFormat, typer.Option(help="Text for people; JSON, JUnit XML or SARIF 2.1.0 for machines.")
+    ] = CheckFormat.TEXT,
     json: Json = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the JSON report here; - for standard output.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write the report here, as JSON, JUnit or SARIF; - for standard output."
+        ),
     ] = None,
     repro: Annotated[
         Path | None,
@@ -87,6 +94,8 @@ def check(
     A program: sonnx-clip check --exec ./harness --endian big
 
     C functions: sonnx-clip check --so ./libclip.so --abi clip.toml
+
+    For a server of CI: sonnx-clip check --runtime onnxruntime --format junit -o clip.xml
     """
     from sonnx_clip.cli.check_command import check_runtime
     from sonnx_clip.conform.foreign.which_runtime import Given, runtime_of
@@ -95,7 +104,7 @@ def check(
         runtime_of(Given(runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi)),
         dtype or [],
         policy.value,
-        as_json=wants_json(format, json=json),
+        form=format_of(format, json=json).value,
         output=output,
         brief=brief,
         repro=repro,

@@ -6,15 +6,14 @@ graph, the node and the tensor, by which a person finds it in a viewer of ONNX m
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from sonnx_clip import __version__
 from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.profile import interpretations, statement
 from sonnx_clip.graph.verdict import Verdict
+from sonnx_clip.root.sarif_log import sarif_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.verdict import Cause, ModelReport, NodeReport
     from sonnx_clip.root.errors import UserError
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")
 _SHAPES = "R4"
 # "unknown" is never counted as met, so it is no mere note.
@@ -40,19 +38,13 @@ def to_sarif(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserEr
         *(_notification(report.path, text, "error") for report in reports for text in report.undecided),
         *(_notification(report.path, text, "note") for report in reports for text in report.notes),
     ]
-    run = {
-        "tool": {"driver": {"name": "sonnx-clip", "version": __version__, "rules": _rules()}},
-        "artifacts": [{"location": _artifact(report.path)} for report in reports],
-        "invocations": [
-            {
-                "executionSuccessful": not errors and not any(report.undecided for report in reports),
-                "toolExecutionNotifications": notifications,
-            }
-        ],
-        "results": [result for report in reports for result in _results(report)],
-        "columnKind": "unicodeCodePoints",
-    }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+    return sarif_log(
+        _rules(),
+        (result for report in reports for result in _results(report)),
+        notifications,
+        successful=not errors and not any(report.undecided for report in reports),
+        artifacts=({"location": _artifact(report.path)} for report in reports),
+    )
 
 
 def _rules() -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
 from sonnx_clip.graph import lint_models, to_sarif
-from sonnx_clip.graph.sarif import SCHEMA
+from sonnx_clip.root.sarif_log import SCHEMA
 from tests.graph.build import clip, graph, lint, model, value
 
 HERE = Path(__file__).parent

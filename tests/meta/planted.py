@@ -302,6 +302,10 @@ def refuses_rank_0(x, l, m):
     return right(x, l, m)
 
 
+def refuses_everything(x, l, m):
+    raise NotImplementedError("there is no Clip here")
+
+
 def refuses_bfloat16(x, l, m):
     if x.dtype == ml_dtypes.bfloat16:
         raise TypeError("bfloat16 is not supported")
