@@ -28,8 +28,8 @@ def check(
     runtime: Annotated[
         str | None,
         typer.Option(
-            help="sonnx, numpy, onnxruntime, onnx-reference, or for (x, min, max) module:function"
-            " or ./file.py:function."
+            help="sonnx, numpy, onnxruntime, onnx-reference, one that a package ships, or for (x, min, max)"
+            " module:function or ./file.py:function."
         ),
     ] = None,
     exec: Annotated[

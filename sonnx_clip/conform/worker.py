@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.conform.board import IMPORTS, OPENS
 from sonnx_clip.conform.calls import Answer, Caller, Died, failure_of
 from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, program_name
+from sonnx_clip.conform.foreign.shipped import shipped
 from sonnx_clip.conform.guardian import guard
 from sonnx_clip.conform.habits import Habits
 from sonnx_clip.conform.model_forms.form_caller import FormCaller
@@ -184,6 +185,9 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
         todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
     if todo is None and library_name(name) is not None:
         todo = "make it a library that this Python can load: docs/shared-library.md"
+    if (other := shipped(name)) is not None and name not in RUNTIMES:
+        name = f"{name} of the package {other.package} {other.version}".rstrip()
+        todo = f"mend or update that package: its entry point is {other.module}:{other.attribute}"
     if todo is None and name in RUNTIMES:
         todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in name else None
     if todo is None:

@@ -3,7 +3,8 @@
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
 NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
 `sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames,
-and ``so[clip.toml]:./libclip.so`` for C functions.
+and ``so[clip.toml]:./libclip.so`` for C functions; and those that other packages ship, as entry points of the
+group ``sonnx_clip.runtimes``.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, program_name
+from sonnx_clip.conform.foreign.shipped import shipped, shipped_names
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.foreign.shipped import Shipped
 
 _PACKAGE = Path(__file__).resolve().parents[3]  # where the folder sonnx_clip is
 
@@ -109,10 +112,13 @@ def module_of(name: str) -> str:
     """The module that holds a runtime; importing it is left to the worker.
 
     Raises:
-        UserError: there is no such runtime.
+        UserError: there is no such runtime, or another package has taken the name of one of ours.
     """
+    other = shipped(name, RUNTIMES)
     if name in RUNTIMES:
         return RUNTIMES[name]
+    if other is not None:
+        return other.module
     if program_name(name) is not None:
         return "sonnx_clip.conform.foreign.program"
     if file_name(name) is not None:
@@ -122,10 +128,8 @@ def module_of(name: str) -> str:
     module, _, function = name.partition(":")
     if module and function.isidentifier():
         return module
-    todo = (
-        f"known: {', '.join(RUNTIMES)}; your own: module:function or ./file.py:function, called with"
-        " (x, min, max)"
-    )
+    known = ", ".join([*RUNTIMES, *shipped_names()])
+    todo = f"known: {known}; your own: module:function or ./file.py:function, called with (x, min, max)"
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
 
@@ -153,6 +157,8 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
     if name in RUNTIMES:
         found: Runtime = importlib.import_module(RUNTIMES[name]).RUNTIME
         return found
+    if (other := shipped(name)) is not None:
+        return _shipped_runtime(other)
     function, version = _own(name)
     if isinstance(function, Runtime):
         return function
@@ -179,7 +185,7 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
     """
     if program_name(name) is not None or library_name(name) is not None:
         raise _runs_no_models(name)
-    if name not in RUNTIMES:
+    if name not in RUNTIMES and shipped(name) is None:
         own, version = _own(name)
         if not isinstance(own, Runtime):
             return version, own
@@ -187,6 +193,17 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
     if found.open_model is None:
         raise _runs_no_models(name)
     return found.version, found.open_model
+
+
+def _shipped_runtime(other: Shipped) -> Runtime:
+    found = other.load()
+    if isinstance(found, Runtime):
+        return found
+    where = f"{other.module}.{other.attribute}"
+    if not callable(found):
+        raise TypeError(f"{where} is neither a function nor a Runtime")
+    version = f"{other.name} of {other.package} {other.version}".strip()
+    return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}(x, l, m)")
 
 
 def _runs_no_models(name: str) -> UserError:
