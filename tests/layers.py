@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOTHING = "nothing of ours"
+_NAMED = re.compile(r"\bsonnx_clip\.(\w+)")  # in a text: of a line that is run, or what importlib is given
+_BEHIND = {"clip": "oracle", "RestrictionError": "root"}  # what the door of sonnx_clip opens on
 _ROW = re.compile(r"^\| (?!package )(?P<package>[a-z]+) \| [^|]+ \| (?P<uses>[^|]+) \|$", re.MULTILINE)
 
 
@@ -28,23 +30,34 @@ def packages(folder: Path) -> set[str]:
 def imports(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """Each import of a package by another: the file, its package, and what it imports.
 
-    An import counts wherever it stands, in a function and under TYPE_CHECKING too. The version of the
-    project (``from sonnx_clip import __version__``) is no package.
+    An import counts wherever it stands, in a function and under TYPE_CHECKING too; so does what is taken from
+    ``sonnx_clip`` itself (``sonnx_clip.clip`` is the oracle's), and a package that a text names, such as that
+    of importlib. Docstrings do not count. The version of the project is no package.
     """
+    known = packages(folder)
     for file in sorted(folder.rglob("*.py")):
         own = file.relative_to(folder).parts[0]
         if own.endswith(".py"):  # a door for users, or the command line: it may open on everything
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
+                renamed = any(alias.name == "sonnx_clip" and alias.asname for alias in node.names)
+                assert not renamed, f"{file}: sonnx_clip by another name"
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0, f"{file}: a relative import"
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Attribute):
+                names = [ast.unparse(node)] if ast.unparse(node.value) == "sonnx_clip" else []
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+                assert not node.value.endswith("sonnx_clip."), f"{file}: a name that is put together"
+                names = [found[0] for found in _NAMED.finditer(node.value) if found[1] in known]
             for name in names:
                 top, _, rest = name.partition(".")
-                other = rest.partition(".")[0]
+                other = _BEHIND.get(rest.partition(".")[0], rest.partition(".")[0])
                 if top == "sonnx_clip" and other not in ("", own, "__version__"):
                     yield file, own, other
 
