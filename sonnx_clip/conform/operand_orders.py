@@ -2,9 +2,9 @@
 
 Two kinds of explanations are tried on all answers that were kept, each alone and both together. A *formula*
 is a maximum and a minimum, one after the other, each in the way of a ternary in C, of SSE (which returns the
-second operand in doubt) or of Arm (``fmax``, ``fmaxnm``). A *change* is what becomes of X, L and M first:
-subnormal numbers flushed, or the way through a narrower type. Both are habits of compilers and processors,
-and no definition of Clip: no text is quoted for them, and nothing is proved of them.
+second operand in doubt) or of Arm (FMAX, FMAXNM; C's ``fmax`` does otherwise). A *change* is what becomes of
+X, L and M first: subnormal numbers flushed, or the way through a narrower type. Both are habits of compilers
+and processors, and no definition of Clip: no text is quoted for them, and nothing is proved of them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ Allows: TypeAlias = "Callable[[Array, Array, Array, Array], Array]"
 End: TypeAlias = Literal["max", "min"]
 
 _SAMPLE = 2000  # answers by which most explanations are ruled out
+_CAPITALS = " (capitals: instructions of Arm)"
 PAYLOADS = ", but for the sign and the payload of NaNs"
 
 
@@ -51,7 +52,7 @@ class Formula:
     """A way to compute Clip.
 
     Args:
-        text: in C, with X, L and M, or with the names of Arm's instructions.
+        text: in C, with X, L and M, or with the names of Arm's instructions, which are in capitals.
         of: X, L and M, of one type and shape -> the result.
     """
 
@@ -131,6 +132,7 @@ class _Step:
 
     text: str
     of: Callable[[Array, Array], Array]
+    arm: bool = False  # an instruction of Arm, which is not the function of C with such a name
 
 
 def _steps(end: End, etype: ElementType) -> Iterator[_Step]:
@@ -138,8 +140,9 @@ def _steps(end: End, etype: ElementType) -> Iterator[_Step]:
     for signs in ("", "="):
         yield _ternary(beyond + signs, keeps=True)
         yield _ternary(within + signs, keeps=False)
-    for name in (f"f{end}", f"f{end}nm"):
-        yield _Step(f"{name}({{0}}, {{1}})", partial(_of_arm, end, etype, number=name.endswith("nm")))
+    for name in (f"F{end.upper()}", f"F{end.upper()}NM"):
+        apply = partial(_of_arm, end, etype, number=name.endswith("NM"))
+        yield _Step(f"{name}({{0}}, {{1}})", apply, arm=True)
 
 
 _COMPARED = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
@@ -182,7 +185,8 @@ def _joined(lower: _Step, upper: _Step, *, max_first: bool) -> Formula:
         inner, outer = (l, m) if max_first else (m, l)
         return other.of(one.of(x, inner), outer)
 
-    return Formula(f"`v = {one.text.format('X', a)}; Y = {other.text.format('v', b)}`", of)
+    text = f"`v = {one.text.format('X', a)}; Y = {other.text.format('v', b)}`"
+    return Formula(text + (_CAPITALS if one.arm or other.arm else ""), of)
 
 
 def _cases() -> Formula:
