@@ -137,7 +137,9 @@ class Child:
                 raise environment(self._name, f"while it was {began}: {found.words}")
             raise RuntimeDiedError(found)
         if found["word"] == "missing":
-            raise environment(self._name, found["words"], found["where"], found["todo"])
+            said = remarks if program_name(self._name) is not None else []  # why it ended, perhaps
+            words = "; ".join((found["words"], *said))
+            raise environment(self._name, words, found["where"], found["todo"])
         return found, remarks
 
     def _await_guardian(self) -> None:

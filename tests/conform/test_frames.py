@@ -125,6 +125,17 @@ def test_a_reply_that_ends_too_soon():
             reply_size(size.to_bytes(4, "little"), "little", 2, 3)
 
 
+def test_an_empty_reply_of_a_shape_that_no_array_has():
+    for shape, fits in (((0, 2**32 - 1), True), ((0, 2**32 - 1, 2**32 - 1), False)):
+        reply = write_reply("little", 1, "float32", shape, np.zeros((2, 0), np.uint32))
+        if fits:
+            bits = read_reply(reply[4:], "little", 1, 2).bits
+            assert bits.reshape(2, *shape).size == 0
+            continue
+        with pytest.raises(FrameError, match="which is too large for any array"):
+            read_reply(reply[4:], "little", 1, 2)
+
+
 def test_words_of_any_kind_can_be_printed():
     raw = write_words("little", 1, UNSUPPORTED, "")[4:] + b"\xff\x1b[31m"
     assert read_reply(raw, "little", 1, 1).words == "\\xff\\x1b[31m"

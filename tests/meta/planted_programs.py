@@ -48,6 +48,9 @@ def hello():
     name = b"planted"
     if FAULT == "nothing_at_all":
         time.sleep(9999)
+    if FAULT == "ends_with_words":
+        print("planted: cannot open libplanted.so.1", file=sys.stderr)
+        sys.exit(127)
     if FAULT == "ends_at_once":
         sys.exit(3)
     if FAULT == "dies_at_once":
@@ -128,6 +131,8 @@ def reply(number, type_, calls, shape, data):  # noqa: C901 - likewise
         type_ = 5 if type_ == 1 else 0
     if FAULT == "wrong_shape":
         shape, rank = (calls and len(data) // calls // 2, 1)[:1], 1
+    if FAULT == "impossible_shape" and not data:
+        shape, rank = (0, 2**32 - 1, 2**32 - 1, 2**32 - 1), 4
     if FAULT == "garbage" and bad:
         put(bytes(i * 37 % 256 for i in range(200)))
         return

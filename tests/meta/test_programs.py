@@ -151,6 +151,15 @@ def test_a_bad_frame_is_a_death_with_its_reason(fault, words, mark, monkeypatch)
     assert words in report.words or any(words in (c.words or "") for c in report.classes), report.words
 
 
+def test_an_empty_result_of_an_impossible_shape_is_no_refusal(mark):
+    worker = Worker(named("impossible_shape", mark), "int16", SHORT)
+    bounds = np.zeros(1, np.uint16), np.full(1, 9, np.uint16)
+    answer = worker.ask(Request("length-0", 0, np.array([1], np.uint16), np.zeros(1, int), *bounds))
+    worker.close()
+    assert answer.died is not None
+    assert answer.died.words.startswith("bad frame: its reply has shape (0, 4294967295, 4294967295, ")
+
+
 def test_a_program_that_cannot_do_batches_dies_of_them(mark):
     for fault, words in (("dies_of_batches", "killed by SIGABRT"), ("too_few_results", "bad frame: ")):
         report, classes = judged(fault, mark)
@@ -166,6 +175,10 @@ def test_a_program_that_cannot_do_batches_dies_of_them(mark):
     [
         ("nothing_at_all", "while it was started: no answer within 0.5 s of its own time (--start-limit"),
         ("ends_at_once", "before its hello was read: exited with status 3, without a hello"),
+        (
+            "ends_with_words",
+            "without a hello; it writes on standard error: planted: cannot open libplanted.so.1",
+        ),
         ("dies_at_once", "before its hello was read: killed by SIGSEGV, without a hello"),
         ("half_a_hello", "exited with status 0, after 10 of 28 bytes of a hello"),
         ("wrong_version", "its hello has version 7; the checker speaks version 1"),

@@ -41,6 +41,7 @@ REPLY_HEAD = 12
 
 LEAST_ENTRIES = 64
 _MOST_RANK, _MOST_NAME, _MOST_WORDS = 8, 1024, 4096
+_MOST_BYTES = 2**63 - 1  # NumPy counts those of an empty array as if its zeros were ones
 _SIGNS: dict[ByteOrder, Literal["<", ">"]] = {"little": "<", "big": ">"}
 _OTHER: dict[ByteOrder, ByteOrder] = {"little": "big", "big": "little"}
 
@@ -219,6 +220,8 @@ def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> Reply:
     entries, start = math.prod(shape), 20 + 4 * rank
     dtype = np.dtype(bits_type(etype))
     due = calls * entries * dtype.itemsize
+    if math.prod(filter(None, (calls, *shape))) * dtype.itemsize > _MOST_BYTES:
+        raise FrameError(f"its reply has shape {shape}, which is too large for any array")
     if len(data) - start != due:
         called = f"{calls:,} result{'s' if calls > 1 else ''} of {etype} and shape {shape}"
         raise FrameError(f"its reply has {len(data) - start:,} bytes of entries; {called} have {due:,}")

@@ -126,10 +126,13 @@ def module_of(name: str) -> str:
     if library_name(name) is not None:
         return "sonnx_clip.conform.foreign.shared_library"
     module, _, function = name.partition(":")
-    if module and function.isidentifier():
-        return module
+    if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
+        return module  # and no path: what lies at one is no Python, or lacks its .py
     known = ", ".join([*RUNTIMES, *shipped_names()])
-    todo = f"known: {known}; your own: module:function or ./file.py:function, called with (x, min, max)"
+    todo = (
+        f"known: {known}; your own: module:function or ./file.py:function, called with (x, min, max);"
+        " a library: --so; a program: --exec"
+    )
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
 
