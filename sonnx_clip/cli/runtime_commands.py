@@ -53,6 +53,14 @@ def check(
     abi: Annotated[
         Path | None, typer.Option(metavar="FILE", help="How they are called, such as clip.toml.")
     ] = None,
+    onnx: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FUNCTION",
+            help="Instead: what opens ONNX models, module:open or ./file.py:open. It takes bytes and returns"
+            " a function of the model's inputs.",
+        ),
+    ] = None,
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
     format: Annotated[
@@ -95,13 +103,17 @@ def check(
 
     C functions: sonnx-clip check --so ./libclip.so --abi clip.toml
 
+    What opens models, in their forms: sonnx-clip check --onnx ./mine.py:open
+
     For a server of CI: sonnx-clip check --runtime onnxruntime --format junit -o clip.xml
     """
     from sonnx_clip.cli.check_command import check_runtime
     from sonnx_clip.conform.foreign.which_runtime import Given, runtime_of
 
     status = check_runtime(
-        runtime_of(Given(runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi)),
+        runtime_of(
+            Given(runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi, onnx)
+        ),
         dtype or [],
         policy.value,
         form=format_of(format, json=json).value,

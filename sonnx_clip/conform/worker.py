@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.board import IMPORTS, OPENS
 from sonnx_clip.conform.calls import Answer, Caller, Died, failure_of
-from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, program_name
+from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, opener_name, program_name
 from sonnx_clip.conform.foreign.shipped import shipped
 from sonnx_clip.conform.guardian import guard
 from sonnx_clip.conform.habits import Habits
@@ -183,7 +183,8 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
     """What is said of a runtime that the machine does not run: no verdict on the runtime."""
     if todo is None and program_name(name) is not None:
         todo = "it must send a hello first: docs/frames.md"
-    if todo is None and (found := file_name(name)) is not None:
+    target = opener_name(name) or name  # of what opens models, the function
+    if todo is None and (found := file_name(target)) is not None:
         todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
     if todo is None and library_name(name) is not None:
         todo = "make it a library that this Python can load: docs/shared-library.md"
@@ -193,7 +194,9 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
     if todo is None and name in RUNTIMES:
         todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in name else None
     if todo is None:
-        todo = f"make `python -c 'import {module_of(name)}'` work in this folder; the name is module:function"
+        todo = (
+            f"make `python -c 'import {module_of(target)}'` work in this folder; the name is module:function"
+        )
     return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
 
 

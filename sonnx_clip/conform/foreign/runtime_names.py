@@ -1,4 +1,4 @@
-"""The names of runtimes that are no module: what stands behind --exec, --so and ``file.py:function``.
+"""The names of runtimes that are no module: behind --exec, --so, --onnx and ``file.py:function``.
 
 A name is one line that says all that is needed to open the runtime, in its own process or in a line of Python
 that repeats a deviation: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./harness``.
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.foreign.frames import ByteOrder
 
 _EXEC = "exec"
+_OPENER = "onnx:"
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,21 @@ def file_name(name: str) -> tuple[str, str] | None:
     ('./mine.py', 'clip')
     """
     path, colon, function = name.rpartition(":")
-    if not colon or not path.endswith(".py") or not function.isidentifier():
+    if name.startswith(_OPENER) or not colon or not path.endswith(".py") or not function.isidentifier():
         return None
     return path, function
+
+
+def opener_name(name: str) -> str | None:
+    """The function that opens models of which a name speaks; None if it is no such name.
+
+    >>> opener_name("onnx:./mine.py:open")
+    './mine.py:open'
+    """
+    target = name.removeprefix(_OPENER)
+    module, colon, function = target.rpartition(":")
+    right = name != target and colon and module and function.isidentifier()
+    return target if right else None
 
 
 def library_name(name: str) -> tuple[str, str] | None:

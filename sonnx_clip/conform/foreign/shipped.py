@@ -1,4 +1,4 @@
-"""Runtimes that other packages ship: entry points of the group ``sonnx_clip.runtimes``, found by name.
+"""Runtimes that other packages ship: entry points of the group ``"sonnx_clip.runtimes"``, found by name.
 
 What an entry point names is a function (x, min, max) or a `Runtime`. It is imported in the process of the
 runtime alone; here its name is read.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.foreign.abi import read_abi
-from sonnx_clip.conform.foreign.runtime_names import ProgramName
+from sonnx_clip.conform.foreign.runtime_names import ProgramName, opener_name
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Given:
     stdio: bool = False
     so: Path | None = None
     abi: Path | None = None
+    onnx: str | None = None
 
 
 def runtime_of(given: Given) -> str:
@@ -34,10 +35,12 @@ def runtime_of(given: Given) -> str:
     Raises:
         UserError: none is meant, or several, an option does not belong to it, or its file is wrong.
     """
-    ways = [f"--{name}" for name in ("runtime", "exec", "so") if getattr(given, name) is not None]
+    ways = [f"--{name}" for name in ("runtime", "exec", "so", "onnx") if getattr(given, name) is not None]
     if len(ways) != 1:
         what = f"{' and '.join(ways)} are both given" if ways else "no runtime is named"
-        raise UserError(what, todo="give one of --runtime NAME, --exec COMMAND and --so LIBRARY")
+        raise UserError(
+            what, todo="give one of --runtime NAME, --exec COMMAND, --so LIBRARY and --onnx FUNCTION"
+        )
     of_a_program = {"endian": given.endian, "batch": given.batch, "stdio": given.stdio or None}
     for name, there in of_a_program.items():
         if there is not None and given.exec is None:
@@ -52,5 +55,10 @@ def runtime_of(given: Given) -> str:
     if given.so is not None:
         read_abi(str(given.abi))  # what is wrong with it is better said at once
         return f"so[{given.abi}]:{given.so}"
+    if given.onnx is not None:
+        if opener_name(f"onnx:{given.onnx}") is None:
+            what = f"--onnx {given.onnx} names no function"
+            raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
+        return f"onnx:{given.onnx}"
     assert given.runtime is not None
     return given.runtime

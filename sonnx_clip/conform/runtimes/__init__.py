@@ -3,8 +3,8 @@
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
 NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
 `sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames,
-and ``so[clip.toml]:./libclip.so`` for C functions; and those that other packages ship, as entry points of the
-group ``sonnx_clip.runtimes``.
+and ``so[clip.toml]:./libclip.so`` for C functions, and ``onnx:module:open`` for what opens models;
+and those that other packages ship, as entry points of the group ``"sonnx_clip.runtimes"``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, program_name
+from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, opener_name, program_name
 from sonnx_clip.conform.foreign.shipped import shipped, shipped_names
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
@@ -121,6 +121,8 @@ def module_of(name: str) -> str:
         return other.module
     if program_name(name) is not None:
         return "sonnx_clip.conform.foreign.program"
+    if opener_name(name) is not None:
+        return "sonnx_clip.conform.foreign.model_opener"
     if file_name(name) is not None:
         return "sonnx_clip.conform.foreign.source_file"
     if library_name(name) is not None:
@@ -157,6 +159,10 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
         from sonnx_clip.conform.foreign.shared_library import library_runtime
 
         return library_runtime(name)
+    if opener_name(name) is not None:
+        from sonnx_clip.conform.foreign.model_opener import opener_runtime
+
+        return opener_runtime(name)
     if name in RUNTIMES:
         found: Runtime = importlib.import_module(RUNTIMES[name]).RUNTIME
         return found
@@ -188,7 +194,7 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
     """
     if program_name(name) is not None or library_name(name) is not None:
         raise _runs_no_models(name)
-    if name not in RUNTIMES and shipped(name) is None:
+    if name not in RUNTIMES and shipped(name) is None and opener_name(name) is None:
         own, version = _own(name)
         if not isinstance(own, Runtime):
             return version, own

@@ -1,0 +1,97 @@
+"""The runtime behind ``onnx:module:open``: a function that opens serialised ONNX models, for `find_runtime`.
+
+It takes bytes, and returns a function of the inputs of the model (arrays, in the order of the graph) that
+returns the output, or a list or tuple of all outputs. Such a runtime is judged in every form of a model.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.conform.foreign.runtime_names import file_name, opener_name
+from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, OpenModel, RunText, Runtime
+from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def opener_runtime(name: str) -> Runtime:
+    """The runtime of a name that `opener_name` reads.
+
+    Raises:
+        UserError: there is no such file, or nothing of that name in it.
+        AttributeError: the module has no such function.
+        TypeError: what is named is no function.
+        BaseException: whatever the module raises while it is imported.
+    """
+    open_model, version = opened(name), _version(name)
+    text = f"opened({json.dumps(name)})"
+
+    def open_type(etype: str) -> ClipFunction:
+        run = open_model(one_node_model(etype).SerializeToString())
+        return lambda x, l, m: run({"x": x, "l": l, "m": m})
+
+    def run_model(_: bool) -> RunText:
+        return f"f = {text}(p.SerializeToString())", "f(d)"
+
+    return Runtime(
+        version=version,
+        open=open_type,
+        imports="import onnx.parser; from sonnx_clip.conform.foreign.model_opener import opened",
+        call=lambda etype: f"{text}({parse_call(etype)}.SerializeToString())(dict(x=x, l=l, m=m))",
+        open_model=open_model,
+        run_model=run_model,
+    )
+
+
+def opened(name: str) -> OpenModel:
+    """How the runtime of a name opens a model; a line that repeats a deviation calls it.
+
+    Raises:
+        UserError: it is no such name; and what `opener_runtime` raises.
+    """
+    target = opener_name(name)
+    if target is None:
+        raise UserError(f"`{name}` names no function that opens models", todo="for example onnx:module:open")
+    their = _named(target)
+    if not callable(their):
+        raise TypeError(f"{target} is no function")
+
+    def open_model(model: bytes) -> ModelFunction:
+        function = their(model)
+        kind = None if callable(function) else type(function).__name__
+
+        def run(inputs: Mapping[str, Any]) -> Any:
+            if kind is not None:  # a mistake of every call, and no refusal of the model
+                raise AssertionError(f"{target} returned {kind}, not a function of the inputs of the model")
+            found = function(*inputs.values())
+            # Clip has one output; what else is returned is judged as it is.
+            return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+
+        return run
+
+    return open_model
+
+
+def _named(target: str) -> Any:
+    if file_name(target) is not None:
+        from sonnx_clip.conform.foreign.source_file import function_in
+
+        return function_in(target)
+    module, _, function = target.partition(":")
+    return getattr(importlib.import_module(module), function)
+
+
+def _version(name: str) -> str:
+    target = opener_name(name) or ""
+    if (found := file_name(target)) is not None:
+        from sonnx_clip.conform.foreign.source_file import imported
+
+        module = imported(found[0])
+    else:
+        module = importlib.import_module(target.partition(":")[0])
+    return f"{target} {getattr(module, '__version__', '')}".strip()

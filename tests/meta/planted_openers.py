@@ -1,0 +1,52 @@
+"""Functions that open serialised models, as `check --onnx` takes them; each is wrong in one way."""
+
+from sonnx_clip.conform.runtimes.onnx_reference import RUNTIME
+from tests.meta import planted_forms
+
+__version__ = "5"
+
+
+def _opener(runtime):
+    def open_(model):
+        assert type(model) is bytes
+        run = runtime.open_model(model)
+
+        def function(*inputs):
+            assert len(inputs) in (1, 3)
+            return [run(dict(zip("xlm", inputs, strict=False)))]
+
+        return function
+
+    return open_
+
+
+right = _opener(planted_forms.right)
+wrong_with_initializers = _opener(planted_forms.wrong_with_initializers)
+wrong_with_inputs = _opener(planted_forms.wrong_with_inputs)
+refuses_rank_4 = _opener(planted_forms.refuses_rank_4)
+serves_constants = _opener(planted_forms.serves_constants)
+refuses_everything = _opener(planted_forms.refuses_everything)
+reference = _opener(RUNTIME)
+answer = 42
+
+
+def bare(model):
+    return lambda *inputs: right(model)(*inputs)[0]
+
+
+def two_outputs(model):
+    return lambda *inputs: [*right(model)(*inputs), inputs[0]]
+
+
+def no_function(model):
+    return None
+
+
+def wrong_order(model):
+    function = right(model)
+    return lambda x, *bounds: function(x, *bounds[::-1])
+
+
+def wrong_shape(model):
+    function = right(model)
+    return lambda *inputs: function(*inputs)[0].reshape(1, -1)

@@ -1,0 +1,138 @@
+"""`check --onnx`: functions that open models are judged in the forms of a model, and repeated by a line."""
+
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.model_forms.form_words import dependences, refusals
+from sonnx_clip.conform.runtimes import find_model_runtime
+from sonnx_clip.root.paths import repo_root
+
+pytestmark = pytest.mark.usefixtures("brief")
+
+HERE = "tests.meta.planted_openers"
+
+
+@cache
+def judged(name):
+    report = run_campaign(f"onnx:{HERE}:{name}", ["int16"])
+    return report, {c.id: c.verdict for c in report.types[0].classes}
+
+
+@pytest.mark.parametrize("name", ["right", "bare", "reference"])
+def test_a_right_one_conforms_in_every_form(name):
+    report, classes = judged(name)
+    assert not report.failed, report.types[0].words
+    assert set(classes.values()) == {"conforms"}
+    assert report.runtime_version == f"{HERE}:{name} 5"
+    forms = report.types[0].forms
+    assert len(forms) >= 12
+    assert {(form.verdict, form.optimised) for form in forms} == {("conforms", True)}
+    assert {form.bounds for form in forms} == {"inputs", "initializers", "Constant nodes"}
+
+
+@pytest.mark.parametrize(("name", "bounds"), [("initializers", "initializers"), ("inputs", "inputs")])
+def test_what_is_wrong_in_one_form_names_it_and_a_line_repeats_it(name, bounds):
+    report, classes = judged(f"wrong_with_{name}")
+    assert classes["high_ordinary"] == "depends"
+    assert classes["low_ordinary"] == "conforms"
+    (only,) = dependences(report)
+    assert only.text == f"violates with bounds as {bounds}, else conforms"
+    wrong = repeated(only.first.reproduce)
+    assert f"['{hex(int(only.first.got, 16))}'" in wrong
+    mended = repeated(only.first.reproduce.replace(f":wrong_with_{name}", ":right"))
+    assert f"['{hex(int(only.first.expected, 16))}'" in mended
+
+
+def repeated(line):
+    done = subprocess.run(
+        [sys.executable, "-c", line], cwd=repo_root(), capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout
+
+
+def test_a_refused_form_is_refused():
+    report, classes = judged("refuses_rank_4")
+    assert not report.failed
+    assert set(classes.values()) <= {"conforms", "refused"}
+    assert {form.rank for form in report.types[0].forms if form.verdict == "refused"} == {4}
+    assert list(refusals(report)) == ["with rank 4: NotImplementedError: rank 4 is not supported"]
+
+
+def test_one_that_takes_constants_alone_is_judged_in_those_forms():
+    report, _ = judged("serves_constants")
+    assert not report.failed
+    served = {form.bounds for form in report.types[0].served_forms}
+    assert served == {"initializers", "Constant nodes"}
+
+
+def test_one_that_refuses_everything_has_failed():
+    report, classes = judged("refuses_everything")
+    assert report.failed
+    assert report.compared == 0
+    assert "violates" not in classes.values()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("two_outputs", "it returned list, not an array"),
+        ("no_function", "returned NoneType, not a function of the inputs of the model"),
+        ("wrong_shape", "it returned shape (1, "),
+    ],
+)
+def test_what_gives_no_output_of_the_model_violates(name, words):
+    report, classes = judged(name)
+    (one,) = report.types
+    assert report.failed
+    assert "violates" in classes.values()
+    assert any(words in (found.words or "") for found in (*one.classes, *one.forms)), one
+
+
+def test_bounds_in_the_wrong_order_violate():
+    _, classes = judged("wrong_order")
+    assert classes["high_ordinary"] in ("violates", "depends")
+
+
+def test_a_line_repeats_a_deviation_of_no_form():
+    report, _ = judged("wrong_order")
+    first = next(d for c in report.types[0].classes for d in c.deviations if d.kind == "violates")
+    assert f"expected: {first.expected}" in repeated(first.reproduce).replace('"', "")
+
+
+def test_compare_dialects_takes_it_too():
+    version, open_model = find_model_runtime(f"onnx:{HERE}:right")
+    assert version == f"{HERE}:right 5"
+    assert callable(open_model)
+
+
+def check(*arguments):
+    command = [sys.executable, "-m", "sonnx_clip", "check", "--dtype", "int16", *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=repo_root(), timeout=100)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--onnx", "onnx"), "--onnx onnx names no function"),
+        (("--onnx", ":open"), "--onnx :open names no function"),
+        (("--onnx", "a:open", "--runtime", "numpy"), "--runtime and --onnx are both given"),
+        (("--onnx", "no_such_module:open"), "cannot be loaded: No module named 'no_such_module'"),
+        (("--onnx", f"{HERE}:nothing"), "has no attribute 'nothing'"),
+        (("--onnx", f"{HERE}:answer"), "planted_openers:answer is no function"),
+        (("--onnx", "./no_such.py:open"), "there is no such file"),
+        (
+            ("--onnx", "tests/meta/planted_openers.py:no_such"),
+            "there is no `no_such` in tests/meta/planted_op",
+        ),
+    ],
+)
+def test_a_wrong_name_is_one_message(arguments, words):
+    done = check(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
