@@ -23,13 +23,12 @@ def explain_deviation(etype: ElementType, triple: tuple[int, int, int], due: int
         return "the NaN of X is dropped: minNum and maxNum of IEEE 754-2008"
     if equal(due, got, etype):
         return "the other one of two equal zeros"
-    if _flushed(etype, due, got):
-        return "a subnormal number is flushed to zero"
-    if identical(got, x):
-        return "X is returned although a bound applies"
-    if identical(got, l) or identical(got, m):
-        return f"{'L' if identical(got, l) else 'M'} is returned"
-    return _rounded(etype, due, got)
+    flushed = "a subnormal number is flushed to zero" if _flushed(etype, due, got) else None
+    if identical(got, x) or identical(got, l) or identical(got, m):
+        name = next(name for name, given in (("X", x), ("L", l), ("M", m)) if identical(got, given))
+        words = f"{name} is returned" + (" although a bound applies" if name == "X" else "")
+        return f"{words}, or {flushed}" if flushed else words
+    return flushed or _rounded(etype, due, got)
 
 
 def _nan_out(etype: ElementType, triple: tuple[int, int, int], due: int) -> str | None:
