@@ -1,5 +1,9 @@
 """Functions that open serialised models, as `check --onnx` takes them; each is wrong in one way."""
 
+import time
+
+import onnx
+
 from sonnx_clip.conform.runtimes.onnx_reference import RUNTIME
 from tests.meta import planted_forms
 
@@ -25,9 +29,16 @@ wrong_with_initializers = _opener(planted_forms.wrong_with_initializers)
 wrong_with_inputs = _opener(planted_forms.wrong_with_inputs)
 refuses_rank_4 = _opener(planted_forms.refuses_rank_4)
 serves_constants = _opener(planted_forms.serves_constants)
+dies_of_a_constant_nan = _opener(planted_forms.dies_of_a_constant_nan)
 refuses_everything = _opener(planted_forms.refuses_everything)
 reference = _opener(RUNTIME)
 answer = 42
+
+
+def hangs_with_initializers(model):
+    while b"Constant" not in model and onnx.load_from_string(model).graph.initializer:
+        time.sleep(0.1)
+    return right(model)
 
 
 def bare(model):

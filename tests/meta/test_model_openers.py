@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.form_words import dependences, refusals
 from sonnx_clip.conform.runtimes import find_model_runtime
 from sonnx_clip.root.paths import repo_root
@@ -17,8 +18,8 @@ HERE = "tests.meta.planted_openers"
 
 
 @cache
-def judged(name):
-    report = run_campaign(f"onnx:{HERE}:{name}", ["int16"])
+def judged(name, dtype="int16", limits=LIMITS):
+    report = run_campaign(f"onnx:{HERE}:{name}", [dtype], limits=limits)
     return report, {c.id: c.verdict for c in report.types[0].classes}
 
 
@@ -90,6 +91,22 @@ def test_what_gives_no_output_of_the_model_violates(name, words):
     assert report.failed
     assert "violates" in classes.values()
     assert any(words in (found.words or "") for found in (*one.classes, *one.forms)), one
+
+
+def test_a_death_in_one_form_is_of_that_form_and_class():
+    report, classes = judged("dies_of_a_constant_nan", "float32")
+    assert classes["low_max_nan"] == "depends"
+    assert classes["low_ordinary"] == "conforms"
+    dead = [form for form in report.types[0].forms if form.verdict == "crashed"]
+    assert {form.bounds for form in dead} == {"Constant nodes"}
+
+
+def test_an_open_that_hangs_is_ended_and_told():
+    report, _ = judged("hangs_with_initializers", limits=Limits(call=0.3, start=20))
+    hung = [form for form in report.types[0].forms if form.verdict == "crashed"]
+    assert hung
+    assert {form.bounds for form in hung} == {"initializers"}
+    assert "no answer within 0.3 s of its own time" in hung[0].words
 
 
 def test_bounds_in_the_wrong_order_violate():
