@@ -50,7 +50,8 @@ class Library:
     def __init__(self, abi_path: str, path: str) -> None:
         self.abi: Abi = read_abi(abi_path)
         if not Path(path).is_file():
-            raise UserError("there is no such file", path, f"relative names are looked up from {Path.cwd()}")
+            what = "it is no file" if Path(path).exists() else "there is no such file"
+            raise UserError(what, path, f"relative names are looked up from {Path.cwd()}")
         try:
             self._loaded = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
         except OSError as error:
