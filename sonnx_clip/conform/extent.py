@@ -34,7 +34,7 @@ def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
     unseen += [
         f"one unusual length above {min(longest, _SHORT - 1)} or any above {longest:,}",
         f"what begins after more calls of a type than were made here ({calls:,})",
-        "writes outside of the memory of the result",
+        "writes elsewhere than into X and the bounds (of a library: over 4,096 bytes from the result)",
     ]
     forms = max((one.served_forms for one in types), key=len, default=())
     if forms:

@@ -52,3 +52,7 @@ def refuses_uint16(x, l, m):
     if x.dtype == np.uint16:
         raise ValueError("no uint16")
     return right(x, l, m)
+
+
+def takes_two(x, bounds):
+    return right(x, *bounds)

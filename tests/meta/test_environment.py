@@ -50,6 +50,7 @@ def test_an_import_that_fails(how, words):
         ("nothing:here", "No module named 'nothing'"),
         (f"{PLANTED}:nothing", "has no attribute 'nothing'"),
         (f"{PLANTED}:no_function", "no_function is no function"),
+        (f"{PLANTED}:takes_two", "takes_two cannot be called with (x, min, max): too many positional"),
     ],
 )
 def test_a_runtime_that_is_not_there(runtime, words):

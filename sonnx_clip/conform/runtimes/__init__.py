@@ -10,6 +10,7 @@ and those that other packages ship, as entry points of the group ``"sonnx_clip.r
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -147,9 +148,8 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
 
     Raises:
         ImportError: a package is missing.
-        UserError: a tool is missing.
+        UserError: a tool is missing, or what is named cannot be called with (x, min, max).
         AttributeError: the module has no such function.
-        TypeError: what is named is no function.
     """
     if program_name(name) is not None:
         from sonnx_clip.conform.foreign.program_runtime import program_runtime
@@ -172,8 +172,7 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
     if isinstance(function, Runtime):
         return function
     module_name, _, function_name = name.rpartition(":")
-    if not callable(function):
-        raise TypeError(f"{module_name}.{function_name}: {function_name} is no function")
+    _require_function(function, f"{module_name}.{function_name}")
     imports = f"from {module_name} import {function_name}"
     if file_name(name) is not None:
         where = "sonnx_clip.conform.foreign.source_file"
@@ -188,9 +187,8 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
 
     Raises:
         ImportError: a package is missing.
-        UserError: the runtime runs no models.
+        UserError: the runtime runs no models, or is no function.
         AttributeError: the module has no such function.
-        TypeError: what is named is no function.
     """
     if program_name(name) is not None or library_name(name) is not None:
         raise _runs_no_models(name)
@@ -202,6 +200,19 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
     if found.open_model is None:
         raise _runs_no_models(name)
     return found.version, found.open_model
+
+
+def _require_function(found: object, where: str) -> None:
+    """UserError unless something can be called with X, min and max."""
+    name, todo = where.rpartition(".")[2], "name a function that is called with (x, min, max)"
+    if not callable(found):
+        raise UserError(f"{where}: {name} is no function", todo=todo)
+    try:
+        inspect.signature(found).bind(None, None, None)
+    except TypeError as error:
+        raise UserError(f"{where} cannot be called with (x, min, max): {error}", todo=todo) from None
+    except ValueError:  # it does not say what it takes
+        return
 
 
 def _shipped_runtime(other: Shipped) -> Runtime:
