@@ -206,3 +206,12 @@ def test_the_page_is_what_its_records_say() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_how_the_tests_ended_is_kept_though_a_table_follows() -> None:
+    table = [f"module_{n}.py  10  0  100" for n in range(9)]
+    runner = "=========== 3 passed, 1 skipped in 9.50s ==========="
+    assert portability.closing_lines(["a", runner, "", *table]) == [runner, *table[-3:]]
+    assert portability.closing_lines([*table, runner]) == [*table[-3:], runner]
+    assert portability.closing_lines(["=== 1 passed", *table]) == table[-4:]
+    assert portability.closing_lines(["", "a"]) == ["a"]
