@@ -111,7 +111,7 @@ class _Guardian:
         self._go = pairs[0][1]
         os.close(pairs[0][0])
         self._ours = [read for read, _ in pairs[1:]]
-        self._printed = {self._ours[1]: [0, b""], self._ours[2]: [0, b""]}
+        self._printed = {descriptor: [0, b"", b""] for descriptor in self._ours[1:3]}
         for read, write in pairs[1:]:
             os.close(write)
             os.set_blocking(read, False)
@@ -199,8 +199,8 @@ class _Guardian:
         with suppress(BlockingIOError):
             while data := os.read(descriptor, 1 << 16):
                 if descriptor in self._printed:
-                    self._printed[descriptor][0] += len(data)
-                    self._printed[descriptor][1] = (self._printed[descriptor][1] + data)[:_SHOWN]
+                    seen = self._printed[descriptor]
+                    seen[:] = seen[0] + len(data), (seen[1] + data)[:_SHOWN], (seen[2] + data)[-_SHOWN:]
             return False
         return True
 
@@ -209,9 +209,8 @@ class _Guardian:
         found = []
         for name, seen in zip(("output", "error"), self._printed.values(), strict=False):
             if seen[0]:
-                text = printable(seen[1].decode("utf-8", "replace").split("\n")[0])
-                found.append(f"it writes on standard {name}: {text}")
-                seen[:] = [0, b""]
+                found.append(f"it writes on standard {name}: {_telling_line(seen[1], seen[2])}")
+                seen[:] = [0, b"", b""]
         return found
 
     def _live(self, pairs: list[tuple[int, int]]) -> NoReturn:
@@ -242,6 +241,13 @@ class _Guardian:
                 os.write(2, f"the checker failed: {error!r}\n".encode("utf-8", "replace"))
         finally:
             os._exit(status)
+
+
+def _telling_line(begin: bytes, end: bytes) -> str:
+    """The first line of what was printed; of a traceback of Python the last, which names the error."""
+    first = begin.decode("utf-8", "replace").split("\n")[0]
+    last = end.decode("utf-8", "replace").rstrip().rpartition("\n")[2]
+    return printable(last if first.startswith("Traceback (most recent call last)") else first)
 
 
 def read_answer(board: Board, request: Asked, died: Died | None = None) -> Answer:

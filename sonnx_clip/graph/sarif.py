@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")
 _SHAPES = "R4"
-# "unknown" is never counted as met, so it is no mere note.
-_LEVEL = {Verdict.VIOLATES: "error", Verdict.UNKNOWN: "warning"}
+# What could not be decided is open; SARIF gives no level but none to what is no failure (3.27.10).
+_KIND_AND_LEVEL = {Verdict.VIOLATES: ("fail", "error"), Verdict.UNKNOWN: ("open", "none")}
 
 
 def to_sarif(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
@@ -110,6 +110,7 @@ def _result(report: ModelReport, nodes: Sequence[NodeReport], place: int, number
     node = nodes[0]
     judgement = node.judgements[place]
     problem = judgement.problems[number]
+    kind, level = _KIND_AND_LEVEL[problem.verdict]
     name = node.name or node.output
     tensor = "" if problem.tensor is None else f" {quoted(problem.tensor)}"
     more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
@@ -120,8 +121,8 @@ def _result(report: ModelReport, nodes: Sequence[NodeReport], place: int, number
     return {
         "ruleId": judgement.id,
         "ruleIndex": RULES.index(judgement.id),
-        "level": _LEVEL[problem.verdict],
-        "kind": "fail" if problem.verdict is Verdict.VIOLATES else "review",
+        "level": level,
+        "kind": kind,
         "message": {
             "text": f"{node.operator} {quoted(name)}{more}, {problem.argument}{tensor}: {problem.message}. "
             f"Remedy: {problem.remedy}"

@@ -74,7 +74,7 @@ def test_a_finding_says_where_it_is(tmp_path: Path) -> None:
     (log,) = valid(to_sarif([report]))["runs"]
     first, *_, last = log["results"]
     assert (first["ruleId"], first["level"], first["kind"]) == ("R1", "error", "fail")
-    assert (last["level"], last["kind"]) == ("warning", "review")
+    assert (last["level"], last["kind"]) == ("none", "open")
     place = first["locations"][0]
     assert place["physicalLocation"]["artifactLocation"]["uri"] == (tmp_path / "model.onnx").as_uri()
     assert place["logicalLocations"][0]["fullyQualifiedName"] == "graph 'main' > node 0 'c'"

@@ -48,6 +48,8 @@ def hello():
     name = b"planted"
     if FAULT == "nothing_at_all":
         time.sleep(9999)
+    if FAULT == "ends_with_a_traceback":
+        raise RuntimeError("no board is connected")
     if FAULT == "ends_with_words":
         print("planted: cannot open libplanted.so.1", file=sys.stderr)
         sys.exit(127)

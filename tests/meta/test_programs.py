@@ -176,6 +176,10 @@ def test_a_program_that_cannot_do_batches_dies_of_them(mark):
         ("nothing_at_all", "while it was started: no answer within 0.5 s of its own time (--start-limit"),
         ("ends_at_once", "before its hello was read: exited with status 3, without a hello"),
         (
+            "ends_with_a_traceback",
+            "without a hello; it writes on standard error: RuntimeError: no board is connected",
+        ),
+        (
             "ends_with_words",
             "without a hello; it writes on standard error: planted: cannot open libplanted.so.1",
         ),
