@@ -195,6 +195,7 @@ def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["--runtime", "numpyy"], "did you mean `numpy`? known: sonnx, "),
         (["--runtime", "tensorflow"], "there is no runtime `tensorflow`"),
         (["--runtime", "./clip.c:clip"], "there is no runtime `./clip.c:clip`"),
         (["--runtime", "./mine:clip"], "module:function or ./file.py:function"),

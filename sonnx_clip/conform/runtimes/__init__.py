@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, opener_name, program_name
 from sonnx_clip.conform.foreign.shipped import shipped, shipped_names
+from sonnx_clip.language.names import nearest
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
@@ -131,10 +132,11 @@ def module_of(name: str) -> str:
     module, _, function = name.partition(":")
     if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
         return module  # and no path: what lies at one is no Python, or lacks its .py
-    known = ", ".join([*RUNTIMES, *shipped_names()])
+    names = [*RUNTIMES, *shipped_names()]
+    near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
     todo = (
-        f"known: {known}; your own: module:function or ./file.py:function, called with (x, min, max);"
-        " a library: --so; a program: --exec"
+        f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
+        " called with (x, min, max); a library: --so; a program: --exec"
     )
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
