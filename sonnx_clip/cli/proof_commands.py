@@ -89,7 +89,7 @@ def all_(
     from rich.console import Console
 
     from sonnx_clip.cli.stages import OTHERS, run_all, stages
-    from sonnx_clip.conform.runtimes import module_of
+    from sonnx_clip.conform.find_runtime import module_of
 
     for name in runtime or ():
         module_of(name)  # a name that there is not is refused before minutes of proofs

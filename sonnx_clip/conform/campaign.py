@@ -26,11 +26,12 @@ from sonnx_clip.conform.chosen_triples import class_ids, plan
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.extent import scope
+from sonnx_clip.conform.find_runtime import module_of
 from sonnx_clip.conform.foreign.reach import STRIDED, reaching
 from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.judge_forms import judge_forms, with_forms_judged
-from sonnx_clip.conform.runtimes import code_digest, module_of
+from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError

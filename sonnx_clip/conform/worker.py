@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.board import IMPORTS, OPENS
 from sonnx_clip.conform.calls import Answer, Caller, Died, failure_of
+from sonnx_clip.conform.find_runtime import find_runtime, module_of
 from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, opener_name, program_name
 from sonnx_clip.conform.foreign.shipped import shipped
 from sonnx_clip.conform.guardian import guard
 from sonnx_clip.conform.habits import Habits
 from sonnx_clip.conform.model_forms.form_caller import FormCaller
-from sonnx_clip.conform.runtimes import RUNTIMES, find_runtime, module_of
+from sonnx_clip.conform.runtimes import RUNTIMES
 from sonnx_clip.conform.words import printable, words_of
 from sonnx_clip.root.errors import UserError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
-from sonnx_clip.conform.runtimes import find_runtime
+from sonnx_clip.conform.find_runtime import find_runtime
 from sonnx_clip.explain.measured_record import (
     OTHER_TYPE,
     PATH,

@@ -6,9 +6,10 @@ import pytest
 from sonnx_clip.conform import calls
 from sonnx_clip.conform.board import Board
 from sonnx_clip.conform.calls import Caller, Request
+from sonnx_clip.conform.find_runtime import find_runtime, module_of
 from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.runtimes import RUNTIMES, find_runtime, module_of
+from sonnx_clip.conform.runtimes import RUNTIMES
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError, Worker, open_runtime
 from sonnx_clip.root.errors import UserError
 from tests.meta import planted

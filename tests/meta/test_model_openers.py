@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.find_runtime import find_model_runtime
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.form_words import dependences, refusals
-from sonnx_clip.conform.runtimes import find_model_runtime
 from sonnx_clip.root.paths import repo_root
 
 pytestmark = pytest.mark.usefixtures("brief")

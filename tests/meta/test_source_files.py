@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sonnx_clip.conform.runtimes import find_model_runtime, find_runtime
+from sonnx_clip.conform.find_runtime import find_model_runtime, find_runtime
 from sonnx_clip.root.paths import repo_root
 
 RIGHT = """

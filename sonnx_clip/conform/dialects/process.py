@@ -11,7 +11,7 @@ import numpy as np
 from sonnx_clip.conform.board import IMPORTS
 from sonnx_clip.conform.calls import Answer, Failure, call_once, failure_of, note
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.conform.runtimes import find_model_runtime
+from sonnx_clip.conform.find_runtime import find_model_runtime
 from sonnx_clip.conform.words import printable
 from sonnx_clip.conform.worker import Child, RuntimeDiedError, missing
 

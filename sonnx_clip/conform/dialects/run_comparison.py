@@ -19,9 +19,9 @@ from sonnx_clip.conform.dialects.groups import Groups
 from sonnx_clip.conform.dialects.judge import judge
 from sonnx_clip.conform.dialects.obligations import OBLIGATIONS
 from sonnx_clip.conform.dialects.process import ModelRunner
+from sonnx_clip.conform.find_runtime import module_of
 from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.runtimes import module_of
 from sonnx_clip.conform.worker import RuntimeDiedError
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import dialect

@@ -1,32 +1,20 @@
-"""The runtimes that the checker knows, one file each; the worker opens them by name.
+"""What a runtime is to the checker, and the runtimes that it knows, one file each.
 
-A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
-NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
-`sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames,
-and ``so[clip.toml]:./libclip.so`` for C functions, and ``onnx:module:open`` for what opens models;
-and those that other packages ship, as entry points of the group ``"sonnx_clip.runtimes"``.
+`sonnx_clip.conform.find_runtime` finds these and all others by their names.
 """
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, opener_name, program_name
-from sonnx_clip.conform.foreign.shipped import shipped, shipped_names
-from sonnx_clip.language.names import nearest
 from sonnx_clip.root.digest import digest_of
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
-    from sonnx_clip.conform.foreign.shipped import Shipped
 
 _PACKAGE = Path(__file__).resolve().parents[3]  # where the folder sonnx_clip is
 
@@ -108,137 +96,3 @@ def code_digest(name: str) -> str | None:
             text = file.read_bytes()
             parts.append(f"{file.name} {len(text)}:".encode() + text)
     return digest_of(b"".join(parts))
-
-
-def module_of(name: str) -> str:
-    """The module that holds a runtime; importing it is left to the worker.
-
-    Raises:
-        UserError: there is no such runtime, or another package has taken the name of one of ours.
-    """
-    other = shipped(name, RUNTIMES)
-    if name in RUNTIMES:
-        return RUNTIMES[name]
-    if other is not None:
-        return other.module
-    if program_name(name) is not None:
-        return "sonnx_clip.conform.foreign.program"
-    if opener_name(name) is not None:
-        return "sonnx_clip.conform.foreign.model_opener"
-    if file_name(name) is not None:
-        return "sonnx_clip.conform.foreign.source_file"
-    if library_name(name) is not None:
-        return "sonnx_clip.conform.foreign.shared_library"
-    module, _, function = name.partition(":")
-    if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
-        return module  # and no path: what lies at one is no Python, or lacks its .py
-    names = [*RUNTIMES, *shipped_names()]
-    near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
-    todo = (
-        f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
-        " called with (x, min, max); a library: --so; a program: --exec"
-    )
-    raise UserError(f"there is no runtime `{name}`", todo=todo)
-
-
-def find_runtime(name: str, board: Board | None = None) -> Runtime:
-    """Import a runtime, or start its program.
-
-    Args:
-        name: see above.
-        board: told of the process of the program, if there is one, and of what it does.
-
-    Raises:
-        ImportError: a package is missing.
-        UserError: a tool is missing, or what is named cannot be called with (x, min, max).
-        AttributeError: the module has no such function.
-    """
-    if program_name(name) is not None:
-        from sonnx_clip.conform.foreign.program_runtime import program_runtime
-
-        return program_runtime(name, board)
-    if library_name(name) is not None:
-        from sonnx_clip.conform.foreign.shared_library import library_runtime
-
-        return library_runtime(name)
-    if opener_name(name) is not None:
-        from sonnx_clip.conform.foreign.model_opener import opener_runtime
-
-        return opener_runtime(name)
-    if name in RUNTIMES:
-        found: Runtime = importlib.import_module(RUNTIMES[name]).RUNTIME
-        return found
-    if (other := shipped(name)) is not None:
-        return _shipped_runtime(other)
-    function, version = _own(name)
-    if isinstance(function, Runtime):
-        return function
-    module_name, _, function_name = name.rpartition(":")
-    _require_function(function, f"{module_name}.{function_name}")
-    imports = f"from {module_name} import {function_name}"
-    if file_name(name) is not None:
-        where = "sonnx_clip.conform.foreign.source_file"
-        imports = f"from {where} import function_in; {function_name} = function_in({json.dumps(name)})"
-    return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}(x, l, m)")
-
-
-def find_model_runtime(name: str) -> tuple[str, OpenModel]:
-    """What a runtime of ONNX models is, and how it opens one.
-
-    What is named as ``module:function`` takes a serialised model and returns a function of its inputs.
-
-    Raises:
-        ImportError: a package is missing.
-        UserError: the runtime runs no models, or is no function.
-        AttributeError: the module has no such function.
-    """
-    if program_name(name) is not None or library_name(name) is not None:
-        raise _runs_no_models(name)
-    if name not in RUNTIMES and shipped(name) is None and opener_name(name) is None:
-        own, version = _own(name)
-        if not isinstance(own, Runtime):
-            return version, own
-    found = find_runtime(name)
-    if found.open_model is None:
-        raise _runs_no_models(name)
-    return found.version, found.open_model
-
-
-def _require_function(found: object, where: str) -> None:
-    """UserError unless something can be called with X, min and max."""
-    name, todo = where.rpartition(".")[2], "name a function that is called with (x, min, max)"
-    if not callable(found):
-        raise UserError(f"{where}: {name} is no function", todo=todo)
-    try:
-        inspect.signature(found).bind(None, None, None)
-    except TypeError as error:
-        raise UserError(f"{where} cannot be called with (x, min, max): {error}", todo=todo) from None
-    except ValueError:  # it does not say what it takes
-        return
-
-
-def _shipped_runtime(other: Shipped) -> Runtime:
-    found = other.load()
-    if isinstance(found, Runtime):
-        return found
-    where = f"{other.module}.{other.attribute}"
-    if not callable(found):
-        raise TypeError(f"{where} is neither a function nor a Runtime")
-    version = f"{other.name} of {other.package} {other.version}".strip()
-    return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}(x, l, m)")
-
-
-def _runs_no_models(name: str) -> UserError:
-    return UserError(f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference")
-
-
-def _own(name: str) -> tuple[Any, str]:
-    """What ``module:function`` or ``./file.py:function`` names, and its version."""
-    if (found := file_name(name)) is not None:
-        from sonnx_clip.conform.foreign.source_file import function_in, imported
-
-        function, module = function_in(name), imported(found[0])
-    else:
-        module = importlib.import_module(module_of(name))
-        function = getattr(module, name.partition(":")[2])
-    return function, f"{name} {getattr(module, '__version__', '')}".strip()
