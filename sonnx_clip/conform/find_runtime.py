@@ -11,11 +11,17 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.foreign.runtime_names import file_name, library_name, opener_name, program_name
+from sonnx_clip.conform.foreign.runtime_names import (
+    file_name,
+    library_name,
+    opener_name,
+    program_name,
+    quoted,
+)
 from sonnx_clip.conform.foreign.shipped import shipped, shipped_names
+from sonnx_clip.conform.foreign.source_file import named
 from sonnx_clip.conform.runtimes import RUNTIMES, Runtime
 from sonnx_clip.language.names import nearest
 from sonnx_clip.root.errors import UserError
@@ -94,7 +100,7 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
     imports = f"from {module_name} import {function_name}"
     if file_name(name) is not None:
         where = "sonnx_clip.conform.foreign.source_file"
-        imports = f"from {where} import function_in; {function_name} = function_in({json.dumps(name)})"
+        imports = f"from {where} import function_in; {function_name} = function_in({quoted(name)})"
     return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}(x, l, m)")
 
 
@@ -150,11 +156,5 @@ def _runs_no_models(name: str) -> UserError:
 
 def _own(name: str) -> tuple[Any, str]:
     """What ``module:function`` or ``./file.py:function`` names, and its version."""
-    if (found := file_name(name)) is not None:
-        from sonnx_clip.conform.foreign.source_file import function_in, imported
-
-        function, module = function_in(name), imported(found[0])
-    else:
-        module = importlib.import_module(module_of(name))
-        function = getattr(module, name.partition(":")[2])
-    return function, f"{name} {getattr(module, '__version__', '')}".strip()
+    module_of(name)  # refuses what is no name
+    return named(name)

@@ -1,9 +1,7 @@
 """Programs that speak frames, and C functions of a library, asked in this process without a guardian."""
 
-import shlex
+import ast
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,12 +11,14 @@ from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.foreign import frame_caller
 from sonnx_clip.conform.foreign.frame_caller import FrameCaller
 from sonnx_clip.conform.foreign.program import EndedError, Fault, Program, Refused, Unsupported, program
-from sonnx_clip.conform.foreign.runtime_names import ProgramName, program_name
+from sonnx_clip.conform.foreign.runtime_names import ProgramName, program_name, quoted
 from sonnx_clip.conform.foreign.shared_library import Library, function_of
 from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.conform.worker import open_runtime
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
+from tests.meta.test_programs import named as named_program
+from tests.meta.test_shared_libraries import USUAL, abi, built
 
 PLANTED = repo_root() / "tests/meta"
 X = np.array([-3, 1, 9], np.int16)
@@ -26,8 +26,7 @@ LOW, HIGH = np.array(0, np.int16), np.array(5, np.int16)
 
 
 def named(fault, **options):
-    command = shlex.join([sys.executable, "-S", "-E", str(PLANTED / "planted_programs.py"), fault, "0"])
-    return str(ProgramName(command, **options))
+    return named_program(fault, "0", **options)
 
 
 def request(calls=3, length=4, layout="contiguous"):
@@ -66,6 +65,12 @@ def test_many_calls_go_in_frames_that_grow():
 def test_standard_input_and_output():
     _, answer = asked_of(named("stdio", stdio=True))
     assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
+
+
+@pytest.mark.parametrize("text", ["exec:./a", 'a "b" \\ c', "two\nlines", "é", "\U0001f600.py:clip"])
+def test_a_name_stands_in_a_line_of_python_as_it_is(text):
+    assert ast.literal_eval(quoted(text)) == text
+    assert "\n" not in quoted(text)
 
 
 def test_a_line_that_repeats_a_call_asks_the_program():
@@ -172,24 +177,17 @@ def test_a_program_that_dies_takes_this_process_with_it_and_says_why(fault, word
 def library(tmp_path_factory):
     if not shutil.which("cc"):
         pytest.skip("no C compiler is installed")
-    found = tmp_path_factory.mktemp("library") / "libplanted.so"
-    subprocess.run(
-        ["cc", "-shared", "-fPIC", "-O1", str(PLANTED / "planted_library.c"), "-o", str(found)],
-        check=True, timeout=100,
-    )  # fmt: skip
-    return found
+    return built(tmp_path_factory.mktemp("library"), [PLANTED / "planted_library.c"])
 
 
-def named_library(library, folder, symbol, operands='["y", "x", "min", "max", "n"]', more=""):
-    file = folder / "clip.toml"
-    file.write_text(f'operands = {operands}\n{more}\n[symbols]\nint16 = "{symbol}"\n')
-    return f"so[{file}]:{library}"
+def named_library(library, folder, symbol, operands=USUAL, more=""):
+    return f"so[{abi(folder, symbol, operands, more)}]:{library}"
 
 
 @pytest.mark.parametrize(
     ("symbol", "operands", "more"),
     [
-        ("right", '["y", "x", "min", "max", "n"]', ""),
+        ("right", USUAL, ""),
         ("right_in_place", '["n", "x", "max", "min"]', 'length = "int32"'),
         ("right_by_pointers", '["x", "min", "max", "y", "n"]', 'bounds = "pointer"\nlength = "uint64"'),
     ],

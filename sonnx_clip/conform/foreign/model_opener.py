@@ -6,11 +6,10 @@ returns the output, or a list or tuple of all outputs. Such a runtime is judged 
 
 from __future__ import annotations
 
-import importlib
-import json
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.foreign.runtime_names import file_name, opener_name
+from sonnx_clip.conform.foreign.runtime_names import opener_name, quoted
+from sonnx_clip.conform.foreign.source_file import named
 from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, OpenModel, RunText, Runtime
 from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
 from sonnx_clip.root.errors import UserError
@@ -28,8 +27,8 @@ def opener_runtime(name: str) -> Runtime:
         TypeError: what is named is no function.
         BaseException: whatever the module raises while it is imported.
     """
-    open_model, version = opened(name), _version(name)
-    text = f"opened({json.dumps(name)})"
+    open_model, version = opened(name), named(opener_name(name) or "")[1]
+    text = f"opened({quoted(name)})"
 
     def open_type(etype: str) -> ClipFunction:
         run = open_model(one_node_model(etype).SerializeToString())
@@ -57,7 +56,7 @@ def opened(name: str) -> OpenModel:
     target = opener_name(name)
     if target is None:
         raise UserError(f"`{name}` names no function that opens models", todo="for example onnx:module:open")
-    their = _named(target)
+    their, _ = named(target)
     if not callable(their):
         raise TypeError(f"{target} is no function")
 
@@ -75,23 +74,3 @@ def opened(name: str) -> OpenModel:
         return run
 
     return open_model
-
-
-def _named(target: str) -> Any:
-    if file_name(target) is not None:
-        from sonnx_clip.conform.foreign.source_file import function_in
-
-        return function_in(target)
-    module, _, function = target.partition(":")
-    return getattr(importlib.import_module(module), function)
-
-
-def _version(name: str) -> str:
-    target = opener_name(name) or ""
-    if (found := file_name(target)) is not None:
-        from sonnx_clip.conform.foreign.source_file import imported
-
-        module = imported(found[0])
-    else:
-        module = importlib.import_module(target.partition(":")[0])
-    return f"{target} {getattr(module, '__version__', '')}".strip()

@@ -6,6 +6,7 @@ that repeats a deviation: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -56,6 +57,11 @@ class ProgramName:
         options += [f"batch={self.batch}"] if self.batch is not None else []
         chosen = f"[{','.join(options)}]" if options else ""
         return f"{_EXEC}{chosen}:{self.command}"
+
+
+def quoted(text: str) -> str:
+    """A text in Python, between double quotes: for the lines that repeat a deviation."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def program_name(name: str) -> ProgramName | None:

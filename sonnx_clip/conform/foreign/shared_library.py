@@ -17,7 +17,7 @@ import numpy as np
 from sonnx_clip.conform.dtypes import bits_type
 from sonnx_clip.conform.foreign.abi import place, read_abi
 from sonnx_clip.conform.foreign.program import Fault, Refused, Unsupported
-from sonnx_clip.conform.foreign.runtime_names import library_name
+from sonnx_clip.conform.foreign.runtime_names import library_name, quoted
 from sonnx_clip.conform.runtimes import Runtime
 from sonnx_clip.root.errors import UserError
 
@@ -168,11 +168,10 @@ def function_of(name: str, etype: str) -> Callable[[Any, Any, Any], Any]:
 
 def library_runtime(name: str) -> Runtime:
     """The runtime; UserError as `Library`."""
-    quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return Runtime(
         version=opened(name).version,
         open=lambda etype: opened(name).function(etype),
         imports="from sonnx_clip.conform.foreign.shared_library import function_of",
-        call=lambda etype: f'function_of({quoted}, "{etype}")(x, l, m)',
+        call=lambda etype: f'function_of({quoted(name)}, "{etype}")(x, l, m)',
         strides=False,
     )

@@ -1,7 +1,8 @@
-"""Functions of a file of Python that no import finds: ``./file.py:function``. For `find_runtime`."""
+"""Functions of one's own by their names: ``module:function``, or ``./file.py:function``."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from functools import cache
@@ -13,6 +14,23 @@ from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+
+def named(name: str) -> tuple[Any, str]:
+    """What ``module:function`` or ``./file.py:function`` names, and its name with the version of its module.
+
+    Raises:
+        UserError: there is no such file, or nothing of that name in it.
+        AttributeError: the module has no such function.
+        BaseException: whatever the module or file raises while it is imported.
+    """
+    if (found := file_name(name)) is not None:
+        function, module = function_in(name), imported(found[0])
+    else:
+        module_name, _, function_name = name.partition(":")
+        module = importlib.import_module(module_name)
+        function = getattr(module, function_name)
+    return function, f"{name} {getattr(module, '__version__', '')}".strip()
 
 
 @cache
