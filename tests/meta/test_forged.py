@@ -300,6 +300,10 @@ REPORTS: dict[str, tuple[Spoil, str]] = {
     "another reading that allows everything": (
         _at("types", 0, "readings", value={"answers": 20, "allowed_by": ["onnx-body"], "exactly": []}),
         "say that `onnx-body` allows every answer, and not 0x07 in low_tie"),
+    "an explanation beside a reading that allows everything": (
+        _at("types", 0, "readings",
+            value={"answers": 20, "allowed_by": ["onnx-body"], "exactly": [], "explained_by": "`v = X; Y = v`"}),
+        "a reading allows every answer, and something else explains them"),
     "readings without an answer": (
         _at("types", 0, "readings", "answers", value=0), "count 3 of 0 answers"),
     "readings that leave more than deviates": (
