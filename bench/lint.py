@@ -51,7 +51,7 @@ _JSON = (
 # The self-check in this process, whose memory then is its own and that of normalise, which is small.
 _SELF_CHECK = (
     "from sonnx_clip.graph import self_check\n"
-    "from sonnx_clip.graph.isolated import Outcome\n"
+    "from sonnx_clip.root.isolated import Outcome\n"
     "self_check.run_isolated = lambda work, *given, seconds: Outcome(work(*given))\n"
     + _NORMALISE.format("True")
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
@@ -65,24 +65,21 @@ def _extracted(name: str, theory: str, driver: str, written: tuple[tuple[str, st
         for file, text in (*written, (f"c_{name}.mlw", theory), (own, driver)):
             Path(folder, file).write_text(text, encoding="utf-8")
         asked = [word.replace("{type}", name) for word in COMMAND]
-        try:
-            done = subprocess.run(
-                asked, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
-            )
-        except FileNotFoundError as error:
-            what = "why3 is not installed, and generated/c is extracted by it"
-            raise UserError(what, todo="apt-get install why3") from error
-        except subprocess.TimeoutExpired as error:
-            raise UserError(f"why3 extract did not end within {_SECONDS} s", module) from error
+        done = run_limited(asked, _SECONDS, folder=Path(folder))
+    if isinstance(done.unstarted, FileNotFoundError):
+        what = "why3 is not installed, and generated/c is extracted by it"
+        raise UserError(what, todo="apt-get install why3")
+    if done.killed:
+        raise UserError(f"why3 extract did not end within {_SECONDS} s", module)
     where = f"generated/why3/c_{name}.mlw"
-    if done.stderr.strip() or done.returncode != 0:
-        said = done.stderr.strip() or f"exit status {done.returncode}"
+    if done.words.strip() or done.status != 0:
+        said = done.words.strip() or f"exit status {done.status}"
         raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"mend it, or {COMMON}")
-    if f"void sonnx_clip_{name}(" not in done.stdout:
+    if f"void sonnx_clip_{name}(" not in done.text:
         raise UserError(f"why3 extract gave no sonnx_clip_{name}", where, "restore the template")
-    undefined = set(_CALL.findall(done.stdout)) - set(_FUNCTION.findall(done.stdout)) - _WORDS
+    undefined = set(_CALL.findall(done.text)) - set(_FUNCTION.findall(done.text)) - _WORDS
     if undefined:
         missing = min(undefined)
         what = f"the C calls {missing}, which nothing defines"
         raise UserError(what, where, f"give {missing} a line in generated/c/drivers or {COMMON}")
-    return done.stdout
+    return done.text

@@ -22,10 +22,10 @@ from sonnx_clip.foundation.run_coq import (
 )
 from sonnx_clip.foundation.sources import RECORD, Source, Theorem, coq_sources, digests
 from sonnx_clip.foundation.theorem_coverage import shown_wrongly, uncovered
-from sonnx_clip.prove.provers import Running
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ sample is drawn by a seed, so that whoever repeats the run asks the same questio
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -18,10 +17,11 @@ from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.evidence.collect import read_inputs
 from sonnx_clip.evidence.fresh import require_installed
 from sonnx_clip.prove.prove_all import limits_of
-from sonnx_clip.prove.provers import Running, ask, find_provers
+from sonnx_clip.prove.provers import ask, find_provers
 from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.run_program import Running, run_limited
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -114,20 +114,15 @@ def _ask_again(
 ) -> None:
     """UserError if a prover now says otherwise of a task than is recorded; `texts`: by digest."""
     provers = {prover.name: prover for prover in find_provers()}
-    running = Running()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            for outcome, reply in asked:
-                o, text = outcome.obligation(), texts[reply.task]
-                answer = ask(provers[reply.prover], text, reply.task, limits_of(o), Path(folder), running)
-                if answer.verdict != reply.verdict and {answer.verdict, reply.verdict} != {*_NO_ANSWER}:
-                    what = (
-                        f"{o.id}: {reply.prover} is stated as {reply.verdict}, asked again it is "
-                        f"{answer.verdict}"
-                    )
-                    raise UserError(what, str(build / "proofs.json"), "run `sonnx-clip prove`")
-    finally:
-        running.stop()
+    with tempfile.TemporaryDirectory() as folder, Running() as running:
+        for outcome, reply in asked:
+            o, text = outcome.obligation(), texts[reply.task]
+            answer = ask(provers[reply.prover], text, reply.task, limits_of(o), Path(folder), running)
+            if answer.verdict != reply.verdict and {answer.verdict, reply.verdict} != {*_NO_ANSWER}:
+                what = (
+                    f"{o.id}: {reply.prover} is stated as {reply.verdict}, asked again it is {answer.verdict}"
+                )
+                raise UserError(what, str(build / "proofs.json"), "run `sonnx-clip prove`")
 
 
 def _call_again(build: Path, name: str, where: str, deviation: Deviation) -> None:
@@ -137,15 +132,11 @@ def _call_again(build: Path, name: str, where: str, deviation: Deviation) -> Non
     for number in (deviation.x, deviation.min, deviation.max):
         if number not in deviation.reproduce:
             raise UserError(f"{where}: its line does not call with {number}", path, todo)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", deviation.reproduce],
-            capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=repo_file(""),
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise UserError(f"{where}: its line did not end within {_SECONDS} s", path, todo) from error
+    done = run_limited([sys.executable, "-c", deviation.reproduce], _SECONDS, folder=repo_file(""))
+    if done.killed:
+        raise UserError(f"{where}: its line did not end within {_SECONDS} s", path, todo)
     assert deviation.got is not None
     got = hex(int(deviation.got, 16))
-    if done.returncode != 0 or f"'{got}'" not in done.stdout:
-        said = " ".join((done.stdout or done.stderr).split())[-160:]
+    if done.status != 0 or f"'{got}'" not in done.text:
+        said = " ".join((done.text or done.words).split())[-160:]
         raise UserError(f"{where}: {deviation.got} is recorded, called again it prints: {said}", path, todo)

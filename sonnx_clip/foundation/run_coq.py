@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from sonnx_clip.foundation.sources import FOLDERS, Source, Theorem
-from sonnx_clip.prove.provers import Running, run_limited, version_of
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from sonnx_clip.root.run_program import Running
 
 INSTALL = "install Coq and Flocq: apt-get install --no-install-recommends coq libcoq-flocq"
 MEGABYTES = 6000
@@ -42,7 +44,7 @@ def coq_version() -> str:
     for tool in ("coqc", "coqchk"):
         if shutil.which(tool) is None:
             raise UserError(f"{tool} is not installed", todo=INSTALL)
-    found = _VERSION.search(version_of(("coqc", "--version")))
+    found = _VERSION.search(version_of(("coqc", "--version"), INSTALL))
     if found is None:
         raise UserError("coqc does not say its version", todo=INSTALL)
     return found[1]
@@ -221,9 +223,8 @@ def load_path(folder: Path) -> list[str]:
 
 
 def _run(command: list[str], running: Running) -> tuple[int, str, bool]:
-    limited = ["sh", "-c", 'ulimit -v "$1"; shift; exec "$@"', "sh", str(MEGABYTES * 1000), *command]
-    status, output, _, killed = run_limited(limited, SECONDS, running)
-    return status, output, killed
+    done = run_limited(command, SECONDS, running, megabytes=MEGABYTES, environment=LARGE_PAGES, together=True)
+    return done.status, done.text, done.killed
 
 
 def golden(text: str) -> dict[str, tuple[str, ...]]:

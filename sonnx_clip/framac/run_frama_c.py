@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
@@ -15,11 +13,11 @@ from sonnx_clip.backends.acsl import LOOP, contract_path, functions
 from sonnx_clip.framac.frama_c_record import HEADER, OfType, c_path
 from sonnx_clip.framac.unit import axioms, join, with_smoke
 from sonnx_clip.framac.wp_report import UnreadableError, read_goals, read_properties, read_smoke, trouble
-from sonnx_clip.prove.provers import Running, run_limited
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,19 +69,12 @@ class FramaC:
 
 def find_frama_c(why3: Why3, provers: Sequence[Prover], build: Path, jobs: int) -> FramaC:
     """Frama-C as it is installed; UserError if it is missing or does not run."""
-    if shutil.which("frama-c") is None:
-        raise UserError("frama-c is not installed", todo=INSTALL)
-    try:
-        done = subprocess.run(
-            ["frama-c", "-version"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"frama-c does not run: {error}", todo=INSTALL) from error
-    if done.returncode != 0 or not re.match(r"\d+\.", done.stdout):
-        raise UserError("frama-c does not say its version", todo=f"it said: {done.stdout[:200]!r}; {INSTALL}")
+    version = version_of(("frama-c", "-version"), INSTALL)
+    if not re.match(r"\d+\.", version):
+        raise UserError("frama-c does not say its version", todo=f"it said: {version[:200]!r}; {INSTALL}")
     config = (build / "frama-c" / "why3.conf").absolute()
     write_whole(config, configuration(why3.config.read_text(encoding="utf-8")))
-    return FramaC(done.stdout.strip(), config, tuple(provers), jobs)
+    return FramaC(version, config, tuple(provers), jobs)
 
 
 def configuration(text: str) -> str:
@@ -152,12 +143,12 @@ def _read(reader: Callable[[Path], tuple[_Found, ...]], file: Path, words: list[
 def _run(tool: FramaC, folder: Path, seconds: int, *more: str) -> list[str]:
     """Run Frama-C; returns its words where something went wrong."""
     asked = tool.command(folder / "unit.c", folder, seconds, *more)
-    status, output, _, killed = run_limited(asked, WHOLE, Running())
-    words = list(trouble(output))
-    if killed:
+    done = run_limited(asked, WHOLE, environment=LARGE_PAGES, together=True)
+    words = list(trouble(done.text))
+    if done.killed:
         words.append(f"it did not end within {WHOLE} s")
-    elif status != 0:
-        words.append(f"it ended with exit status {status}: {output.strip()[-300:]}")
+    elif done.status != 0:
+        words.append(f"it ended with exit status {done.status}: {done.text.strip()[-300:]}")
     return words
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from onnx import ModelProto, TensorProto, checker
 
 from sonnx_clip.graph.declared_tensors import shown
-from sonnx_clip.graph.isolated import run_isolated
 from sonnx_clip.graph.stored_tensors import all_tensors
+from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, onnx_cpp2py_export
 
-from sonnx_clip.graph.isolated import run_isolated
+from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.declared_tensors import shown
-from sonnx_clip.graph.isolated import run_isolated
+from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

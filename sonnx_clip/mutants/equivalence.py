@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.mutants.users import reached, renamed
-from sonnx_clip.prove.provers import Limits, Running, ask, find_provers
+from sonnx_clip.prove.provers import Limits, ask, find_provers
 from sonnx_clip.prove.tasks import configure, print_tasks
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.run_program import Running
 from sonnx_clip.whyml.evaluate_goals import Statement
 from sonnx_clip.whyml.node import Node, shown
 from sonnx_clip.whyml.normal import Normal

@@ -8,10 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
-import select
-import signal
-import subprocess
 import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
@@ -25,7 +21,9 @@ import numpy as np
 
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.mutants.family import of_c, of_python
+from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.run_program import run_limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -222,10 +220,17 @@ def _in_c(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
         source, library = Path(folder) / "mutant.c", Path(folder) / "mutant.so"
         source.write_text(mutant.source, encoding="utf-8")
         command = ["cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC", f"-I{repo_file('generated/c')}"]
-        done = subprocess.run([*command, str(source), "-o", str(library)], capture_output=True, check=False)
-        if done.returncode != 0:
+        if run_limited([*command, str(source), "-o", str(library)], None).status != 0:
             return "compiler", "it is refused"
-        return _apart(lambda: _judged(spec, mutant, _loaded(library, etype)))
+        done = run_isolated(_judged_in_c, spec, mutant, library, etype, seconds=_PATIENCE)
+    if done.failure is not None:
+        return "vector", "it does not end" if done.hung else "it crashes"
+    found = json.loads(done.result)
+    return None if found is None else (found[0], found[1])
+
+
+def _judged_in_c(spec: Spec, mutant: ProgramMutant, library: Path, etype: str) -> bytes:
+    return json.dumps(_judged(spec, mutant, _loaded(library, etype))).encode()
 
 
 def _loaded(library: Path, etype: str) -> Callable[..., Any]:
@@ -254,31 +259,6 @@ def _loaded(library: Path, etype: str) -> Callable[..., Any]:
         return around[_PAD:-_PAD].copy()
 
     return clip
-
-
-def _apart(run: Callable[[], tuple[str, str] | None]) -> tuple[str, str] | None:
-    """The result of a function that runs in a child; a child that crashes or does not end has been found."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(reader)
-            os.write(writer, json.dumps(run()).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    try:
-        ready, _, _ = select.select([reader], [], [], _PATIENCE)
-        text = os.read(reader, 65536) if ready else b""
-    finally:
-        os.close(reader)
-        if not ready:
-            os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    if not text:
-        return ("vector", "it crashes") if ready else ("vector", "it does not end")
-    found = json.loads(text)
-    return None if found is None else (found[0], found[1])
 
 
 # ------------------------------------------------------------------------------------------------- oracle

@@ -10,7 +10,6 @@ import ctypes
 import os
 import shlex
 import shutil
-import subprocess
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from sonnx_clip.root.digest import digest_of_file, digest_of_parts
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.run_program import Ended, run_limited
 from sonnx_clip.root.user_cache import cache_folder
 
 SOURCES = "generated/c"
@@ -58,8 +58,8 @@ def find_compiler() -> Compiler:
     for flags in ((*FLAGS, THIS_PROCESSOR), FLAGS):
         asked = [*command, *flags, "-E", "-dM", "-x", "c", "-"]
         done = _run(asked, command)
-        if done.returncode == 0:
-            return Compiler(command, flags, done.stdout)
+        if done.status == 0:
+            return Compiler(command, flags, done.output)
         words = words or _words(done)
     raise UserError(f"the C compiler does not work: {words}", shlex.join(command), _OTHER)
 
@@ -77,19 +77,18 @@ def _command() -> tuple[str, ...]:
     return named or installed[0]
 
 
-def _run(command: list[str], compiler: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    except OSError as error:
-        raise UserError(
-            f"the C compiler cannot be run: {error.strerror}", shlex.join(compiler), _OTHER
-        ) from error
+def _run(command: list[str], compiler: tuple[str, ...]) -> Ended:
+    done = run_limited(command, None, tied=False)  # a compiler takes what it takes
+    if done.unstarted:
+        what = f"the C compiler cannot be run: {done.unstarted.strerror}"
+        raise UserError(what, shlex.join(compiler), _OTHER)
+    return done
 
 
-def _words(done: subprocess.CompletedProcess[bytes]) -> str:
+def _words(done: Ended) -> str:
     """What a compiler said, or how it ended if it said nothing."""
-    said = done.stderr.decode(errors="backslashreplace").strip()
-    return said or f"it ended with status {done.returncode} and said nothing"
+    said = done.error.decode(errors="backslashreplace").strip()
+    return said or f"it ended with status {done.status} and said nothing"
 
 
 def source_files() -> tuple[Path, ...]:
@@ -153,6 +152,6 @@ def _compile(compiler: Compiler, files: tuple[Path, ...], library: Path) -> None
     sources = [str(file) for file in files if file.suffix == ".c"]
     command = [*compiler.command, *compiler.flags, "-fPIC", "-shared", "-o", str(library), *sources]
     done = _run(command, compiler.command)
-    if done.returncode != 0 or not library.is_file():
+    if done.status != 0 or not library.is_file():
         where = shlex.join([*compiler.command, *compiler.flags])
         raise UserError(f"the C compiler refuses this code:\n{_words(done)}", where, _OTHER)

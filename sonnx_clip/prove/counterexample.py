@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -14,9 +13,10 @@ from sonnx_clip.backends.numpy_kernels import THEORIES as NUMPY
 from sonnx_clip.language import ElementType, show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.prove.in_numpy import in_numpy
-from sonnx_clip.prove.provers import GRACE, Running, run_limited
+from sonnx_clip.prove.provers import GRACE
 from sonnx_clip.prove.tasks import INLINE, Why3, clean, command
 from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.run_program import LARGE_PAGES, run_limited
 from sonnx_clip.spec import Spec, evaluator
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Property
 
 _SECONDS = 10
+_PRINTING = 60  # seconds for Why3 to print one task
 _VARIABLES = ("x", "x2", "l", "m", "y", "z", "a", "b", *(f"rest{i}" for i in range(1, 9)))
 _SHOWN = {"l": "min", "m": "max"}
 _THEORIES = ("Meaning", "Readings", "ReadingClasses", "Kernel", "IntegerRoute", *NUMPY)
@@ -80,9 +81,8 @@ def _model(why3: Why3, prover: Prover, obligation: Obligation) -> dict[str, int]
             why3, prover, obligation.file, "-T", obligation.theory, "-G", obligation.goal,
             *INLINE, "-o", folder,
         )  # fmt: skip
-        try:
-            subprocess.run(asked, cwd=repo_root(), capture_output=True, text=True, timeout=60, check=False)
-        except (OSError, subprocess.TimeoutExpired):
+        done = run_limited(asked, _PRINTING, folder=repo_root())
+        if done.killed or done.unstarted:
             return {}
         files = list(Path(folder).glob("*.smt2"))
         if len(files) != 1:
@@ -94,7 +94,8 @@ def _model(why3: Why3, prover: Prover, obligation: Obligation) -> dict[str, int]
         query = Path(folder) / "query.smt2"
         query.write_text(f"(set-option :produce-models true)\n{text}\n(get-value ({' '.join(names)}))\n")
         limits = [part.format(seconds=_SECONDS, megabytes=4000) for part in prover.command]
-        _, said, _, _ = run_limited([*limits, str(query)], _SECONDS + GRACE, Running())
+        asked = [*limits, str(query)]
+        said = run_limited(asked, _SECONDS + GRACE, environment=LARGE_PAGES, together=True).text
     if not said.startswith("sat"):
         return {}
     found = {m["name"]: int(m["digits"], 16 if m["base"] == "x" else 2) for m in _VALUE.finditer(said)}

@@ -19,6 +19,7 @@ from sonnx_clip.prove.taken_for_granted import Found, module_names, read_theorie
 from sonnx_clip.prove.tasks import WHY3_SECONDS, run_why3
 from sonnx_clip.prove.trusted import Trusted
 from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.run_program import Running
 from sonnx_clip.whyml import why3_lexer
 from sonnx_clip.whyml.why3_lexer import tokens, without_header
 
@@ -47,11 +48,12 @@ def differences_from_why3(texts: Mapping[str, str], files: Sequence[str], jobs: 
         files: those that are compared.
         jobs: how many processes run at once.
     """
-    with ThreadPoolExecutor(jobs) as pool:
-        typed = pool.submit(_said, ["prove", *_LOAD, "--print-theory", *files])
-        parsed = list(pool.map(lambda file: _said(["pp", "--output=mlw", file]), files))
+    with ThreadPoolExecutor(jobs) as pool, Running() as running:
+        typed = pool.submit(_said, ["prove", *_LOAD, "--print-theory", *files], running)
+        parsed = list(pool.map(lambda file: _said(["pp", "--output=mlw", file], running), files))
+        said = typed.result()
     found = [t for file, said in zip(files, parsed, strict=True) for t in _as_parsed(file, texts[file], said)]
-    return (*found, *_as_typed(texts, files, typed.result()))
+    return (*found, *_as_typed(texts, files, said))
 
 
 @cache
@@ -61,14 +63,14 @@ def reader_digest() -> str:
     return digest_of_parts([Path(source).read_bytes() for source in sources])
 
 
-def _said(arguments: list[str]) -> tuple[str, str]:
+def _said(arguments: list[str], running: Running) -> tuple[str, str]:
     """What Why3 prints, and what it complains of."""
-    done = run_why3(["why3", *arguments])
-    if done is None:
+    done = run_why3(["why3", *arguments], running)
+    if done.killed:
         return "", f"why3 {arguments[0]} did not end within {WHY3_SECONDS} s"
-    if done.returncode != 0:
-        return "", done.stderr.strip() or f"why3 {arguments[0]} ended with exit status {done.returncode}"
-    return done.stdout, ""
+    if done.status != 0:
+        return "", done.words.strip() or f"why3 {arguments[0]} ended with exit status {done.status}"
+    return done.text, ""
 
 
 def _refused(where: str, what: str) -> Trusted:

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonnx_clip.prove.outcome import Outcome, Reply
-from sonnx_clip.prove.provers import Answer, Limits, Prover, Running, ask
+from sonnx_clip.prove.provers import Answer, Limits, Prover, ask
 from sonnx_clip.prove.tasks import (
     Printed,
     Task,
@@ -25,6 +25,7 @@ from sonnx_clip.prove.tasks import (
     source_of,
 )
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -162,7 +163,7 @@ class Session:
         proved = lemmas() if unknown else frozenset[str]()
         printing: dict[Future[Mapping[str, Printed]], tuple[_Questions, ...]] = {}
         for portion in _portions(unknown, _PORTIONS * self.jobs):
-            printing[self._submit(pool, _print, self.why3, portion, proved)] = portion
+            printing[self._submit(pool, _print, self.why3, portion, proved, self.running)] = portion
         while printing or self.asking:
             future = self.done.get()
             if future in printing:
@@ -300,12 +301,15 @@ def _portions(questions: Sequence[_Questions], count: int) -> Iterator[tuple[_Qu
             yield tuple(portion)
 
 
-def _print(why3: Why3, portion: Sequence[_Questions], proved: frozenset[str]) -> Mapping[str, Printed]:
+def _print(
+    why3: Why3, portion: Sequence[_Questions], proved: frozenset[str], running: Running
+) -> Mapping[str, Printed]:
     """What Why3 prints of a portion, by file."""
     first = portion[0]
     if not first.everything:
-        return {first.file: print_tasks(why3, first.prover, first.file, proved, first.obligations)}
-    return print_files(why3, first.prover, [q.file for q in portion], proved)
+        asked = first.obligations
+        return {first.file: print_tasks(why3, first.prover, first.file, proved, asked, running)}
+    return print_files(why3, first.prover, [q.file for q in portion], proved, running)
 
 
 def limits_of(obligation: Obligation) -> Limits:

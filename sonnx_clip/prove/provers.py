@@ -6,19 +6,14 @@ and says nothing else: a crash, a hang, an empty, truncated or foreign answer is
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.backends.drivers import COMMANDS
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +23,6 @@ Verdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "fai
 INSTALL = "install it: apt-get install why3 z3 cvc5"
 _VERDICTS: dict[str, Verdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
 GRACE = 2  # seconds beyond its own limit after which a prover is killed
-# Of the GNU C library: memory in large pages. Half of what it takes to start Z3 is 5,000 small ones.
-_MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"}
 _WORDS = 2000  # characters of a prover's last words that are kept
 
 
@@ -90,56 +83,11 @@ def _find(name: str) -> Prover:
     if match is None:
         raise UserError(f"there is no prover called {name}", todo=f"choose among {', '.join(NAMES)}")
     command = COMMANDS[match]
-    said = version_of((command[0], "--version"))
+    said = version_of((command[0], "--version"), INSTALL)
     found = _VERSIONS[match].search(said)
     if found is None:
         raise UserError(f"{command[0]} does not say its version", todo=f"it said: {said[:200]!r}; {INSTALL}")
     return Prover(match, command, found[1])
-
-
-def version_of(command: tuple[str, ...]) -> str:
-    """What a tool prints when asked for its version; UserError if it is missing or fails."""
-    if shutil.which(command[0]) is None:
-        raise UserError(f"{command[0]} is not installed", todo=INSTALL)
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"{command[0]} does not run: {error}", todo=INSTALL) from error
-    if done.returncode != 0:
-        asked = " ".join(command[1:])
-        raise UserError(f"{command[0]} {asked} ends with exit status {done.returncode}", todo=INSTALL)
-    return done.stdout.strip()
-
-
-class Running:
-    """The process groups of the provers that run now, so that an interrupted run leaves none behind."""
-
-    def __init__(self) -> None:
-        self._groups: set[int] = set()
-        self._lock = threading.Lock()
-        self.stopped = False
-
-    def add(self, group: int) -> None:
-        """A prover has started; it ends at once if the run has stopped meanwhile."""
-        with self._lock:
-            self._groups.add(group)
-            stopped = self.stopped
-        if stopped:
-            _kill_group(group)
-
-    def remove(self, group: int) -> None:
-        """A prover has ended; what it left behind ends too."""
-        _kill_group(group)
-        with self._lock:
-            self._groups.discard(group)
-
-    def stop(self) -> None:
-        """End every prover."""
-        with self._lock:
-            self.stopped = True
-            groups = list(self._groups)
-        for group in groups:
-            _kill_group(group)
 
 
 def ask(prover: Prover, task: str, digest: str, limits: Limits, folder: Path, running: Running) -> Answer:
@@ -156,8 +104,10 @@ def ask(prover: Prover, task: str, digest: str, limits: Limits, folder: Path, ru
     file = folder / f"{digest}.{prover.name.lower()}.{threading.get_ident()}.smt2"  # nobody else writes it
     file.write_text(f'(echo "task {digest}")\n{task}\n(echo "end {digest}")\n', encoding="utf-8")
     filled = [part.format(seconds=limits.seconds, megabytes=limits.megabytes) for part in prover.command]
-    status, output, cpu, killed = run_limited([*filled, str(file)], limits.seconds + GRACE, running)
-    return Answer(read_answer(output, digest, status, killed=killed), _last(output, status), cpu)
+    asked = [*filled, str(file)]
+    done = run_limited(asked, limits.seconds + GRACE, running, environment=LARGE_PAGES, together=True)
+    verdict = read_answer(done.text, digest, done.status, killed=done.killed)
+    return Answer(verdict, _last(done.text, done.status), done.cpu)
 
 
 def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Verdict:
@@ -182,53 +132,3 @@ def _last(output: str, status: int) -> str:
     )
     words = words.strip()[-_WORDS:] or "(it printed nothing)"
     return words if status == 0 else f"{words} [exit status {status}]"
-
-
-def tied(command: list[str]) -> list[str]:
-    """A command that ends with whoever starts it, though that is killed: where Linux' setpriv is there.
-
-    The system ends it with the thread that starts it, which therefore has to wait for it.
-    """
-    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
-    return [setpriv, "--pdeathsig", "KILL", *command] if setpriv and shutil.which(command[0]) else command
-
-
-def run_limited(command: list[str], seconds: float, running: Running) -> tuple[int, str, float, bool]:
-    """Run in a process group of its own, which ends with it.
-
-    Returns:
-        Exit status, output, processor time, and whether it had to be killed.
-    """
-    with tempfile.TemporaryFile() as output:
-        try:
-            process = subprocess.Popen(
-                tied(command), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
-                env={**_MEMORY, **os.environ},
-            )  # fmt: skip
-        except OSError as error:
-            return 127, f"{command[0]}: {error}", 0.0, False
-        running.add(process.pid)
-        killed = threading.Event()
-
-        def kill() -> None:
-            killed.set()
-            _kill_group(process.pid)
-
-        timer = threading.Timer(seconds, kill)
-        timer.start()
-        try:
-            _, raw, usage = os.wait4(process.pid, 0)
-        finally:
-            timer.cancel()
-            running.remove(process.pid)
-        process.returncode = os.waitstatus_to_exitcode(raw)
-        output.seek(0)
-        text = output.read().decode("utf-8", "replace")
-    return process.returncode, text, usage.ru_utime + usage.ru_stime, killed.is_set()
-
-
-def _kill_group(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return  # it has ended already

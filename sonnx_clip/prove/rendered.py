@@ -24,6 +24,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole_bytes
 from sonnx_clip.root.installed import distribution, processor
 from sonnx_clip.root.paths import build_folder, repo_file, repo_root
+from sonnx_clip.root.run_program import version_of
 from sonnx_clip.root.user_cache import read_private
 
 if TYPE_CHECKING:
@@ -108,15 +109,15 @@ def _files() -> Iterator[bytes | str]:
 
 def _why3() -> Iterator[bytes | str]:
     """Why3, which extracts the C: the program, its configuration, its drivers and its library."""
-    from sonnx_clip.prove.provers import version_of
+    from sonnx_clip.prove.provers import INSTALL
 
-    yield version_of(("why3", "--version"))
+    yield version_of(("why3", "--version"), INSTALL)
     program = Path(shutil.which("why3") or "").resolve()
     found = program.stat()
     yield f"{program} {found.st_size} {found.st_mtime_ns}"
     own = Path(os.environ.get("WHY3CONFIG") or Path.home() / ".why3.conf")
     yield own.read_bytes() if own.is_file() else "no configuration"
-    data = Path(version_of(("why3", "--print-datadir")))
+    data = Path(version_of(("why3", "--print-datadir"), INSTALL))
     for name in _OF_WHY3:
         for path in sorted((data / name).rglob("*")):
             if path.is_file():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,12 +13,13 @@ from typing import TYPE_CHECKING
 from sonnx_clip.backends.drivers import ELEMENTS, configuration, driver, driver_file
 from sonnx_clip.prove.accounts import Account, account
 from sonnx_clip.prove.ledger import TaskName
-from sonnx_clip.prove.provers import INSTALL, NAMES, Prover, find_provers, tied, version_of
+from sonnx_clip.prove.provers import INSTALL, NAMES, Prover, find_provers
 from sonnx_clip.prove.taken_for_granted import read_theories
 from sonnx_clip.root.digest import digest_of, digest_of_file
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.root.run_program import run_limited, version_of
 from sonnx_clip.whyml.why3_lexer import without_header
 from sonnx_clip.whyml.written import theory_files, theory_texts
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.root.run_program import Ended, Running
 
     _Texts = dict[str, dict[tuple[str, str], str]]  # of each file, by theory and goal
 
@@ -67,8 +68,8 @@ class Task:
 
 def configure(build: Path) -> Why3:
     """Make Why3's configuration in ``build/why3``; UserError if a tool is missing."""
-    version = version_of(("why3", "--version")).removeprefix("Why3 platform, version ")
-    data = version_of(("why3", "--print-datadir"))
+    version = version_of(("why3", "--version"), INSTALL).removeprefix("Why3 platform, version ")
+    data = version_of(("why3", "--print-datadir"), INSTALL)
     if not Path(data, "drivers").is_dir():
         raise UserError("why3 does not say where its drivers are", todo=INSTALL)
     drivers = build.absolute() / "why3" / "drivers"
@@ -173,7 +174,12 @@ def lemmas() -> frozenset[str]:
 
 
 def print_tasks(
-    why3: Why3, prover: Prover, file: str, proved: frozenset[str], asked: Sequence[Obligation] = ()
+    why3: Why3,
+    prover: Prover,
+    file: str,
+    proved: frozenset[str],
+    asked: Sequence[Obligation] = (),
+    running: Running | None = None,
 ) -> Printed:
     """Let Why3 print the tasks of a theory file, and account for what they say.
 
@@ -186,23 +192,29 @@ def print_tasks(
         file: the theory file, as a path in the repository.
         proved: lemmas that are obligations themselves.
         asked: the obligations of the file whose tasks are printed; all by default.
+        running: what can stop Why3 from another thread.
     """
     stem = Path(file).stem
     goals, context = _options(file, asked)
     found: _Texts = {stem: {}}
     said = ""
     if goals or not asked:
-        found, said = _print(command(why3, prover, file, *goals, *INLINE), (stem,))
+        found, said = _print(command(why3, prover, file, *goals, *INLINE), (stem,), running)
     whole: _Texts = {stem: {}}
     if (found[stem] or asked) and not said:
-        whole, said = _print(command(why3, prover, file, *(context or _whole(found[stem]))), (stem,))
+        more = context or _whole(found[stem])
+        whole, said = _print(command(why3, prover, file, *more), (stem,), running)
     if said and asked:  # of one goal that it does not find, Why3 prints no other
-        return print_tasks(why3, prover, file, proved)
+        return print_tasks(why3, prover, file, proved, (), running)
     return _printed(found[stem], whole[stem], said, proved, prover)
 
 
 def print_files(
-    why3: Why3, prover: Prover, files: Sequence[str], proved: frozenset[str]
+    why3: Why3,
+    prover: Prover,
+    files: Sequence[str],
+    proved: frozenset[str],
+    running: Running | None = None,
 ) -> Mapping[str, Printed]:
     """Let Why3 print all tasks of several theory files, as `print_tasks` does of one.
 
@@ -214,17 +226,20 @@ def print_files(
         prover: for whom the tasks are.
         files: the theory files, as paths in the repository.
         proved: lemmas that are obligations themselves.
+        running: what can stop Why3 from another thread.
     """
     stems = {Path(file).stem: file for file in files}
     if len(stems) == len(files) > 1:
-        found, said = _print(command(why3, prover, *files, *INLINE), tuple(stems))
+        found, said = _print(command(why3, prover, *files, *INLINE), tuple(stems), running)
         options = [o for stem, file in stems.items() if found[stem] for o in (file, *_whole(found[stem]))]
-        whole, said = _print(command(why3, prover, *options), tuple(stems)) if not said else (found, said)
+        whole = found
+        if not said:
+            whole, said = _print(command(why3, prover, *options), tuple(stems), running)
         if not said:
             return {
                 file: _printed(found[stem], whole[stem], "", proved, prover) for stem, file in stems.items()
             }
-    return {file: print_tasks(why3, prover, file, proved) for file in files}
+    return {file: print_tasks(why3, prover, file, proved, (), running) for file in files}
 
 
 def _printed(
@@ -272,29 +287,24 @@ def _options(file: str, asked: Sequence[Obligation]) -> tuple[list[str], list[st
     return goals, context
 
 
-def run_why3(command: list[str]) -> subprocess.CompletedProcess[str] | None:
-    """Run Why3 in the repository's root; None if it did not end within `WHY3_SECONDS`."""
-    try:
-        return subprocess.run(
-            tied(command), cwd=repo_root(), capture_output=True, text=True, timeout=WHY3_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None
+def run_why3(command: list[str], running: Running | None = None) -> Ended:
+    """Run Why3 in the repository's root for at most `WHY3_SECONDS`."""
+    return run_limited(command, WHY3_SECONDS, running, folder=repo_root())
 
 
-def _print(asked: list[str], stems: Sequence[str]) -> tuple[_Texts, str]:
+def _print(asked: list[str], stems: Sequence[str], running: Running | None) -> tuple[_Texts, str]:
     """What Why3 prints of the files with these names, and what it complains of."""
     tasks: _Texts = {stem: {} for stem in stems}
     with tempfile.TemporaryDirectory() as folder:
-        done = run_why3([*asked, "-o", folder])
-        if done is None:
+        done = run_why3([*asked, "-o", folder], running)
+        if done.killed:
             return tasks, f"why3 did not end within {WHY3_SECONDS} s"
         for path in sorted(Path(folder).glob("*.smt2")):
             stem, key, text = _read(path, stems)
             tasks[stem][key] = text
-    said = "\n".join(part for part in (_errors(done.stderr), done.stdout.strip()) if part)
-    if done.returncode != 0 and not said:
-        said = f"why3 ended with exit status {done.returncode}"
+    said = "\n".join(part for part in (_errors(done.words), done.text.strip()) if part)
+    if done.status != 0 and not said:
+        said = f"why3 ended with exit status {done.status}"
     return tasks, said
 
 

@@ -11,8 +11,8 @@ from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.foundation.assumptions import surprises
 from sonnx_clip.foundation.run_coq import assumptions, check_again, compile_all, lay_out
 from sonnx_clip.foundation.sources import Source, coq_sources
-from sonnx_clip.prove.provers import Running
 from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec import checked, load_spec
 
 pytestmark = pytest.mark.skipif(

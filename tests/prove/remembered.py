@@ -20,14 +20,14 @@ from sonnx_clip.root.paths import repo_root
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator, Sequence
 
     import pytest
 
     from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.prove.provers import Answer, Limits, Prover, Running
+    from sonnx_clip.prove.provers import Answer, Limits, Prover
     from sonnx_clip.prove.standing import Standing
+    from sonnx_clip.root.run_program import Ended, Running
     from sonnx_clip.spec import Spec
 
 _REAL: Final = {name: shutil.which(name) for name in ("why3", "z3", "cvc5")}
@@ -53,12 +53,12 @@ class Remembered:
         monkeypatch.setattr(prove_all, "ask", self.ask)
         monkeypatch.setattr(standing, "_of_subject", self.of_subject)
 
-    def run_why3(self, command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    def run_why3(self, command: list[str], running: Running | None = None) -> Ended:
         """As `tasks.run_why3`; the files that Why3 writes are written again."""
         if shutil.which("why3") != _REAL["why3"] and command[1] != "pp":  # see `tools.fake`
-            return _RUN_WHY3(command)
+            return _RUN_WHY3(command, running)
         folder = Path(command[command.index("-o") + 1]) if "-o" in command else None
-        done, files = self._once(lambda: _why3(command, folder), *_question(command))
+        done, files = self._once(lambda: _why3(command, folder, running), *_question(command))
         for name, text in files.items() if folder else ():
             (folder / name).write_text(text, encoding="utf-8")
         return done
@@ -98,14 +98,12 @@ class Remembered:
 def _failed(found: Any) -> bool:
     """Whether an answer is one that another run need not give."""
     if isinstance(found, tuple):
-        return found[0] is None or found[0].returncode != 0
+        return found[0].killed or found[0].status != 0
     return hasattr(found, "verdict") and found.verdict not in _ASKED
 
 
-def _why3(
-    command: list[str], folder: Path | None
-) -> tuple[subprocess.CompletedProcess[str] | None, dict[str, str]]:
-    done = _RUN_WHY3(command)
+def _why3(command: list[str], folder: Path | None, running: Running | None) -> tuple[Ended, dict[str, str]]:
+    done = _RUN_WHY3(command, running)
     files = folder.iterdir() if folder else ()
     return done, {path.name: path.read_text(encoding="utf-8") for path in files}
 

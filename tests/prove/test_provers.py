@@ -15,14 +15,13 @@ from sonnx_clip.prove.provers import (
     Answer,
     Limits,
     Prover,
-    Running,
     ask,
     find_provers,
     read_answer,
-    run_limited,
 )
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,11 +111,11 @@ def test_asking_a_real_prover(prover: str, tmp_path: Path) -> None:
 def test_a_prover_takes_its_memory_in_large_pages_unless_the_user_says_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    echo = Prover("Z3", ("sh", "-c", 'echo "$GLIBC_TUNABLES"'), "1")
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    command = ["sh", "-c", 'echo "$GLIBC_TUNABLES"']
-    assert "hugetlb=1" in run_limited(command, 5, Running())[1]
+    assert "hugetlb=1" in ask(echo, TASK, "d1", Limits(5), tmp_path, Running()).words
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
-    assert run_limited(command, 5, Running())[1] == "glibc.malloc.hugetlb=0\n"
+    assert ask(echo, TASK, "d1", Limits(5), tmp_path, Running()).words == "glibc.malloc.hugetlb=0"
 
 
 def test_a_prover_that_is_gone(tmp_path: Path) -> None:
@@ -132,14 +131,6 @@ def test_only_the_end_of_long_words_is_kept(tmp_path: Path) -> None:
     assert answer.verdict == "failed"
     assert len(answer.words) <= 2000
     assert answer.words.endswith("last")
-
-
-def test_a_process_that_starts_when_the_run_has_stopped_ends_at_once() -> None:
-    running = Running()
-    running.stop()
-    status, _, _, killed = run_limited(["sleep", "600"], 60, running)
-    assert status == -9
-    assert not killed  # not by its own limit
 
 
 @pytest.mark.parametrize(

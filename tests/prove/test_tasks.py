@@ -32,6 +32,7 @@ from tests.prove.tools import fake
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sonnx_clip.root.run_program import Ended, Running
     from tests.prove.workbench import Workbench
 
 THEORIES = "generated/why3"
@@ -100,8 +101,13 @@ def test_files_that_are_printed_together_are_printed_as_each_alone(
     ]
     started: list[list[str]] = []
     real = tasks.run_why3
+
+    def noted(asked: list[str], running: Running | None) -> Ended:
+        started.append(asked)
+        return real(asked, running)
+
     for prover in find_provers():
-        monkeypatch.setattr(tasks, "run_why3", lambda asked: started.append(asked) or real(asked))
+        monkeypatch.setattr(tasks, "run_why3", noted)
         together = print_files(why3, prover, files, proved)
         assert len(started) == 2, "Why3 reads what the files share once for each way of printing"
         started.clear()

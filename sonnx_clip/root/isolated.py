@@ -1,4 +1,8 @@
-"""Work that a hostile model may bring down or keep busy for ever: in a process of its own, with limits."""
+"""Does work that may die, take all memory or never end, in a process of its own with limits.
+
+What onnx makes of a hostile model runs so, and C with a planted mistake. For programs there is
+root/run_program.py.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +27,11 @@ _DONE, _RAISED = b"0", b"1"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the work returned, or why it returned nothing."""
+    """What the work returned, or why it returned nothing; it `hung` if its time was up."""
 
     result: bytes
     failure: str | None = None
+    hung: bool = False
 
 
 def run_isolated(
@@ -57,7 +62,7 @@ def run_isolated(
     sender.close()
     try:
         if not receiver.poll(seconds):
-            return Outcome(b"", f"no answer within {seconds:.3g} s")
+            return Outcome(b"", f"no answer within {seconds:.3g} s", hung=True)
         try:
             kind, answer = receiver.recv_bytes(), receiver.recv_bytes()
         except (EOFError, OSError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.graph.isolated import Outcome, run_isolated
+from sonnx_clip.root.isolated import Outcome, run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_what_it_returns(tmp_path: Path) -> None:
     ],
 )
 def test_what_goes_wrong_is_said(work: Callable[[], bytes], seconds: float, failure: str) -> None:
-    assert run_isolated(work, seconds=seconds) == Outcome(b"", failure)
+    assert run_isolated(work, seconds=seconds) == Outcome(b"", failure, hung=work is _hangs)
 
 
 def test_nothing_of_it_reaches_the_streams(capfd: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,223 @@
+"""Programs run within limits: what they say, what they may use, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.run_program import Running, run_limited, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent.parent
+NOTES = ROOT / "docs/design-notes.md"
+PATIENCE = 20  # seconds
+
+
+def sh(text: str) -> list[str]:
+    return ["sh", "-c", text]
+
+
+def ended(pid: int) -> bool:
+    """Whether a process ends within our patience."""
+    for _ in range(PATIENCE * 100):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True  # init has yet to take note of it
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_what_it_says_and_how_it_ends(tmp_path: Path) -> None:
+    done = run_limited(sh("pwd; printf 'a\\377' >&2; cat; exit 3"), 30, folder=tmp_path)
+    assert (done.status, done.text, done.error, done.words) == (3, f"{tmp_path}\n", b"a\xff", "a�")
+    assert not done.killed
+    assert done.unstarted is None
+    done = run_limited(sh("echo one; echo two >&2; echo three; kill -9 $$"), None, together=True)
+    assert (done.status, done.text, done.error) == (-9, "one\ntwo\nthree\n", b"")
+    assert not done.killed
+
+
+def test_its_processor_time_and_that_of_its_children() -> None:
+    work = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.3: pass'"
+    assert 0.6 <= run_limited(sh(f"{work}; {work}"), 60).cpu < 30
+
+
+def test_one_whose_time_is_up_ends_with_all_that_it_started() -> None:
+    began = time.monotonic()
+    done = run_limited(sh("trap '' TERM INT; sleep 600 & echo $!; sleep 600"), 0.5)
+    assert (done.status, done.killed) == (-signal.SIGKILL, True)
+    assert time.monotonic() - began < PATIENCE  # what holds its output open is not waited for
+    assert ended(int(done.text))
+
+
+def test_what_it_leaves_behind_ends_with_it() -> None:
+    done = run_limited(sh("sleep 600 & echo $!"), 30)
+    assert (done.status, done.killed) == (0, False)
+    assert ended(int(done.text))
+
+
+def test_its_memory_has_a_limit() -> None:
+    take = [sys.executable, "-c", "print(len(bytearray(600 << 20)))"]
+    assert run_limited(take, 60, megabytes=4000).status == 0
+    refused = run_limited(take, 60, megabytes=400)
+    assert refused.status != 0
+    assert not refused.text
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_one_that_is_not_there(tied: bool) -> None:
+    done = run_limited(["/no/such/program"], 30, together=True, tied=tied)
+    assert (done.status, done.killed) == (127, False)
+    assert isinstance(done.unstarted, FileNotFoundError)
+    assert done.text.startswith("/no/such/program: ")
+
+
+def test_the_user_s_variables_stand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONE", "of the user")
+    monkeypatch.delenv("TWO", raising=False)
+    given = {"ONE": "ours", "TWO": "ours too"}
+    assert run_limited(sh('echo "$ONE, $TWO"'), 30, environment=given).text == "of the user, ours too\n"
+
+
+def test_one_that_starts_when_the_run_has_stopped_ends_at_once() -> None:
+    running = Running()
+    running.stop()
+    done = run_limited(["sleep", "600"], 60, running)
+    assert (done.status, done.killed) == (-9, False)  # not by its own limit
+
+
+def test_another_thread_can_end_it(tmp_path: Path) -> None:
+    found = []
+    started = tmp_path / "started"
+
+    def run(running: Running) -> None:
+        found.append(run_limited(sh(f"touch {started}; sleep 600"), 60, running))
+
+    with Running() as running:
+        thread = threading.Thread(target=run, args=(running,))
+        thread.start()
+        while not started.exists():
+            time.sleep(0.01)
+    thread.join(PATIENCE)
+    assert [done.status for done in found] == [-9]
+
+
+def test_an_interrupt_ends_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    timer = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_limited(sh(f"echo $$ >{pid}; exec sleep 600"), 60)
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+    assert ended(int(pid.read_text()))
+
+
+def test_it_ends_with_us_though_we_are_killed() -> None:
+    if shutil.which("setpriv") is None:
+        pytest.skip("without setpriv a program ends by its own limit")
+    reader, writer = os.pipe()
+    script = f"echo $$ >/proc/$PPID/fd/{writer}; exec sleep 600"
+    code = f"from sonnx_clip.root.run_program import run_limited; run_limited(['sh', '-c', {script!r}], 60)"
+    with subprocess.Popen([sys.executable, "-c", code], pass_fds=(writer,), cwd=ROOT) as parent:
+        os.close(writer)
+        pid = int(os.read(reader, 64))
+        os.close(reader)
+        parent.kill()
+    assert ended(pid)
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("#!/bin/sh\necho no; exit 4", "tool --version ends with exit status 4"),
+        ("no program", "tool does not run: .*Exec format error"),
+        (None, "tool is not installed"),
+    ],
+)
+def test_a_tool_that_does_not_say_its_version_is_one_message(
+    script: str | None, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if script is not None:
+        (tmp_path / "tool").write_text(f"{script}\n")
+        (tmp_path / "tool").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(UserError, match=message) as caught:
+        version_of(("tool", "--version"), "buy it")
+    assert caught.value.todo == "buy it"
+
+
+def test_a_tool_that_hangs_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sonnx_clip.root.run_program._VERSION_SECONDS", 0.3)
+    (tmp_path / "tool").write_text("#!/bin/sh\nsleep 600\n")
+    (tmp_path / "tool").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with pytest.raises(UserError, match=r"tool does not run: no answer within 0\.3 s"):
+        version_of(("tool", "--version"), "buy it")
+
+
+# --- Who else starts processes ---------------------------------------------------------------------------
+
+_MODULES = {"subprocess", "multiprocessing", "pty", "_posixsubprocess"}
+_CALLS = re.compile(r"fork(pty)?|posix_spawnp?|system|popen|(exec|spawn)[lv]p?e?|ProcessPoolExecutor")
+
+
+def starters(folder: Path) -> Iterator[Path]:
+    """The files that start processes, or could."""
+    for file in sorted(folder.rglob("*.py")):
+        if any(map(_starts, ast.walk(ast.parse(file.read_text(encoding="utf-8"))))):
+            yield file
+
+
+def _starts(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.partition(".")[0] in _MODULES for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        module = (node.module or "").partition(".")[0]
+        taken = any(_CALLS.fullmatch(alias.name) for alias in node.names)
+        return module in _MODULES or (module in ("os", "concurrent") and taken)
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("os", "futures", "asyncio"):
+        return bool(_CALLS.fullmatch(node.attr)) or node.attr.startswith("create_subprocess")
+    return False
+
+
+def test_who_starts_processes_in_another_way_stands_in_the_notes() -> None:
+    (told,) = (
+        part for part in NOTES.read_text().split("\n\n") if part.startswith("**Who starts processes.**")
+    )
+    named = set(re.findall(r"`(sonnx_clip/[\w/]+\.py)`", told))
+    found = {str(file.relative_to(ROOT)) for file in starters(ROOT / "sonnx_clip")}
+    assert found == named
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess", "def f():\n    from subprocess import run", "import os\nos.fork()",
+        "from os import system", "import multiprocessing.pool", "import os\nos.execvp('a', ['a'])",
+        "from concurrent.futures import ProcessPoolExecutor",
+    ],
+)  # fmt: skip
+def test_a_file_that_starts_processes_is_found(code: str, tmp_path: Path) -> None:
+    (tmp_path / "harmless.py").write_text("import os\nfrom concurrent.futures import ThreadPoolExecutor\n")
+    (tmp_path / "planted.py").write_text(f"{code}\n")
+    assert [file.name for file in starters(tmp_path)] == ["planted.py"]
