@@ -82,13 +82,14 @@ def test_a_killed_run_goes_on_where_it_was(real_bench: Workbench) -> None:
     assert {id_: outcome["status"] for id_, outcome in again.outcomes.items()} == statuses
 
 
+@pytest.mark.parametrize("program", ["z3", "why3"])
 @pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_no_prover_behind(
-    interruption: signal.Signals, real_bench: Workbench, tmp_path: Path
+def test_an_interrupted_run_leaves_no_program_behind(
+    interruption: signal.Signals, program: str, real_bench: Workbench, tmp_path: Path
 ) -> None:
     pids = tmp_path / "pids"
     fault = f"trap '' INT TERM; sleep 600 & echo $! >>{pids}; echo $$ >>{pids}; wait"
-    fake("z3", fault, tmp_path / "bin", real_bench.monkeypatch)
+    fake(program, fault, tmp_path / "bin", real_bench.monkeypatch)
     process = _start(real_bench, *ASK)
     _wait_until(lambda: pids.is_file() and len(pids.read_text().split()) >= 2)
     process.send_signal(interruption)
