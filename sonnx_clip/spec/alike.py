@@ -22,6 +22,7 @@ CORE: Final = ("families", "element_types", "cases", "definitions", "classes")
 
 _STATES: Final = 256  # of sections and entries; the oldest is forgotten
 _known: OrderedDict[tuple[str, ...], dict[Any, Any]] = OrderedDict()
+_WRITTEN: Final = ("written", "")  # of a specification's memo
 
 
 def as_written(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -30,6 +31,11 @@ def as_written(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         name: tuple(map(json.dumps, section)) if isinstance(section, list) else (json.dumps(section),)
         for name, section in data.items()
     }
+
+
+def remember(spec: Spec, written: Mapping[str, tuple[str, ...]]) -> None:
+    """Note the sections from which a specification was read, as `as_written` gives them."""
+    spec.memo[_WRITTEN] = written
 
 
 def alike(spec: Spec, sections: Sequence[str], entry: tuple[str, int] | None = None) -> dict[Any, Any]:
@@ -43,7 +49,8 @@ def alike(spec: Spec, sections: Sequence[str], entry: tuple[str, int] | None = N
     key = ("alike", " ".join([*sections, *map(str, entry or ())]))
     found: dict[Any, Any] | None = spec.memo.get(key)
     if found is None:
-        found = spec.memo[key] = _shared(spec.written, sections, entry) if spec.written else {}
+        written = spec.memo.get(_WRITTEN)
+        found = spec.memo[key] = {} if written is None else _shared(written, sections, entry)
     return found
 
 

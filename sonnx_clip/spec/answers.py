@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
     """The evaluator of a specification in an element type, made once for each."""
     found: Evaluator | None = spec.memo.get(("evaluator", etype.id))
-    if found is None or found.spec is not spec:  # a changed copy of a specification shares its memo
+    if found is None:
         found = spec.memo["evaluator", etype.id] = Evaluator(spec, etype)
     return found
 

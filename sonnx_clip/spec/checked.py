@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root.digest import digest_of
-from sonnx_clip.spec.alike import as_written
+from sonnx_clip.spec.alike import as_written, remember
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.dialect_examples import check_dialect_examples
@@ -47,7 +47,7 @@ def read_and_check(path: Path) -> Spec:
     written = as_written(document.data)  # the resolver puts trees in place of texts
     with_trees = Resolver(document, with_texts).resolve()
     spec = validate(document, with_trees, digest=digest_of(content))
-    spec.read_from(written)
+    remember(spec, written)
     raise_first(document, check_cases(spec))
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))

@@ -166,7 +166,7 @@ def _otherwise(spec: Spec, part: Theorem) -> Iterator[Pretence]:
 
 def _evaluator(spec: Spec, etype: ElementType) -> ClaimEvaluator:
     key = ("claims", etype.id)
-    if key not in spec.memo or spec.memo[key].spec is not spec:
+    if key not in spec.memo:
         spec.memo[key] = ClaimEvaluator(spec, etype)
     found: ClaimEvaluator = spec.memo[key]
     return found

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).resolve().parents[1]
 _LAYERS = ("root", "language", "spec")  # this layer, and those below it (docs/architecture.md)
 _PARTS = ("sonnx_clip.language.", "sonnx_clip.spec.")
+_DERIVED = ("dialects", "reading_classes")  # what of the memo is kept: it stays true with the specification
 
 
 def kept(path: Path, read: Callable[[Path], Spec]) -> Spec:
@@ -104,7 +105,8 @@ def _keep(path: Path, spec: Spec) -> None:
     pages = [page.file for page in spec.sources]
     for family in spec.families:
         reading_classes(spec, family.id)  # is kept with it: it takes as long as all checks
-    body = pickle.dumps(spec, protocol=5)
+    derived = {key: found for key, found in spec.memo.items() if key[0] in _DERIVED}
+    body = pickle.dumps((spec, derived), protocol=5)
     try:
         head = {"key": key_of(path, pages), "pages": pages, "body": digest_of(body)}
     except OSError:
@@ -130,10 +132,13 @@ def _take(file: Path, path: Path) -> Spec | None:
         head = json.loads(line)
         if head["body"] != digest_of(body) or head["key"] != key_of(path, head["pages"]):
             return None
-        found = _Unpickler(io.BytesIO(body)).load()
+        spec, derived = _Unpickler(io.BytesIO(body)).load()
+        if isinstance(spec, Spec):
+            spec.memo.update(derived)
+            return spec
     except Exception:  # noqa: BLE001 - whatever is wrong with it, the specification is read again
         return None
-    return found if isinstance(found, Spec) else None
+    return None
 
 
 class _Unpickler(pickle.Unpickler):

@@ -28,11 +28,9 @@ from sonnx_clip.spec.entries import (
 from sonnx_clip.spec.findings import SourceFinding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Self
+    from collections.abc import Iterator, Sequence
 
 _DIALECTS = ("dialects", "")  # of a specification's memo
-_KEPT = ("dialects", "reading_classes")  # what of it stays true as long as the specification does
 
 
 class _Named(Protocol):
@@ -64,6 +62,11 @@ class Requirement(Part):
 class Spec(Part):
     """Clip in the SONNX profile: the one source of its meaning."""
 
+    # No part of the model: no copy has it, none is compared by it, and it is not written to a file.
+    __slots__ = ("_found",)
+    if TYPE_CHECKING:
+        _found: dict[tuple[str, str], Any]
+
     format: Annotated[
         int, Field(strict=True, ge=1, le=1, description="The version of this form of file."), WHOLE
     ]
@@ -87,8 +90,6 @@ class Spec(Part):
     dialect_examples: Annotated[tuple[DialectExample, ...], Field(min_length=1)]
 
     _digest: str = PrivateAttr(default="")
-    _memo: dict[tuple[str, str], Any] = PrivateAttr(default_factory=dict)
-    _written: dict[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -97,22 +98,13 @@ class Spec(Part):
 
     @property
     def memo(self) -> dict[tuple[str, str], Any]:
-        """What is computed once for this specification, such as its evaluators."""
-        private = self.__pydantic_private__  # pydantic looks `_memo` up ten times slower
-        assert private is not None
-        found: dict[tuple[str, str], Any] = private["_memo"]
+        """What is computed once for this very specification, such as its evaluators: a copy has its own."""
+        try:
+            found = self._found
+        except AttributeError:
+            found = {}
+            object.__setattr__(self, "_found", found)
         return found
-
-    @property
-    def written(self) -> Mapping[str, tuple[str, ...]]:
-        """The sections of the file as texts, entry by entry (`alike`); empty for a copy, which may be
-        changed.
-        """
-        return self._written
-
-    def read_from(self, written: Mapping[str, tuple[str, ...]]) -> None:
-        """Remember the sections from which it was read."""
-        self._written.update(written)
 
     @property
     def whole_dialects(self) -> tuple[Dialect, ...]:
@@ -125,20 +117,6 @@ class Spec(Part):
     def model_post_init(self, context: Any, /) -> None:
         """Keep the digest, which is not a part of the file and comes as the context of validation."""
         self._digest = context or ""
-
-    def __copy__(self) -> Self:
-        """A copy, perhaps about to be changed, remembers nothing that was computed for this one."""
-        copied = super().__copy__()
-        copied._memo, copied._written = {}, {}  # noqa: SLF001 - its own class
-        return copied
-
-    def __getstate__(self) -> dict[Any, Any]:
-        """What is kept of it: the specification and what was found about it, without the evaluators."""
-        memo = {key: found for key, found in self.memo.items() if key[0] in _KEPT}
-        return {
-            **super().__getstate__(),
-            "__pydantic_private__": {"_digest": self._digest, "_memo": memo, "_written": {}},
-        }
 
     def page(self, id_: str) -> Page:
         """The quoted text with this id; UserError if there is none (as for every look-up below)."""
