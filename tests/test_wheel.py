@@ -106,7 +106,7 @@ def test_clip_is_there(wheel: Installed) -> None:
         (["findings"], "proposed"),
         (["check", "--runtime", "sonnx", "--dtype", "int16", "--brief"], "conform"),
         (["check", "--runtime", "numpy", "--dtype", "int16", "--brief"], "conform"),
-        (["vectors", "-o", "out", "--format", "npz", "--dtype", "int8"], "1 element type"),
+        (["export", "npz", "-o", "out", "--dtype", "int8"], "1 element type"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
+from sonnx_clip.cli import export_command, meaning_commands, model_commands, proof_commands, runtime_commands
 from sonnx_clip.root.errors import UserError
 
 _EXTRAS = {"onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis"}
@@ -49,7 +49,7 @@ _COMMANDS = (
     (model_commands.lint, "model.onnx --format sarif"),
     (model_commands.normalise, "model.onnx -o normalised.onnx"),
     (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
-    (runtime_commands.vectors, "-o vectors --format npz --dtype float16"),
+    (export_command.export, "npz -o vectors --dtype float16"),
     (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
     (meaning_commands.readings, "--dtype int8"),
     (runtime_commands.compare_dialects, "--runtime onnxruntime --opset 6"),

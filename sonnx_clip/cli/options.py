@@ -36,11 +36,13 @@ class TextOrJson(StrEnum):
     JSON = "json"
 
 
-class VectorFormat(StrEnum):
-    """In which form `vectors` writes them."""
+class ExportFormat(StrEnum):
+    """In which format `export` writes test vectors."""
 
-    JSON = "json"
+    ONNX_BACKEND = "onnx-backend"
     NPZ = "npz"
+    C_HEADER = "c-header"
+    JSON = "json"
 
 
 class Forms(StrEnum):

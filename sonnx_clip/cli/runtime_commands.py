@@ -17,7 +17,6 @@ from sonnx_clip.cli.options import (
     OnlyTypes,
     Policy,
     TextOrJson,
-    VectorFormat,
     format_of,
     wants_json,
 )
@@ -128,19 +127,6 @@ def check(
         forms=forms.value,
     )
     raise typer.Exit(status)
-
-
-def vectors(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder to write to.")],
-    format: Annotated[
-        VectorFormat, typer.Option(help="json: with a schema; npz: arrays of bits for NumPy.")
-    ] = VectorFormat.JSON,
-    dtype: OnlyTypes = None,
-) -> None:
-    """Write the test vectors for tests of your own: triples in bits, what is expected, what is acceptable."""
-    from sonnx_clip.conform.vector_files import write_vectors
-
-    print(write_vectors(output, format.value, dtype or []))
 
 
 def compare_dialects(

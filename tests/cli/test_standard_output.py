@@ -9,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
+from sonnx_clip.export import export_folder
 from sonnx_clip.root import files
 from sonnx_clip.root.errors import UserError
 
 REFUSED = (
-    ["vectors", "--dtype", "int8", "-o", "-"],
+    ["export", "npz", "--dtype", "int8", "-o", "-"],
     ["check", "--runtime", "numpy", "--dtype", "int8", "--repro", "-"],
 )
 
@@ -36,7 +37,7 @@ def refused(folder: Path, arguments: list[str]) -> bool:
     return said and not (folder / "-").exists()
 
 
-@pytest.mark.parametrize("arguments", REFUSED, ids=["vectors", "repro"])
+@pytest.mark.parametrize("arguments", REFUSED, ids=["export", "repro"])
 def test_other_commands_refuse_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
@@ -44,10 +45,11 @@ def test_other_commands_refuse_it(
     assert refused(tmp_path, arguments)
 
 
-@pytest.mark.parametrize("arguments", REFUSED, ids=["vectors", "repro"])
+@pytest.mark.parametrize("arguments", REFUSED, ids=["export", "repro"])
 def test_a_writer_that_takes_it_for_a_name_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "_no_standard_output", lambda _: None)
+    monkeypatch.setattr(export_folder, "is_standard_output", lambda _: False)
     assert not refused(tmp_path, arguments)

@@ -1,0 +1,239 @@
+"""The ONNX form of an export: test directories that ONNX's own runner of backend tests executes.
+
+A directory has a model.onnx, folders test_data_set_N of inputs and the output, and a data.json that asks for
+no tolerance. The runner accepts one answer: where the specification accepts a NaN for a number as well, the
+entry is only in the directories of its class, so that whoever takes that latitude leaves these out by name.
+
+This needs onnx.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from onnx import numpy_helper
+
+from sonnx_clip.conform.chosen_triples import LONG, class_ids, covering_bounds
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
+from sonnx_clip.conform.model_forms.axes import FIRST_OPSET, ModelForm, covering, every_form
+from sonnx_clip.conform.model_forms.judge_forms import opsets_of_this_clip
+from sonnx_clip.conform.runtimes.clip_model import model_of_form
+from sonnx_clip.export.suite import ANY_NAN, flags, granted, layout_of
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.conform.model_forms.axes import Choice
+    from sonnx_clip.export.suite import SuiteCall, TypeSuite
+
+KIND = "sonnx-clip"
+"""The folder of all directories: the `kind` of `onnx.backend.test.loader.load_model_tests`."""
+
+_SHORT = 17
+_NO_TOLERANCE = json.dumps({"rtol": 0, "atol": 0}).encode()
+
+_Bounds: TypeAlias = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Directory:
+    """A test directory.
+
+    Args:
+        name: of the folder; the runner makes the name of the test from it.
+        etype: the element type.
+        about: a class, or ``bounds``, ``layouts``, ``lengths`` or ``form``.
+        form: of the model.
+        two_answers: whether the specification accepts a NaN, too, where a number is expected.
+        files: the content of each file, by its path in the folder.
+    """
+
+    name: str
+    etype: str
+    about: str
+    form: ModelForm
+    two_answers: bool
+    files: dict[str, bytes]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the manifest says of it."""
+        form = {"bounds": self.form.bounds, "shape": self.form.shape, "rank": self.form.rank}
+        return {
+            "directory": f"{KIND}/{self.name}",
+            "type": self.etype,
+            "about": self.about,
+            "form": {**form, "opset": self.form.opset},
+            "data_sets": sum(name.endswith("/output_0.pb") for name in self.files),
+            "two_answers": self.two_answers,
+        }
+
+
+def directories(
+    suites: Sequence[TypeSuite], choice: Choice, newest: int | None = None
+) -> Iterator[Directory]:
+    """All directories: of classes, bounds, layouts, lengths and forms of a model.
+
+    Args:
+        suites: what is exported.
+        choice: ``default`` for forms in which every pair of values of two axes occurs, or ``all``.
+        newest: the newest operator set of forms; that of the installed onnx, if None.
+
+    Raises:
+        UserError: the installed onnx does not know the operator set, or it means another Clip.
+    """
+    known = opsets_of_this_clip()
+    if newest is not None and newest not in known:
+        what = f"operator set {newest} is none of this Clip that the installed onnx knows"
+        raise UserError(what, "--opset", f"choose one from {known[0]} to {known[-1]}")
+    known = tuple(n for n in known if newest is None or n <= newest)
+    every = every_form(known if choice == "all" else {FIRST_OPSET: 0, known[-1]: 0}, (True,))
+    for one in suites:
+        yield from _of_classes(one)
+        yield from _of_calls(one)
+        for form in every if choice == "all" else covering(every):
+            yield from _of_form(one, form)
+
+
+def _ordinary(rank: int) -> ModelForm:
+    """The form in which all but forms are tested: ONNX's checker asks for a shape of every input."""
+    return ModelForm("inputs", "symbolic" if rank else "static", rank, FIRST_OPSET, optimised=True)
+
+
+class _Sets:
+    """Gathers the data sets of a directory."""
+
+    def __init__(self, one: TypeSuite, form: ModelForm) -> None:
+        self._type, self._form = one.etype.id, form
+        self.files: dict[str, bytes] = {}
+        self._count = 0
+        self._model: bytes | None = None
+
+    def add(self, bounds: _Bounds, x: Array, due: Array) -> None:
+        """Add one: bounds, shape (); X and what is due, of one shape; all as bits."""
+        dtype = numpy_type(self._type)
+        lower, upper = (np.array(bound, x.dtype).view(dtype) for bound in bounds)
+        constant = self._form.bounds != "inputs"
+        if self._model is None:
+            model = model_of_form(self._type, self._form, x.shape, (lower, upper))
+            self._model = model.SerializeToString(deterministic=True)
+        folder = f"test_data_set_{self._count}"
+        self._count += 1
+        inputs = {"x": x.view(dtype), **({} if constant else {"l": lower, "m": upper})}
+        for number, (name, value) in enumerate(inputs.items()):
+            self.files[f"{folder}/input_{number}.pb"] = _tensor(value, name)
+        self.files[f"{folder}/output_0.pb"] = _tensor(due.view(dtype), "y")
+
+    def directory(self, name: str, about: str, *, two_answers: bool = False) -> Directory:
+        """The directory of all that was added."""
+        assert self._model is not None, f"{name} compares nothing"
+        files = {"model.onnx": self._model, "data.json": _NO_TOLERANCE, **self.files}
+        name = f"test_sonnx_clip_{self._type}_{name}"
+        return Directory(name, self._type, about, self._form, two_answers, files)
+
+
+def _tensor(value: Array, name: str) -> bytes:
+    found: bytes = numpy_helper.from_array(value, name).SerializeToString(deterministic=True)
+    return found
+
+
+def _nan_instead(also: Array) -> Array:
+    """Where NaN is accepted and a number is due: NaN for NaN is what any runner accepts."""
+    wanted = sum(one.flag for one in granted() if one.accepts == ANY_NAN and not one.always)
+    found: Array = (also & wanted) != 0
+    return found
+
+
+def _of_classes(one: TypeSuite) -> Iterator[Directory]:
+    """A directory for each class: all its vectors, a data set for each pair of bounds."""
+    bits = bits_type(one.etype.id)
+    for id_ in class_ids(one.etype.family):
+        rows = [v for v in one.vectors if v["class"] == id_]
+        x, lower, upper, due = (
+            np.array([int(v[name], 16) for v in rows], bits) for name in ("x", "min", "max", "expected")
+        )
+        two = bool(_nan_instead(flags(one.etype, x, lower, upper, due)).any())
+        sets = _Sets(one, _ordinary(1))
+        for pair in dict.fromkeys(zip(lower.tolist(), upper.tolist(), strict=True)):
+            these = (lower == pair[0]) & (upper == pair[1])
+            sets.add(pair, x[these], due[these])
+        yield sets.directory(id_, id_, two_answers=two)
+
+
+def _of_calls(one: TypeSuite) -> Iterator[Directory]:
+    """Directories of the calls whose layout a tensor can have; a model takes X of one rank."""
+    size = len(one.tables[0].pool)
+    short = set(range(_SHORT + 1)) | {2**k + d for k in range(5, 12) for d in (-1, 0, 1)} | {1000, LONG}
+    every: dict[tuple[str, int], _Sets] = {}
+    for call in one.calls:
+        layout = layout_of(call)
+        if layout is PLAIN:
+            about = "bounds" if call.table == 0 and call.length == size and call.start == 0 else "lengths"
+        elif _is_of_tensors(call):
+            about = "layouts"
+        else:
+            continue
+        if about != "lengths" or (call.length in short and (call.length < LONG or call.pair == 0)):
+            operands = _operands(one, call)
+            rank = operands[1].ndim
+            every.setdefault((about, rank), _Sets(one, _ordinary(rank))).add(*operands)
+    for (about, rank), sets in every.items():
+        yield sets.directory(f"{about}_rank{rank}" if about == "layouts" else about, about)
+
+
+def _is_of_tensors(call: SuiteCall) -> bool:
+    """Whether a layout is the one in which a tensor of its shape lies anyway."""
+    array = layout_of(call).arrange(np.zeros(call.length, np.uint32))
+    return bool(array.flags.c_contiguous and array.flags.aligned) and layout_of(call).id != "offset"
+
+
+def _operands(one: TypeSuite, call: SuiteCall) -> tuple[_Bounds, Array, Array]:
+    """Bounds, X and what is due, without what has two answers: the next value of the pool stands for it."""
+    table = one.tables[call.table]
+    entries = one.entries(call)
+    left = np.flatnonzero(~_nan_instead(table.also[call.pair]))
+    entries = left[np.searchsorted(left, entries) % len(left)]
+    arrange = layout_of(call).arrange
+    bounds = table.lower[call.pair].item(), table.upper[call.pair].item()
+    return bounds, arrange(table.pool[entries]), arrange(table.due[call.pair][entries])
+
+
+def _of_form(one: TypeSuite, form: ModelForm) -> Iterator[Directory]:
+    """The directories of a form: one where bounds are inputs, else one for each of a few pairs of them."""
+    pairs = len(covering_bounds(one.etype, 0)[0])  # the first of the table
+    shape = form.shape.replace(" ", "_")
+    bounds = form.bounds.lower().replace(" ", "_")
+    name = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
+    together = _Sets(one, form)
+    for pair in range(pairs):
+        sets = together if form.bounds == "inputs" else _Sets(one, form)
+        for operands in _of_rank(one, form.rank, pair):
+            sets.add(*operands)
+        if sets is not together:
+            yield sets.directory(f"{name}_bounds{pair}", "form")
+    if form.bounds == "inputs":
+        yield together.directory(name, "form")
+
+
+def _of_rank(one: TypeSuite, rank: int, pair: int) -> Iterator[tuple[_Bounds, Array, Array]]:
+    """X of a rank: all special values; at rank 0 a value of each class."""
+    table = one.tables[0]
+    bounds = table.lower[pair].item(), table.upper[pair].item()
+    every = np.flatnonzero(~_nan_instead(table.also[pair]))
+    if rank == 0:
+        firsts = every[np.unique(table.classes[pair][every], return_index=True)[1]]
+        yield from ((bounds, table.pool[at], table.due[pair][at]) for at in firsts)
+        return
+    layout = next(
+        layout for layout in LAYOUTS
+        if (array := layout.arrange(np.zeros(layout.length or 1, np.uint32))).ndim == rank
+        and array.size and array.flags.c_contiguous
+    )  # fmt: skip
+    entries = np.resize(every, layout.length or len(every))
+    yield bounds, layout.arrange(table.pool[entries]), layout.arrange(table.due[pair][entries])

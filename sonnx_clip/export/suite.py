@@ -1,0 +1,262 @@
+"""What is exported, in every format: the one definition of vectors, tables and calls of an element type.
+
+- A *vector* is a triple in bits with its class and what is due: those of generated/vectors, each a call of
+  one entry.
+- A *table* has a pool of values of X and pairs of bounds, and what is due for each value under each pair.
+- A *call* takes a pair of a table and ``length`` entries of its pool from ``start`` on, round and round:
+  ``X[i] = pool[(start + i) % len(pool)]``, so ``Y[i] = expected[pair][(start + i) % len(pool)]``. Its layout
+  says how these lie in memory. All layouts and lengths of `sonnx-clip check` are there.
+
+Where an answer other than the due one is acceptable, `also` has a flag for it, see `Granted`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, Table, covering_bounds, tabulate
+from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.conform.layouts import LAYOUTS, PLAIN, Layout
+from sonnx_clip.conform.model_forms.form_plan import bounds_of
+from sonnx_clip.language import encode
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.language.types import ElementType
+
+VECTORS = "generated/vectors"
+TABLES = ("special", "wide")
+"""Special values under many bounds; and these, everyday values and random patterns under fewer bounds."""
+
+OTHER_ZERO = "the zero of the other sign"
+ANY_NAN = "any NaN"
+
+_RANDOM = 2048
+_EVERYDAY = 64
+_SEED = 29
+_WIDE_BOUNDS = 8
+
+
+@dataclass(frozen=True)
+class Granted:
+    """A latitude as a flag: a bit of `also` that is set where it accepts an answer that is not due.
+
+    Args:
+        flag: 1, 2, 4, …
+        id: of the latitude, as in the specification.
+        accepts: `OTHER_ZERO` or `ANY_NAN`.
+        reason: why.
+        always: whether the strict policy keeps it.
+    """
+
+    flag: int
+    id: str
+    accepts: str
+    reason: str
+    always: bool
+
+
+@dataclass(frozen=True)
+class GrantedTable(Table):
+    """A table, and the flags of what else is acceptable, shape (p, k)."""
+
+    also: Array
+
+
+@dataclass(frozen=True)
+class SuiteCall:
+    """A call.
+
+    Args:
+        table: an index into `TABLES`.
+        pair: the pair of bounds, an index into those of the table.
+        layout: the id of a layout.
+        length: how many entries.
+        start: the first of them in the pool.
+    """
+
+    table: int
+    pair: int
+    layout: str
+    length: int
+    start: int
+
+
+@dataclass(frozen=True)
+class TypeSuite:
+    """All of one element type.
+
+    Args:
+        etype: the element type.
+        document: what generated/vectors has of it.
+        text: the same as text.
+        tables: as `TABLES` names them.
+        calls: in the order of their numbers.
+    """
+
+    etype: ElementType
+    document: dict[str, Any]
+    text: str
+    tables: tuple[GrantedTable, ...]
+    calls: tuple[SuiteCall, ...]
+
+    @property
+    def vectors(self) -> list[dict[str, Any]]:
+        """The vectors, each as in the file."""
+        found: list[dict[str, Any]] = self.document["vectors"]
+        return found
+
+    def entries(self, call: SuiteCall) -> Array:
+        """Where in the pool each entry of X is, shape (length,)."""
+        size = len(self.tables[call.table].pool)
+        repeats = layout_of(call).repeats
+        return (call.start + np.arange(call.length) * (not repeats)) % size
+
+
+def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
+    """What is exported of element types; of all that have bit patterns, if none is named.
+
+    Raises:
+        UserError: a type is not known or has no bit patterns, or the vectors are missing or of another
+            specification.
+    """
+    spec = load_spec()
+    etypes = [spec.element_type(id_) for id_ in dict.fromkeys(types)]
+    for etype in etypes:
+        if etype.width is None:
+            raise UserError(f"{etype.id} has no bit patterns, so there are no vectors of it")
+    return [_of_type(etype) for etype in etypes or spec.element_types if etype.width is not None]
+
+
+def _of_type(etype: ElementType) -> TypeSuite:
+    text = vectors_text(f"{etype.id}.json")
+    document = json.loads(text)
+    if document["spec_sha256"] != load_spec().digest or document["spec_sha256"] != load_oracle().SPEC_DIGEST:
+        raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
+    special = np.array(special_patterns(etype), bits_type(etype.id))
+    tables = (
+        _table(etype, special, *bounds_of(etype)),
+        _table(etype, _wide_pool(etype), *covering_bounds(etype, _WIDE_BOUNDS)),
+    )
+    return TypeSuite(etype, document, text, tables, tuple(_calls(etype, tables)))
+
+
+def vectors_text(name: str) -> str:
+    """A file of generated/vectors; UserError if it cannot be read."""
+    path = repo_file(f"{VECTORS}/{name}")
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        what = f"the vectors cannot be read: {error.strerror}"
+        raise UserError(what, str(path), "run `sonnx-clip generate`") from error
+
+
+def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:
+    found = tabulate(etype, pool, lower, upper)
+    also = flags(etype, pool[None, :], lower[:, None], upper[:, None], found.due)
+    return GrantedTable(found.pool, found.lower, found.upper, found.due, found.classes, also)
+
+
+def _wide_pool(etype: ElementType) -> Array:
+    """Every pattern of 8 bits; else special values, quarters or whole numbers about 0, and random ones."""
+    bits = bits_type(etype.id)
+    assert etype.width is not None
+    if etype.width == 8:
+        return np.arange(256, dtype=bits)
+    step = 4 if etype.family == "float" else 1
+    lowest = 0 if etype.id.startswith("u") else -_EVERYDAY
+    everyday = [int(encode(f"{n / step:g}", etype)) for n in range(lowest, _EVERYDAY + 1)]
+    random = np.random.PCG64(_SEED).random_raw(_RANDOM).astype(bits)
+    return np.array(list(dict.fromkeys([*special_patterns(etype), *everyday, *random.tolist()])), bits)
+
+
+def _calls(etype: ElementType, tables: tuple[GrantedTable, ...]) -> Iterator[SuiteCall]:
+    """Every pair with the whole pool, every layout and every length with some pairs, and long calls."""
+    special, wide = tables
+    size, pairs = len(special.pool), len(special.lower)
+    covering = len(covering_bounds(etype, 0)[0])  # the first pairs of `bounds_of` are these
+    for pair in range(pairs):
+        yield SuiteCall(0, pair, PLAIN.id, size, 0)
+    number = 0
+    for layout in LAYOUTS[1:]:
+        for pair in range(covering):
+            number += 1
+            yield SuiteCall(0, pair, layout.id, layout.length or 0, _start(number, size))
+    for length in LENGTHS:
+        number += 1
+        yield SuiteCall(0, number % pairs, PLAIN.id, length, _start(number, size))
+    for pair in range(len(wide.lower)):
+        yield SuiteCall(1, pair, PLAIN.id, LONG, 0)
+
+
+def _start(number: int, size: int) -> int:
+    """Knuth's multiplicative hash, as in the plan of the checker: no regularity of the pairs matters."""
+    return (number * 2654435761 % 2**32) * size >> 32
+
+
+@cache
+def granted() -> tuple[Granted, ...]:
+    """Every latitude with its flag, and what it accepts: asked of the oracle, on the special values.
+
+    Raises:
+        AssertionError: a latitude accepts zeros and NaNs, so that one flag would not say which.
+    """
+    etype = load_spec().element_type("float16")
+    pool = np.array(special_patterns(etype), bits_type(etype.id))
+    table = tabulate(etype, pool, *bounds_of(etype))
+    found = []
+    for index, entry in enumerate(load_spec().latitude):
+        zero, nan = _accepted(
+            etype, entry.id, pool[None, :], table.lower[:, None], table.upper[:, None], table.due
+        )
+        assert zero.any() != nan.any(), (
+            f"the latitude {entry.id} accepts {'both' if zero.any() else 'nothing'}"
+        )
+        accepts = OTHER_ZERO if zero.any() else ANY_NAN
+        found.append(Granted(1 << index, entry.id, accepts, entry.reason, entry.always))
+    return tuple(found)
+
+
+def flags(etype: ElementType, x: Array, lower: Array, upper: Array, due: Array) -> Array:
+    """What else is acceptable, as flags; all arguments are bits, and broadcast to the shape of `due`."""
+    also = np.zeros(due.shape, np.uint8)
+    if etype.family == "float":
+        for one in granted():
+            zero, nan = _accepted(etype, one.id, x, lower, upper, due)
+            also |= np.where(zero if one.accepts == OTHER_ZERO else nan, one.flag, 0).astype(np.uint8)
+    return also
+
+
+def _accepted(
+    etype: ElementType, latitude: str, x: Array, lower: Array, upper: Array, due: Array
+) -> tuple[Array, Array]:
+    """Where a latitude accepts the other zero, and where it accepts NaN."""
+    dtype = numpy_type(etype.id)
+    accepts = load_oracle().LATITUDE["float"][latitude]
+    values = [part.view(dtype) for part in (x, lower, upper, due)]
+    sign = due.dtype.type(1 << (8 * due.itemsize - 1))
+    other, nan = (due ^ sign).view(dtype), np.full(due.shape, np.nan, dtype)
+    with np.errstate(invalid="ignore"):
+        zero = (values[3] == 0) & accepts(*values, other)
+    return zero, np.broadcast_to(accepts(*values, nan), due.shape)
+
+
+def layout_of(call: SuiteCall) -> Layout:
+    """The layout of a call."""
+    return next(layout for layout in LAYOUTS if layout.id == call.layout)
+
+
+def arranged(call: SuiteCall, entries: Array) -> Array:
+    """The entries of X as the layout of a call has them; results are told in C order."""
+    return layout_of(call).arrange(entries)

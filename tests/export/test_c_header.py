@@ -1,0 +1,85 @@
+"""The exported headers: a strict compiler is silent, our kernels are right by them, a wrong one is not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.export.write_export import write_export
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TYPES = {etype.id: etype for etype in load_spec().element_types if etype.width is not None}
+FLAGS = ("-std=c99", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror")
+
+
+@pytest.fixture(scope="module")
+def headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("headers") / "vectors"
+    write_export("c-header", folder)
+    return folder
+
+
+@pytest.fixture(params=["gcc", "clang"])
+def compiler(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name if shutil.which(name) else pytest.skip(f"{name} is not installed")
+
+
+def in_c(type_id: str) -> str:
+    known = {"float32": "float", "float64": "double", "float16": "uint16_t", "bfloat16": "uint16_t"}
+    return known.get(type_id, f"{type_id}_t")
+
+
+def ran(
+    compiler: str, headers: Path, type_id: str, source: str, *more: str
+) -> subprocess.CompletedProcess[str]:
+    program = headers.parent / f"{compiler}_{type_id}"
+    options = [f"-DTYPE={type_id}", f"-DT={in_c(type_id)}", f"-DWIDTH={TYPES[type_id].width}"]
+    options += [f"-DCLIP=sonnx_clip_{type_id}", f"-I{headers}", f"-I{repo_file('generated/c')}", *more]
+    sources = [str(repo_file("harness/vectors.c")), source, "-o", str(program)]
+    built = subprocess.run(
+        [compiler, *FLAGS, *options, *sources], capture_output=True, text=True, check=False
+    )
+    assert (built.returncode, built.stderr) == (0, "")
+    return subprocess.run([program], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("type_id", TYPES)
+def test_our_kernels_are_right(compiler: str, headers: Path, type_id: str) -> None:
+    done = ran(
+        compiler, headers, type_id, str(repo_file(f"generated/c/sonnx_clip_{type_id}.c")), "-DPOLICY=0u"
+    )
+    said = re.fullmatch(rf"{type_id}: (\d+) results of (\d+) calls, 0 wrong\n", done.stdout)
+    assert said, done.stdout
+    assert int(said[1]) > 500_000
+    assert int(said[2]) > 300
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("type_id", "old", "new", "policies"),
+    [
+        ("int8", "(max < min)", "(0)", {"DEFAULT", "STRICT"}),
+        ("float16", "(less_than(max, min))", "(0)", {"DEFAULT", "STRICT"}),
+        ("float32", "x <= min", "x < min", {"STRICT"}),  # the sign of a zero
+    ],
+)
+def test_a_wrong_kernel_is_found(
+    compiler: str, headers: Path, tmp_path: Path, type_id: str, old: str, new: str, policies: set[str]
+) -> None:
+    text = repo_file(f"generated/c/sonnx_clip_{type_id}.c").read_text()
+    assert old in text
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(text.replace(old, new))
+    for policy in ("DEFAULT", "STRICT"):
+        done = ran(compiler, headers, type_id, str(wrong), f"-DPOLICY=SONNX_CLIP_{policy}", "-Wno-unused")
+        assert done.returncode == (1 if policy in policies else 0), done.stdout
+        assert ("wrong: " in done.stdout) == (policy in policies)

@@ -1,0 +1,267 @@
+"""The exported directories, executed by ONNX's own runner: on two backends, and on planted wrong ones."""
+
+from __future__ import annotations
+
+import json
+import re
+import unittest
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import onnxruntime.backend
+import pytest
+from onnx.backend.base import Backend, BackendRep
+from onnx.reference import ReferenceEvaluator
+
+from sonnx_clip import clip
+from sonnx_clip.conform.model_forms.axes import BOUNDS, RANKS, SHAPES
+from sonnx_clip.export.write_export import write_export
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+from tests.export.read_npz import judge
+from tests.meta import planted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+PAGE = repo_file("docs/export.md").read_text()
+SPEC = load_spec()
+TYPES = [etype for etype in SPEC.element_types if etype.width is not None]
+OPSET = 26  # the newest that onnxruntime serves
+
+
+def runner() -> Any:
+    """The class of the page."""
+    text = next(
+        block for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "ClipTests" in block
+    )
+    found: dict[str, Any] = {"__name__": __name__}
+    exec(text, found)
+    return found["ClipTests"]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("onnx") / "vectors"
+    write_export("onnx-backend", folder, newest=OPSET)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def told(exported: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((exported / "manifest.json").read_text())["directories"]
+    return found
+
+
+class Rep(BackendRep):
+    """A model of one Clip with its constants, whose Clip is a function."""
+
+    calls = 0
+
+    def __init__(self, model: onnx.ModelProto, function: Callable[..., Any]) -> None:
+        nodes = {n.output[0]: n.attribute[0].t for n in model.graph.node if n.op_type == "Constant"}
+        tensors = {t.name: t for t in model.graph.initializer} | nodes
+        self.constants = {name: onnx.numpy_helper.to_array(t) for name, t in tensors.items()}
+        self.names = [i.name for i in model.graph.input]
+        self.function = function
+
+    def run(self, inputs: list[Any], **_: Any) -> tuple[Any, ...]:
+        Rep.calls += 1
+        values = self.constants | dict(zip(self.names, inputs, strict=True))
+        return (self.function(*(values[name] for name in "xlm")),)
+
+
+def backend(function: Callable[..., Any]) -> type[Backend]:
+    class Ours(Backend):
+        @classmethod
+        def prepare(cls, model: Any, *_: Any, **__: Any) -> Any:
+            return Rep(model, function)
+
+        @classmethod
+        def supports_device(cls, device: str) -> bool:
+            return device == "CPU"
+
+    return Ours
+
+
+class Reference(Backend):
+    """onnx's reference evaluator, of which onnx has no backend."""
+
+    @classmethod
+    def prepare(cls, model: Any, *_: Any, **__: Any) -> Any:
+        evaluator = ReferenceEvaluator(model)
+
+        class Rep(BackendRep):
+            def run(self, inputs: list[Any], **_: Any) -> tuple[Any, ...]:
+                return tuple(evaluator.run(None, dict(zip(evaluator.input_names, inputs, strict=True))))
+
+        return Rep()
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        return device == "CPU"
+
+
+def outcome(of: Any, folder: Path, *patterns: str) -> tuple[set[str], set[str], set[str]]:
+    """The directories that pass, fail and end in an error, of those whose names match a pattern."""
+    tests = runner()(of, folder)
+    for pattern in patterns:
+        tests.include(pattern)
+    every: set[str] = set()
+
+    class Result(unittest.TestResult):
+        def addSuccess(self, test: unittest.TestCase) -> None:
+            every.add(name(test))
+
+    def name(test: Any) -> str:
+        return test.id().rpartition(".")[2].removesuffix("_cpu")
+
+    result = Result()
+    with np.errstate(all="ignore"):
+        tests.test_suite.run(result)
+    return every, {name(test) for test, _ in result.failures}, {name(test) for test, _ in result.errors}
+
+
+def test_the_runner_of_the_page_executes_every_data_set(exported: Path, told: list[dict[str, Any]]) -> None:
+    Rep.calls = 0
+    passed, failed, errors = outcome(backend(clip), exported)
+    assert not failed | errors
+    assert passed == {one["directory"].rpartition("/")[2] for one in told}
+    assert Rep.calls == sum(one["data_sets"] for one in told)
+
+
+def test_each_class_of_each_type_has_its_directory(told: list[dict[str, Any]]) -> None:
+    abouts = {(one["type"], one["about"]) for one in told}
+    assert {(t.id, c.id) for t in TYPES for c in SPEC.classes_of(t.family)} <= abouts
+    assert {(one["type"], one["about"]) for one in told if one["two_answers"]} == {
+        (t.id, "inverted_nan") for t in TYPES if t.family == "float"
+    }
+
+
+def traits(told: list[dict[str, Any]], type_id: str) -> Iterator[tuple[Any, ...]]:
+    for one in told:
+        if one["about"] == "form" and one["type"] == type_id:
+            yield tuple(one["form"][key] for key in ("bounds", "shape", "rank", "opset"))
+
+
+def test_each_two_traits_meet_in_a_form_and_all_is_every_form(
+    told: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    def pairs(forms: set[tuple[Any, ...]]) -> set[Any]:
+        return {(a, f[a], b, f[b]) for f in forms for a in range(4) for b in range(a)}
+
+    write_export("onnx-backend", tmp_path / "all", ["int8"], "all", 14)
+    every = set(traits(json.loads((tmp_path / "all/manifest.json").read_text())["directories"], "int8"))
+    wanted = {
+        (b, s, r, o) for b in BOUNDS for s in SHAPES for r in RANKS for o in (13, 14) if r or s != "symbolic"
+    }
+    assert every == wanted
+    for etype in TYPES:
+        found = {(*form[:3], {OPSET: 14}.get(form[3], 13)) for form in traits(told, etype.id)}
+        assert pairs(found) == pairs(wanted)
+
+
+def test_the_models_are_what_onnx_accepts(exported: Path) -> None:
+    refused = []
+    for file in sorted((exported / "sonnx-clip").glob("*_int8_*/model.onnx")):
+        try:
+            onnx.checker.check_model(onnx.load(file), full_check=True)
+        except onnx.checker.ValidationError:
+            refused.append(file.parent.name)
+    assert refused
+    assert all("_no_rank_" in name for name in refused)
+
+
+@pytest.mark.parametrize(
+    ("name", "type_id", "failing"),
+    [
+        ("swapped_bounds", "float32", {"high_ordinary", "bounds", "lengths", "layouts_rank2"}),
+        ("low_before_inverted", "int16", {"inverted_ordinary", "bounds"}),
+        ("nan_max_propagates", "bfloat16", {"low_max_nan", "inside_both_nan"}),
+        ("wrong_above_1024", "float64", {"lengths"}),
+        ("tail_of_seven", "float32", {"lengths", "layouts_rank1"}),
+        ("rank_2_by_columns", "float32", {"layouts_rank2"}),
+        ("wider_type", "float32", {"inside_ordinary"}),
+        ("refuses_nan_bounds", "float32", {"inside_both_nan"}),
+    ],
+)
+def test_a_wrong_backend_fails(name: str, type_id: str, failing: set[str], exported: Path) -> None:
+    passed, failed, errors = outcome(backend(getattr(planted, name)), exported, f"_{type_id}_")
+    found = {one.removeprefix(f"test_sonnx_clip_{type_id}_") for one in failed | errors}
+    assert failing <= found
+    assert len(passed) + len(found) > 30
+
+
+def test_a_wrong_answer_in_one_form_alone_fails_there(exported: Path) -> None:
+    def wrong(x: Any, l: Any, m: Any) -> Any:
+        return planted.ignores_upper(x, l, m) if x.ndim == 4 else clip(x, l, m)
+
+    _, failed, _ = outcome(backend(wrong), exported, "_int32_")
+    assert {name for name in failed if "_form_" in name}
+    assert all("_rank4" in name for name in failed)
+
+
+def beyond_float64(x: Any, l: Any, m: Any) -> Any:
+    """Rounded to what float64 holds."""
+    y = clip(x, l, m)
+    far = y > 2**63 - 2**11  # what would be rounded beyond the type
+    return np.where(far, y, y.astype(np.float64).astype(np.int64))
+
+
+def next_bfloat16(x: Any, l: Any, m: Any) -> Any:
+    """Wrong in the last bit of normal numbers."""
+    bits = clip(x, l, m).view(np.uint16)
+    exponent = bits & 0x7F80
+    return (bits ^ ((exponent != 0) & (exponent < 0x7F00))).view(x.dtype)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "type_id"),
+    [
+        (planted.clears_sign_of_zero, "float32"),
+        (planted.loses_payload, "float32"),
+        (beyond_float64, "int64"),
+        (next_bfloat16, "bfloat16"),
+    ],
+)
+def test_what_the_page_says_the_runner_does_not_see(
+    wrong: Any, type_id: str, exported: Path, npz: Path
+) -> None:
+    passed, failed, errors = outcome(backend(wrong), exported, f"_{type_id}_")
+    assert len(passed) > 30
+    assert not failed | errors
+    assert judge(npz, type_id, wrong, "bits").wrong
+
+
+def test_the_latitude_for_inverted_bounds_is_left_out_by_its_name(exported: Path) -> None:
+    def body(x: Any, l: Any, m: Any) -> Any:
+        return (
+            np.where(x != x, x, clip(x, l, m)) if x.dtype.kind == "f" and l == l and m == m else clip(x, l, m)
+        )
+
+    with np.errstate(invalid="ignore"):
+        _, failed, errors = outcome(backend(body), exported, "_float32_")
+    assert failed | errors == {"test_sonnx_clip_float32_inverted_nan"}
+
+
+def test_what_the_page_says_of_the_runtimes(exported: Path) -> None:
+    """The deviations are findings about the runtimes; the page has their numbers for these versions."""
+    said = {}
+    for name, of in (("onnx's reference evaluator", Reference), ("onnxruntime", onnxruntime.backend)):
+        passed, failed, errors = outcome(of, exported)
+        said[name] = f"{name}: {len(passed)} pass, {len(failed)} fail, {len(errors)} end in an error"
+        if name == "onnxruntime":
+            types = Counter(one.split("_")[3] for one in failed)
+            assert types == {"float16": 1, "float32": 1, "float64": 1, "int64": 2}
+            assert {"int16", "uint16", "bfloat16"} <= {one.split("_")[3] for one in errors}
+            rest = {one for one in errors if one.split("_")[3] not in ("int16", "uint16", "bfloat16")}
+            assert rest
+            assert all("_no_rank_" in one for one in rest)
+        else:
+            assert passed
+            assert all("float" in one for one in failed)
+    if onnx.__version__ == "1.23.2" and onnxruntime.__version__ == "1.31.1":
+        assert all(f"    {line}\n" in PAGE for line in said.values()), said

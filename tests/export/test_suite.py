@@ -1,0 +1,182 @@
+"""What is exported: every format tells the same, the manifest counts it, and all of it is reached."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from sonnx_clip import clip
+from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
+from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.export import suite as suites
+from sonnx_clip.export.npz_arrays import vector_operands
+from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, flags, granted, suite
+from sonnx_clip.export.write_export import write_export
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+from tests.export.read_npz import arranged, judge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPEC = load_spec()
+TYPES = [etype.id for etype in SPEC.element_types if etype.width is not None]
+FORMATS = ("npz", "json", "c-header")
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_manifest_names_every_file_and_says_of_what_it_is(form: str, tmp_path: Path) -> None:
+    out = tmp_path / "deep/out"
+    line = write_export(form, out)  # type: ignore[arg-type]
+    told = manifest(out)
+    assert (told["kind"], told["format"], told["spec_sha256"]) == ("sonnx-clip export", form, SPEC.digest)
+    for entry in told["files"]:
+        content = (out / entry["file"]).read_bytes()
+        assert (hashlib.sha256(content).hexdigest(), len(content)) == (entry["sha256"], entry["bytes"])
+    assert {p.name for p in out.iterdir()} == {e["file"] for e in told["files"]} | {"manifest.json"}
+    vectors, calls = (sum(one[key] for one in told["types"]) for key in ("vectors", "calls"))
+    assert line == f"{vectors:,} vectors and {calls:,} calls of 12 element types are in {out}"
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+    assert out.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("type_id", TYPES)
+def test_our_own_clip_is_right_to_the_bit_and_all_that_is_counted_is_compared(
+    type_id: str, npz: Path
+) -> None:
+    found = judge(npz, type_id, clip, "bits")
+    (told,) = [one for one in manifest(npz)["types"] if one["type"] == type_id]
+    assert found.wrong == {}
+    assert found.compared == sum(one["vectors"] + one["results"] for one in told["classes"].values())
+    assert set(told["classes"]) == {c.id for c in SPEC.classes_of(SPEC.element_type(type_id).family)}
+    assert all(one["vectors"] >= 5 and one["results"] > 20 for one in told["classes"].values())
+
+
+def test_every_layout_and_every_length_of_the_checker_is_there() -> None:
+    for one in suite():
+        layouts = Counter(call.layout for call in one.calls)
+        assert set(layouts) == {layout.id for layout in LAYOUTS}
+        assert min(layouts.values()) >= 4  # pairs of bounds that together reach every class
+        lengths = {call.length for call in one.calls if call.layout == "contiguous"}
+        assert lengths >= {*LENGTHS, LONG}
+        assert {call.pair for call in one.calls if call.table == 0} == set(range(len(one.tables[0].lower)))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.id)
+def test_what_the_manifest_says_of_a_layout_makes_the_same_array(layout: Any, npz: Path) -> None:
+    (told,) = [one for one in manifest(npz)["layouts"] if one["id"] == layout.id]
+    entries = np.arange(100, 100 + (8 if layout.length is None else layout.length), dtype=np.uint64)
+    wanted, found = layout.arrange(entries), arranged(entries, told)
+    assert np.array_equal(wanted, found)
+    assert (wanted.shape, wanted.strides if wanted.size else ()) == (
+        found.shape,
+        found.strides if found.size else (),
+    )
+    assert wanted.flags.aligned == found.flags.aligned
+
+
+def test_flags_say_what_the_committed_vectors_accept() -> None:
+    assert {one.id: one.accepts for one in granted()} == {
+        "zero-sign": OTHER_ZERO, "nan-payload": ANY_NAN, "nan-inverted": ANY_NAN,
+    }  # fmt: skip
+    for one in suite():
+        wanted = []
+        for vector in one.vectors:
+            ids = {entry["latitude"] for entry in vector["acceptable"]}
+            wanted.append(sum(g.flag for g in granted() if g.id in ids))
+        assert flags(one.etype, *vector_operands(one)).tolist() == wanted
+
+
+def test_an_answer_that_no_flag_can_tell_is_not_accepted() -> None:
+    """Flags know the other zero and NaN: of all special values a latitude accepts no further one."""
+    oracle = suites.load_oracle()
+    for one in suite(["float16", "float64"]):
+        table, dtype = one.tables[0], numpy_type(one.etype.id)
+        x, l, m = (a.view(dtype) for a in (table.pool[None, :], table.lower[:, None], table.upper[:, None]))
+        for pattern in special_patterns(one.etype):
+            answer = np.full(table.due.shape, pattern, bits_type(one.etype.id)).view(dtype)
+            accepted = np.zeros(table.due.shape, bool)
+            for accepts in oracle.LATITUDE["float"].values():
+                accepted |= accepts(x, l, m, table.due.view(dtype), answer)
+            accepted &= answer.view(table.due.dtype) != table.due
+            zero = (answer == 0) & (table.due.view(dtype) == 0)
+            with np.errstate(invalid="ignore"):
+                assert not np.any(accepted & ~zero & (answer == answer))
+
+
+def test_json_tells_what_npz_tells_and_meets_its_schemas(npz: Path, tmp_path: Path) -> None:
+    write_export("json", tmp_path / "out", ["float16", "uint8"])
+    for type_id in ("float16", "uint8"):
+        text = (tmp_path / f"out/{type_id}.json").read_bytes()
+        assert text == repo_file(f"generated/vectors/{type_id}.json").read_bytes()
+        for name, schema in (
+            (f"{type_id}.json", "schema.json"),
+            (f"{type_id}.calls.json", "calls.schema.json"),
+        ):
+            validator = Draft202012Validator(json.loads((tmp_path / "out" / schema).read_text()))
+            document = json.loads((tmp_path / "out" / name).read_text())
+            validator.validate(document)
+            assert not validator.is_valid(document | {"more": 1})
+        with np.load(npz / f"{type_id}.npz") as arrays:
+            assert document["classes"] == arrays["classes"].tolist()
+            for table in document["tables"]:
+                for key in ("pool", "min", "max", "expected"):
+                    found = np.vectorize(lambda text: int(text, 16))(table[key])
+                    assert np.array_equal(found, arrays[f"{table['id']}_{key}"])
+                for key in ("class", "also"):
+                    assert np.array_equal(table[key], arrays[f"{table['id']}_{key}"])
+            for key in ("pair", "layout", "length", "start"):
+                assert [call[key] for call in document["calls"]] == arrays[f"call_{key}"].tolist()
+            tables = arrays["tables"][arrays["call_table"]].tolist()
+            assert [call["table"] for call in document["calls"]] == tables
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_bytes_each_time(form: str, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_export(form, tmp_path / name, ["int8", "bfloat16"])  # type: ignore[arg-type]
+    files = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert len(files) >= 3
+    for file in files:
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("types", "says"), [(["real"], "real has no bit patterns"), (["float8"], "there is no `float8`")]
+)
+def test_bad_types_are_one_message_and_nothing_is_written(
+    types: list[str], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=says):
+        write_export("json", tmp_path / "out", ["int8", *types])
+    assert not (tmp_path / "out").exists()
+
+
+def test_vectors_of_another_specification_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = repo_file("generated/vectors/int8.json").read_text().replace(SPEC.digest, "0" * 64)
+    (tmp_path / "int8.json").write_text(other)
+    monkeypatch.setattr(suites, "repo_file", lambda name: tmp_path / name.rpartition("/")[2])
+    with pytest.raises(UserError, match="run `sonnx-clip generate`"):
+        write_export("npz", tmp_path / "out", ["int8"])
+
+
+def test_missing_vectors_are_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suites, "repo_file", lambda name: tmp_path / name)
+    with pytest.raises(UserError, match="the vectors cannot be read: No such file"):
+        write_export("npz", tmp_path / "out", ["int8"])

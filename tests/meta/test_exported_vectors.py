@@ -1,0 +1,126 @@
+"""The exported vectors alone kill every planted wrong implementation that is wrong on values."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform.dtypes import numpy_type
+from sonnx_clip.export import suite as suites
+from sonnx_clip.export.suite import suite
+from sonnx_clip.export.write_export import write_export
+from tests.export.conftest import npz
+from tests.export.read_npz import judge
+from tests.meta import planted
+from tests.meta.numpy_bugs import BUGS, Bug
+from tests.meta.test_implementations import CAUGHT, COVERED
+from tests.trace.planted import planted as wrong_kernels
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["npz"]
+
+# Their results are right; they harm the memory of others, or refuse what may be refused.
+NOT_ON_VALUES = {
+    "right", "loses_payload",  # no payload is due
+    "returns_one_buffer", "overwrites_bounds_in_c", "overwrites_x_in_c", "overwrites_bounds", "writes_into_x",
+    "refuses_what_is_not_aligned", "refuses_rank_0",
+}  # fmt: skip
+# These end the process or hang: tests/meta/test_deaths.py.
+DEADLY = {"segfaults", "aborts", "exits", "hangs"}
+HELPERS = {"bits", "chosen", "clip"}
+# In which type, where `CAUGHT` names none.
+MORE = {
+    "wrong_where_not_aligned": "int32", "wrong_only_when_very_long": "int16", "refuses_bfloat16": "bfloat16",
+}  # fmt: skip
+
+EVERY = {
+    name
+    for name, function in inspect.getmembers(planted, inspect.isfunction)
+    if not name.startswith("_") and name not in HELPERS | DEADLY
+}
+CASES = sorted(
+    {(name, dtype) for name, dtype in CAUGHT if name not in NOT_ON_VALUES}
+    | {(n, MORE.get(n, "float32")) for n in EVERY - NOT_ON_VALUES - COVERED.keys() - {n for n, _ in CAUGHT}}
+)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_a_wrong_implementation_is_killed(name: str, dtype: str, npz: Path) -> None:
+    found = judge(npz, dtype, getattr(planted, name))
+    assert found.wrong
+    untouched = CAUGHT[name, dtype][1] if (name, dtype) in CAUGHT else set()
+    assert not untouched & found.wrong.keys()
+
+
+@pytest.mark.parametrize("name", sorted(COVERED))
+def test_what_latitude_covers_is_killed_by_the_strict_policy_alone(name: str, npz: Path) -> None:
+    assert judge(npz, "float32", getattr(planted, name)).wrong == {}
+    assert judge(npz, "float32", getattr(planted, name), "strict").wrong.keys() >= COVERED[name][0]
+
+
+@pytest.mark.parametrize("name", sorted(NOT_ON_VALUES))
+def test_what_is_not_wrong_on_values_is_not_killed(name: str, npz: Path) -> None:
+    """So the list hides no survivor; what refuses is wrong in the layout alone that it may refuse."""
+    wrong = judge(npz, "float32", getattr(planted, name)).wrong
+    refused = {"refuses_what_is_not_aligned": "unaligned", "refuses_rank_0": "0-d"}
+    assert all(f", {refused[name]}, " in told for told in wrong.values()) if name in refused else wrong == {}
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_wrong_kernel_of_numpy_is_killed(
+    bug: Bug, npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = wrong_kernels(tmp_path, monkeypatch, {bug.module: (bug.old, bug.new)})
+
+    def clip(x: Any, low: Any, high: Any, *, in_place: bool = False) -> Any:
+        plan = wrong.planners[x.dtype](low[()], high[()])
+        entries = x.reshape(-1).copy()
+        out = entries if in_place else np.empty_like(entries)
+        if entries.size:
+            plan.kernel(entries, np.array(plan.lower), np.array(plan.upper), out)
+        return out.reshape(x.shape)
+
+    types = {id_.partition(".")[0] for id_ in bug.caught_by}
+    found = [
+        judge(npz, type_id, lambda *operands, way=way: clip(*operands, in_place=way), "bits")
+        for type_id in sorted(types)
+        for way in (False, True)
+    ]
+    assert any(one.wrong for one in found)
+    assert all(one.compared > 1000 for one in found)
+
+
+def test_vectors_that_are_all_one_kill_little(
+    npz: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What decides is what is in them: without NaN bounds and without lengths the same mistakes live."""
+    one = suite(["float32"])[0]
+    pair = int(np.flatnonzero(one.tables[0].upper.view(numpy_type("float32")) > 0)[0])
+    calls = (next(c for c in one.calls if c.pair == pair and c.length == 33),)
+    poor = suites.TypeSuite(
+        one.etype, one.document | {"vectors": one.vectors[:1]}, one.text, one.tables, calls
+    )
+    monkeypatch.setattr("sonnx_clip.export.write_export.suite", lambda _: [poor])
+    write_export("npz", tmp_path / "poor")
+    for name in ("tail_of_seven", "wrong_above_1024", "nan_min_propagates"):
+        assert judge(npz, "float32", getattr(planted, name)).wrong
+        assert not judge(tmp_path / "poor", "float32", getattr(planted, name)).wrong
+
+
+def test_a_changed_expectation_is_seen(npz: Path, tmp_path: Path) -> None:
+    """The reader compares: a right function is wrong by a file of which one number was changed."""
+    shutil.copytree(npz, tmp_path / "changed")
+    with np.load(npz / "int8.npz") as file:
+        arrays = dict(file)
+    arrays["special_expected"][0, 0] ^= 1
+    np.savez(tmp_path / "changed/int8.npz", **arrays)
+    assert judge(npz, "int8", planted.right).wrong == {}
+    assert judge(tmp_path / "changed", "int8", planted.right).wrong
+    assert json.loads((npz / "manifest.json").read_text())["format"] == "npz"
