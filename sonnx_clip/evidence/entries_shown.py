@@ -16,6 +16,7 @@ from sonnx_clip.explain.interpretation import shown_by
 from sonnx_clip.language import encode, unparse
 from sonnx_clip.spec import class_of
 from sonnx_clip.spec.dialect_examples import ComputedBy, bounds_of
+from sonnx_clip.spec.sections import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,17 +45,9 @@ class Materials:
 
 
 def entries_of(found: Materials) -> Iterator[Entry]:
-    """Every entry of which evidence must speak, in the order of the file; then classes, latitude, types."""
-    yield from _restrictions(found)
-    yield from _constraints(found)
-    yield from _cases(found)
-    yield from _properties(found)
-    yield from _examples(found)
-    yield from _classes(found)
-    yield from _latitude(found)
-    yield from _readings(found)
-    yield from _dialects(found)
-    yield from _element_types(found)
+    """Every entry that the evidence shows, section by section."""
+    for section in SHOWN:
+        yield from _MAKERS[section.name](found)
 
 
 def _restrictions(found: Materials) -> Iterator[Entry]:
@@ -223,6 +216,13 @@ def _element_types(found: Materials) -> Iterator[Entry]:
             facts=tuple((place, name or "none") for place, name in names.items()),
             families=(entry.family,), except_types=others,
         )  # fmt: skip
+
+
+_MAKERS: dict[str, Callable[[Materials], Iterator[Entry]]] = {
+    "restrictions": _restrictions, "constraints": _constraints, "cases": _cases, "properties": _properties,
+    "examples": _examples, "classes": _classes, "latitude": _latitude, "readings": _readings,
+    "dialects": _dialects, "element_types": _element_types,
+}  # fmt: skip
 
 
 def _refutation(entry: Any) -> tuple[tuple[str, str], ...]:

@@ -6,7 +6,7 @@ Ids are those of spec/clip.yaml, of the obligations (``float32.total``) and of t
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -20,20 +20,13 @@ from sonnx_clip.prove.provers import Verdict as ProverVerdict
 from sonnx_clip.prove.standing import Kind as Standing
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage_file import Sort
+from sonnx_clip.spec.sections import SHOWN
 from sonnx_clip.spec.sentences import Kind as WordsKind
 
-Section: TypeAlias = Literal[
-    "restrictions",
-    "constraints",
-    "cases",
-    "properties",
-    "examples",
-    "classes",
-    "latitude",
-    "readings",
-    "dialects",
-    "element_types",
-]
+if TYPE_CHECKING:
+    Section: TypeAlias = str
+else:  # the schema lists them
+    Section = Literal[tuple(section.name for section in SHOWN)]
 CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
 """The weakest status of the obligations of a cell; ``gap``: one is expected and there is none."""
 

@@ -11,9 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sonnx_clip.conform.dialects.comparison_record import STATES
 from sonnx_clip.conform.dialects.comparison_table import where
 from sonnx_clip.evidence import picture, reading_picture
-from sonnx_clip.evidence.view import SECTION_WORDS, VERDICT_GLYPHS, View
+from sonnx_clip.evidence.view import VERDICT_GLYPHS, View
 from sonnx_clip.explain import dialects_text
 from sonnx_clip.explain.dialects_table import dialect_table
+from sonnx_clip.spec.sections import SHOWN
 
 if TYPE_CHECKING:
     from sonnx_clip.evidence.evidence_model import Evidence
@@ -52,7 +53,7 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
             evidence=evidence,
             view=view,
             verdict_glyphs=VERDICT_GLYPHS,
-            section_words=SECTION_WORDS,
+            section_words={section.name: section.about for section in SHOWN},
             picture_type=picture.TYPE,
             panels=picture.panels(spec),
             special=picture.special_table(spec),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.runtimes import RUNTIMES
 from sonnx_clip.evidence.evidence_model import Obligations, Road, SourceItem, Statements
+from sonnx_clip.spec.sections import BY_NAME, SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage_file import Coverage
 
-OF_THE_PAGE = ("restrictions", "constraints", "cases", "examples")
-"""The sections whose entries are statements of the page; `properties` are what we conclude from them."""
+_COUNTED = {"of_page": "of the page", "ours": "ours", "findings": "findings", "readings": "readings"}
 
 
 def statements_of(entries: Sequence[Entry]) -> Statements:
     """How many statements of the page and conclusions of ours hold, and how many are repaired."""
-    of_page = [e for e in entries if e.requirement and e.section in OF_THE_PAGE]
-    ours = [e for e in entries if e.requirement and e.section not in OF_THE_PAGE]
+    required = [(BY_NAME[e.section].weight, e) for e in entries if e.requirement]
+    of_page = [e for weight, e in required if weight == "of the page"]
+    ours = [e for weight, e in required if weight == "ours"]
     return Statements(
         of_page=len(of_page),
         of_page_refuted=sum(_refuted(e) for e in of_page),
@@ -43,18 +44,14 @@ def _refuted(entry: Entry) -> bool:
 
 def obligations_of(spec: Spec, obligations: Sequence[ObligationEvidence]) -> Obligations:
     """Of what the obligations speak: each is counted once, under the first of these that fits."""
-    by_section: Mapping[str, set[str]] = {
-        "of_page": {r.id for r in spec.requirements() if r.section in OF_THE_PAGE},
-        "ours": {r.id for r in spec.requirements() if r.section not in OF_THE_PAGE},
-        "findings": {e.id for e in spec.findings},
-        "readings": {e.id for e in spec.readings}
-        | {e.id for e in spec.dialects}
-        | {e.id for e in spec.dialect_examples},
+    by_weight = {
+        name: {e.id for s in SECTIONS if s.weight == weight for e in getattr(spec, s.name)}
+        for name, weight in _COUNTED.items()
     }
-    counts = dict.fromkeys((*by_section, "others"), 0)
+    counts = dict.fromkeys((*by_weight, "others"), 0)
     for o in obligations:
         if o.kind != "smoke":
-            counts[next((name for name, ids in by_section.items() if ids & set(o.shows)), "others")] += 1
+            counts[next((name for name, ids in by_weight.items() if ids & set(o.shows)), "others")] += 1
     return Obligations(**counts)
 
 

@@ -10,6 +10,7 @@ from sonnx_clip.backends.coverage_page import SORTS
 from sonnx_clip.evidence.evidence_model import ALL_TYPES
 from sonnx_clip.evidence.runtime_verdicts import FORMS, worst_shown
 from sonnx_clip.framac.frama_c_record import PROVERS
+from sonnx_clip.spec.sections import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,30 +29,6 @@ if TYPE_CHECKING:
 
     WordsRow = tuple[tuple[str, ...] | None, SourceItem, bool]
 
-SECTION_TITLES = {
-    "restrictions": "Restrictions",
-    "constraints": "Constraints",
-    "cases": "Cases",
-    "properties": "Properties",
-    "examples": "Worked examples",
-    "classes": "Classes",
-    "latitude": "Latitude",
-    "readings": "Readings",
-    "dialects": "Dialects",
-    "element_types": "Element types",
-}
-SECTION_WORDS = {
-    "restrictions": "What a model must meet; `sonnx-clip lint` holds models against them.",
-    "constraints": "What holds of the tensors before or after.",
-    "cases": "The normative definition: for every input exactly one of them applies.",
-    "properties": "What follows from the cases: proved, or refuted by numbers and proved under a condition.",
-    "examples": "The examples of the page, entry by entry, in each element type that can hold them.",
-    "classes": "The cells in which a runtime is judged; a cell in which nothing was compared is a failure.",
-    "latitude": "Where an answer other than that of the cases is acceptable, and is reported as such.",
-    "readings": "Other meanings of the prose, the formula or a library, and exactly where each is the cases.",
-    "dialects": "Versioned definitions of Clip: what each takes, makes of its bounds, and leaves unsaid.",
-    "element_types": "Each meets the axioms of an ordered element type.",
-}
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
 VERDICT_GLYPHS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "refused": "r", "unsupported": "–", "crashed": "!",
@@ -114,8 +91,9 @@ class View:
 
     def sections(self) -> Iterator[tuple[str, str, tuple[Entry, ...]]]:
         """The id and title of each section, with its entries."""
-        for section, title in SECTION_TITLES.items():
-            yield section, title, tuple(e for e in self.evidence.entries if e.section == section)
+        for section in SHOWN:
+            entries = tuple(e for e in self.evidence.entries if e.section == section.name)
+            yield section.name, section.title, entries
 
     def anchor(self, id_: str) -> str | None:
         """Where an entry or a finding stands on the page; None for what is neither."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich import box
 from rich.table import Table
@@ -10,6 +10,7 @@ from rich.table import Table
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.standing import counts
 from sonnx_clip.root.counts import counted, headline
+from sonnx_clip.spec.sections import SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Constraint, Property
 
 _FAMILIES = ("real", "int", "float")
+_ELSEWHERE = ("dialects",)  # docs/dialects.md shows what is proved of them
 
 
 def print_table(console: Console, spec: Spec, proofs: Proofs) -> None:
@@ -60,26 +62,13 @@ _Rows: TypeAlias = list[tuple[str, frozenset[str]]]
 
 def _sections(spec: Spec) -> Iterable[tuple[str, _Rows]]:
     """The rows below each heading: what a row is called, and the ids that it counts."""
-    yield "restrictions", _rows(spec.restrictions)
-    yield "constraints", _rows(spec.constraints)
-    yield "cases", _rows(spec.cases)
-    classes = frozenset(c.id for c in spec.classes)
-    yield "classes", [(f"all {len(classes)} classes", classes)]
-    yield "properties", _rows(spec.properties)
-    yield "latitude", _rows(spec.latitude)
-    yield "readings", _rows(spec.readings)
-    yield "worked examples", _rows(spec.examples)
-    yield "element types", _rows(spec.element_types)
+    for section in sorted(SECTIONS, key=lambda section: section.own_ids):
+        ids = [entry.id for entry in getattr(spec, section.name)]
+        if section.name == "classes":
+            yield "classes", [(f"all {len(ids)} classes", frozenset(ids))]
+        elif section.title and section.name not in _ELSEWHERE:
+            yield section.title.lower(), [(id_, frozenset({id_})) for id_ in ids]
     yield "soundness", [("smoke", frozenset({"smoke"}))]
-
-
-def _rows(entries: Iterable[_Named]) -> _Rows:
-    return [(entry.id, frozenset({entry.id})) for entry in entries]
-
-
-class _Named(Protocol):
-    @property
-    def id(self) -> str: ...
 
 
 def _counts(outcomes: Sequence[Outcome], family_of: Mapping[str, str]) -> list[str]:

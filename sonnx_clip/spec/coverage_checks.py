@@ -12,8 +12,9 @@ from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.coverage_alike import check_alike
 from sonnx_clip.spec.coverage_file import PATH, Answer, Coverage, CoverageFile, Covered
 from sonnx_clip.spec.document import Document, read_text
-from sonnx_clip.spec.finding import Finding, raise_first
+from sonnx_clip.spec.finding import Finding, raise_first, unknown
 from sonnx_clip.spec.quotes import places, quoted
+from sonnx_clip.spec.sections import SECTIONS
 from sonnx_clip.spec.sentences import items, places_of
 from sonnx_clip.spec.structure import validate_as
 
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.sentences import Item
 
 _SHOWN = 90
-_ENTRIES = (
-    "families", "element_types", "restrictions", "constraints", "cases", "definitions", "classes",
-    "properties", "latitude", "readings", "dialects", "examples", "dialect_examples",
-)  # fmt: skip
 
 
 def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
@@ -134,7 +131,7 @@ def _reasons(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
 
 def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Finding]:
     """What answers name is there."""
-    known = {entry.id for section in _ENTRIES for entry in getattr(spec, section)}
+    known = {entry.id for s in SECTIONS if s.answers for entry in getattr(spec, s.name)}
     known |= {f"{dialect.id}/{aspect}" for dialect in spec.whole_dialects for aspect in dialect.says}
     findings = [finding.id for finding in spec.findings]
     for source, answers in file.sources.items():
@@ -146,9 +143,7 @@ def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Fi
                         (*way, "encoded_by", position), f"there is no `{name}`", _nearest(name, known)
                     )
             for position, name in enumerate(answer.disputed_by):
-                if name not in findings:
-                    todo = suggestion(name, findings, "there are")
-                    yield Finding((*way, "disputed_by", position), f"there is no finding `{name}`", todo)
+                yield from unknown((*way, "disputed_by", position), name, findings, "finding")
 
 
 def _nearest(name: str, known: set[str]) -> str:

@@ -13,9 +13,10 @@ from sonnx_clip.spec.dialect_defaults import bound_type, defaults
 from sonnx_clip.spec.dialects import ALWAYS, sayings, taken_over
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.readings import answers, same_value, triples
+from sonnx_clip.spec.sections import unknown_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.dialects import Aspect, Dialect, DialectRow
@@ -52,25 +53,16 @@ def check_dialects(spec: Spec) -> Iterator[Finding]:
 
 
 def _ids(spec: Spec, way: Way, row: DialectRow) -> Iterator[Finding]:
-    types = [etype.id for etype in spec.element_types]
-    readings = [reading.id for reading in spec.readings]
-    pages = [page.id for page in spec.sources]
     for position, id_ in enumerate(row.element_types or ()):
-        yield from _known((*way, "element_types", position), id_, types, "element type")
-    for key, name, ids, sort in (
-        ("reading", row.reading, readings, "reading"),
-        ("answers", row.answers, readings, "reading"),
-        ("equivalence", row.equivalence.to if row.equivalence else None, readings, "reading"),
-        ("page", row.page, pages, "source"),
+        yield from unknown_in(spec, "element_types", (*way, "element_types", position), id_)
+    for key, name, section in (
+        ("reading", row.reading, "readings"),
+        ("answers", row.answers, "readings"),
+        ("equivalence", row.equivalence.to if row.equivalence else None, "readings"),
+        ("page", row.page, "sources"),
     ):
         if name is not None:
-            yield from _known((*way, key), name, ids, sort)
-
-
-def _known(way: Way, id_: str, ids: Iterable[str], sort: str) -> Iterator[Finding]:
-    ids = list(ids)
-    if id_ not in ids:
-        yield Finding(way, f"there is no {sort} `{id_}`", suggestion(id_, ids, "there are"))
+            yield from unknown_in(spec, section, (*way, key), name)
 
 
 def _aspects(way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[Finding]:

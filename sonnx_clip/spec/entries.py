@@ -175,6 +175,11 @@ class Restriction(Part):
         tuple[Source, ...], Field(description="The same in other words, elsewhere on the page.")
     ] = ()
 
+    @property
+    def title(self) -> str:
+        """What it says."""
+        return self.statement
+
 
 class Constraint(Part):
     """What holds of the values of the tensors."""
@@ -331,3 +336,13 @@ class Example(Part):
         tuple[Word, ...], Field(description="The types of the family that lack one of the numbers.")
     ] = ()
     source: Source
+
+    @property
+    def title(self) -> str:
+        """What it is called among statements."""
+        return f"the worked example {self.id}"
+
+    @property
+    def families(self) -> tuple[FamilyId, ...]:
+        """The family of which it speaks."""
+        return (self.family,)

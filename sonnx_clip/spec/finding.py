@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.names import suggestion
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.spec.document import Document, Way
 
@@ -26,6 +28,20 @@ class Finding:
     what: str
     todo: str | None = None
     of_key: bool = False
+
+
+def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Finding]:
+    """A finding if an id is none of those that are there.
+
+    Args:
+        way: the path to the id.
+        id_: what is written there.
+        ids: those that are there.
+        one: what a message calls what has such an id.
+    """
+    known = list(ids)
+    if id_ not in known:
+        yield Finding(way, f"there is no {one} `{id_}`", suggestion(id_, known, "there are"))
 
 
 def raise_first(document: Document, findings: Iterable[Finding]) -> None:

@@ -11,7 +11,7 @@ from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.dialect_defaults import bound_type
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.finding import Finding, unknown
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
 from sonnx_clip.spec.findings import (
     Contrast,
@@ -27,6 +27,7 @@ from sonnx_clip.spec.findings import (
     Stands,
 )
 from sonnx_clip.spec.quotes import says
+from sonnx_clip.spec.sections import unknown_in
 from sonnx_clip.spec.text_witnesses import check_overlap, check_same, check_stands
 
 if TYPE_CHECKING:
@@ -76,39 +77,40 @@ def readings_behind(spec: Spec, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(known[name].reading for name in names if name in known)
 
 
+_NAMED = {
+    "example": "examples", "dialect": "dialects", "taken_by": "dialects", "constraint": "constraints",
+    "same_as": "constraints", "restriction": "restrictions", "page": "sources",
+}  # fmt: skip
+"""What a witness names, by its key: an entry of this section."""
+
+
 def _unknown(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
     """Names of a witness that nothing in the specification has."""
-    dialects = [d.id for d in spec.whole_dialects]
-    constraints = [c.id for c in spec.constraints]
-    known = {
-        "type": ("machine type", [etype.id for etype in spec.element_types if etype.width is not None]),
-        "refutes": ("constraint or property", [*constraints, *(p.id for p in spec.properties)]),
-        "example": ("example", [example.id for example in spec.examples]),
-        "dialect": ("dialect", dialects),
-        "taken_by": ("dialect", dialects),
-        "constraint": ("constraint", constraints),
-        "same_as": ("constraint", constraints),
-        "restriction": ("restriction", [r.id for r in spec.restrictions]),
-        "page": ("source", [page.id for page in spec.sources]),
-    }
-    for key, (sort, ids) in known.items():
+    for key, section in _NAMED.items():
         if (id_ := getattr(witness, key, None)) is not None:
-            yield from _known((*way, key), id_, ids, sort)
+            yield from unknown_in(spec, section, (*way, key), id_)
+    machine_types = [etype.id for etype in spec.element_types if etype.width is not None]
+    claimed = [*(c.id for c in spec.constraints), *(p.id for p in spec.properties)]
+    for key, one, ids in (
+        ("type", "machine type", machine_types),
+        ("refutes", "constraint or property", claimed),
+    ):
+        if (id_ := getattr(witness, key, None)) is not None:
+            yield from unknown((*way, key), id_, ids, one)
+    yield from _unknown_in_lists(spec, way, witness)
+
+
+def _unknown_in_lists(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
     if isinstance(witness, Contrast):
-        ids = [*(r.id for r in spec.readings), *dialects]
+        sides = [*(r.id for r in spec.readings), *(d.id for d in spec.dialects)]
         for position, side in enumerate(witness.answers):
-            yield from _known((*way, "answers", position, "by"), side.by, ids, "reading or dialect")
+            yield from unknown((*way, "answers", position, "by"), side.by, sides, "reading or dialect")
     if isinstance(witness, Overlap):
         for position, id_ in enumerate(witness.rows):
-            yield from _known((*way, "rows", position), id_, [case.id for case in spec.cases], "case")
+            yield from unknown_in(spec, "cases", (*way, "rows", position), id_)
     if isinstance(witness, SharedTag):
         for position, id_ in enumerate(witness.stands_for):
-            yield from _known((*way, "stands_for", position), id_, constraints, "constraint")
-
-
-def _known(way: Way, id_: str, ids: list[str], sort: str) -> Iterator[Finding]:
-    if id_ not in ids:
-        yield Finding(way, f"there is no {sort} `{id_}`", suggestion(id_, ids, "there are"))
+            yield from unknown_in(spec, "constraints", (*way, "stands_for", position), id_)
 
 
 def _check(witness: Witness, spec: Spec, way: Way) -> Iterator[Finding]:

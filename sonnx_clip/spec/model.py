@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from pydantic import Field, PrivateAttr
 
@@ -26,6 +26,7 @@ from sonnx_clip.spec.entries import (
     WrongClip,
 )
 from sonnx_clip.spec.findings import SourceFinding
+from sonnx_clip.spec.sections import BY_NAME, REQUIREMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +54,7 @@ class Requirement(Part):
     """
 
     id: str
-    section: Literal["restrictions", "constraints", "cases", "properties", "examples"]
+    section: str
     title: str
     families: tuple[str, ...]
     source: Source
@@ -128,7 +129,7 @@ class Spec(Part):
 
     def element_type(self, id_: str) -> ElementType:
         """The element type with this id."""
-        return _find(self.element_types, id_, "element types")
+        return _find(self.element_types, id_, "element_types")
 
     def restriction(self, id_: str) -> Restriction:
         """The restriction with this id."""
@@ -185,25 +186,13 @@ class Spec(Part):
     def requirements(self) -> Iterator[Requirement]:
         """Every restriction, constraint, case, property and example, in the order of the file."""
         every = tuple(family.id for family in self.families)
-        for r in self.restrictions:
-            yield Requirement(
-                id=r.id, section="restrictions", title=r.statement, families=r.families, source=r.source
-            )
-        for c in self.constraints:
-            yield Requirement(
-                id=c.id, section="constraints", title=c.title, families=c.families, source=c.source
-            )
-        for case in self.cases:
-            yield Requirement(
-                id=case.id, section="cases", title=case.title, families=every, source=case.source
-            )
-        for p in self.properties:
-            yield Requirement(
-                id=p.id, section="properties", title=p.title, families=p.families, source=p.source
-            )
-        for e in self.examples:
-            title = f"the worked example {e.id}"
-            yield Requirement(id=e.id, section="examples", title=title, families=(e.family,), source=e.source)
+        for section in REQUIREMENTS:
+            for entry in getattr(self, section.name):
+                families = getattr(entry, "families", every)
+                yield Requirement(
+                    id=entry.id, section=section.name, title=entry.title, families=families,
+                    source=entry.source,
+                )  # fmt: skip
 
 
 def _find(entries: Sequence[_Entry], id_: str, section: str) -> _Entry:
@@ -211,6 +200,6 @@ def _find(entries: Sequence[_Entry], id_: str, section: str) -> _Entry:
         if entry.id == id_:
             return entry
     raise UserError(
-        f"there is no `{id_}` among the {section} of spec/clip.yaml",
+        f"there is no `{id_}` among the {BY_NAME[section].many} of spec/clip.yaml",
         todo=suggestion(id_, [entry.id for entry in entries], "there are"),
     )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.names import suggestion
 from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.finding import Finding, unknown
+from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.texts import fold, plain, sections
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec
 
 _SHORTEST = 12  # characters of a quotation
-_SECTIONS = (
-    "families", "restrictions", "constraints", "cases", "properties", "readings", "examples",
-    "dialect_examples",
-)  # fmt: skip
 
 
 def check_quotes(spec: Spec) -> Iterator[Finding]:
@@ -38,9 +35,7 @@ def check_quotes(spec: Spec) -> Iterator[Finding]:
         if source.page in pages:
             yield from _check(way, source, pages[source.page])
         elif source.page not in missing:
-            known = [page.id for page in spec.sources]
-            what = f"there is no source `{source.page}`"
-            yield Finding((*way, "page"), what, suggestion(source.page, known, "there are"))
+            yield from unknown((*way, "page"), source.page, [page.id for page in spec.sources], "source")
     yield from _dialects(spec, pages)
 
 
@@ -61,12 +56,11 @@ def says(source: Source, path: Path) -> bool | None:
 
 def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
     """Every quotation with a place of its own, but for those of dialects."""
-    for section in _SECTIONS:
-        for index, entry in enumerate(getattr(spec, section)):
-            if entry.source is not None:
-                yield (section, index, "source"), entry.source
-            for position, source in enumerate(getattr(entry, "also", ())):
-                yield (section, index, "also", position), source
+    for section, index, entry in entries_with(spec, "source"):
+        if entry.source is not None:
+            yield (section, index, "source"), entry.source
+        for position, source in enumerate(getattr(entry, "also", ())):
+            yield (section, index, "also", position), source
     for index, finding in enumerate(spec.findings):
         for position, source in enumerate(finding.words):
             yield ("findings", index, "words", position), source

@@ -6,35 +6,16 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.names import suggestion
 from sonnx_clip.language.types import FloatBits, IntegerBits
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.finding import Finding, unknown
+from sonnx_clip.spec.sections import SECTIONS, entries_with, unknown_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Constraint, Property, Reading
+    from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.model import Spec
-
-_ENTRIES = (
-    "restrictions",
-    "constraints",
-    "cases",
-    "definitions",
-    "classes",
-    "properties",
-    "wrong_clips",
-    "latitude",
-    "readings",
-    "dialects",
-    "findings",
-    "examples",
-    "dialect_examples",
-)
-# A family may have the name of its only type (`real`), and a page that of a vendor's operator; what
-# carries evidence may not share its id with anything of its kind.
-_NAMESPACES = (("sources",), ("families",), ("element_types",), _ENTRIES)
 
 
 def check_references(spec: Spec) -> Iterator[Finding]:
@@ -46,33 +27,27 @@ def check_references(spec: Spec) -> Iterator[Finding]:
     yield from _every_family(spec)
     yield from _chapters(spec)
     yield from _entries(spec)
-    yield from _claims("constraints", spec.constraints)
-    yield from _claims("properties", spec.properties)
+    yield from _claims(spec)
     yield from _readings(spec)
 
 
 def _duplicates(spec: Spec) -> Iterator[Finding]:
-    for sections in _NAMESPACES:
-        seen: dict[str, str] = {}
-        for section in sections:
-            for index, entry in enumerate(getattr(spec, section)):
-                if entry.id in seen:
-                    what = f"the id `{entry.id}` is taken by {seen[entry.id]}"
-                    yield Finding((section, index, "id"), what, "an id is permanent and belongs to one entry")
-                seen.setdefault(entry.id, f"{section}[{index}]")
-
-
-def _known(way: Way, id_: str, ids: Iterable[str], sort: str) -> Iterator[Finding]:
-    ids = list(ids)
-    if id_ not in ids:
-        yield Finding(way, f"there is no {sort} `{id_}`", suggestion(id_, ids, "there are"))
+    shared: dict[str, str] = {}
+    for section in SECTIONS:
+        seen = {} if section.own_ids else shared
+        for index, entry in enumerate(getattr(spec, section.name)):
+            if entry.id in seen:
+                what = f"the id `{entry.id}` is taken by {seen[entry.id]}"
+                todo = "an id is permanent and belongs to one entry"
+                yield Finding((section.name, index, "id"), what, todo)
+            seen.setdefault(entry.id, f"{section.name}[{index}]")
 
 
 def _element_types(spec: Spec) -> Iterator[Finding]:
     families = [family.id for family in spec.families]
     for index, etype in enumerate(spec.element_types):
         way = ("element_types", index)
-        yield from _known((*way, "family"), etype.family, families, "family")
+        yield from unknown_in(spec, "families", (*way, "family"), etype.family)
         bits = etype.bits
         fits = {
             "real": bits is None,
@@ -97,45 +72,35 @@ def _element_types(spec: Spec) -> Iterator[Finding]:
 
 
 def _declarations(spec: Spec) -> Iterator[Finding]:
-    types = [etype.id for etype in spec.element_types]
     for name in ("X", "L", "M", "Y"):
         type_ = getattr(spec.declared_example, name).type
-        yield from _known(("declared_example", name, "type"), type_, types, "element type")
+        yield from unknown_in(spec, "element_types", ("declared_example", name, "type"), type_)
     for index, restriction in enumerate(spec.restrictions):
         for name, change in restriction.broken_alone_by.items():
             if not isinstance(change, str) and change.type is not None:
                 way = ("restrictions", index, "broken_alone_by", name, "type")
-                yield from _known(way, change.type, types, "element type")
+                yield from unknown_in(spec, "element_types", way, change.type)
 
 
 def _families(spec: Spec) -> Iterator[Finding]:
-    families = [family.id for family in spec.families]
-    for section, key in (
-        ("restrictions", "families"),
-        ("constraints", "families"),
-        ("definitions", "families"),
-        ("classes", "families"),
-        ("properties", "holds_for"),
-    ):
-        for index, entry in enumerate(getattr(spec, section)):
+    for key in ("families", "holds_for"):
+        for section, index, entry in entries_with(spec, key):
             for position, family in enumerate(getattr(entry, key) or ()):
-                yield from _known((section, index, key, position), family, families, "family")
+                yield from unknown_in(spec, "families", (section, index, key, position), family)
 
 
 def _every_family(spec: Spec) -> Iterator[Finding]:
     """A statement speaks of every family, or says why not: none is forgotten in silence."""
-    for section in ("restrictions", "constraints", "properties"):
-        for index, entry in enumerate(getattr(spec, section)):
-            for family in (family.id for family in spec.families):
-                told, excused = family in entry.families, family in entry.not_for
-                if told and excused:
-                    what = f"`{entry.id}` speaks of {family} and excuses itself from it"
-                    yield Finding((section, index, "not_for", family), what, "take one of them away")
-                elif not told and not excused:
-                    what = f"`{entry.id}` says nothing of the family {family}"
-                    yield Finding(
-                        (section, index, "id"), what, f"name it, or write not_for: {{{family}: why}}"
-                    )
+    for section, index, entry in entries_with(spec, "not_for"):
+        for family in (family.id for family in spec.families):
+            told, excused = family in entry.families, family in entry.not_for
+            if told and excused:
+                what = f"`{entry.id}` speaks of {family} and excuses itself from it"
+                yield Finding((section, index, "not_for", family), what, "take one of them away")
+            elif not told and not excused:
+                what = f"`{entry.id}` says nothing of the family {family}"
+                todo = f"name it, or write not_for: {{{family}: why}}"
+                yield Finding((section, index, "id"), what, todo)
 
 
 def _chapters(spec: Spec) -> Iterator[Finding]:
@@ -168,29 +133,26 @@ def check_listed_types(spec: Spec, index: int, names: Sequence[str], place: str 
 
 
 def _entries(spec: Spec) -> Iterator[Finding]:
-    cases = [case.id for case in spec.cases]
-    constraints = [constraint.id for constraint in spec.constraints]
     for index, klass in enumerate(spec.classes):
-        yield from _known(("classes", index, "case"), klass.case, cases, "case")
+        yield from unknown_in(spec, "cases", ("classes", index, "case"), klass.case)
     for index, entry in enumerate(spec.properties):
         for position, shown in enumerate(entry.shows):
-            yield from _known(("properties", index, "shows", position), shown, constraints, "constraint")
+            yield from unknown_in(spec, "constraints", ("properties", index, "shows", position), shown)
     for index, example in enumerate(spec.examples):
         way = ("examples", index)
-        yield from _known((*way, "family"), example.family, [family.id for family in spec.families], "family")
+        yield from unknown_in(spec, "families", (*way, "family"), example.family)
         types = [etype.id for etype in spec.types_of(example.family)]
         for position, type_ in enumerate(example.not_representable_in):
-            yield from _known(
-                (*way, "not_representable_in", position), type_, types, f"element type of {example.family}"
-            )
+            one = f"element type of {example.family}"
+            yield from unknown((*way, "not_representable_in", position), type_, types, one)
         if len(example.X) != len(example.Y):
             what = f"X has {len(example.X)} entries, Y has {len(example.Y)}"
             yield Finding((*way, "Y"), what, "the result has the shape of X")
 
 
-def _claims(section: str, entries: Sequence[Constraint | Property]) -> Iterator[Finding]:
+def _claims(spec: Spec) -> Iterator[Finding]:
     """A claim holds or is refuted in a family, never both; where refuted, it is repaired."""
-    for index, entry in enumerate(entries):
+    for section, index, entry in entries_with(spec, "refuted_for"):
         for family in entry.refuted_for:
             way = (section, index, "refuted_for", family)
             if section == "properties" and family in entry.holds_for:

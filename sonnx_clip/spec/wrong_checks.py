@@ -11,14 +11,14 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.names import suggestion
 from sonnx_clip.language.tree import Name
 from sonnx_clip.language.values import encode
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.evaluate import Evaluator
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.finding import Finding, unknown
 from sonnx_clip.spec.readings import SAMPLES, triples
+from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.tensors import TensorValue, changed_example, declared_example
 
 if TYPE_CHECKING:
@@ -63,17 +63,10 @@ def check_wrong_names(spec: Spec) -> Iterator[Finding]:
     """Findings about wrong Clips that are named and not there, or there and not named."""
     ids = [wrong.id for wrong in spec.wrong_clips]
     named = set()
-    entries: list[tuple[str, int, Property | Constraint]] = [
-        *(("properties", i, p) for i, p in enumerate(spec.properties)),
-        *(("constraints", i, c) for i, c in enumerate(spec.constraints)),
-    ]
-    for section, index, entry in entries:
-        if entry.false_for is None:
-            continue
-        named.add(entry.false_for)
-        if entry.false_for not in ids:
-            what = f"there is no wrong Clip `{entry.false_for}`"
-            yield Finding((section, index, "false_for"), what, suggestion(entry.false_for, ids, "there are"))
+    for section, index, entry in entries_with(spec, "false_for"):
+        if entry.false_for is not None:
+            named.add(entry.false_for)
+            yield from unknown((section, index, "false_for"), entry.false_for, ids, "wrong Clip")
     for index, constraint in enumerate(spec.constraints):
         if (constraint.false_for is None) == (not constraint.broken_by):
             what = f"`{constraint.id}` names no one thing of which it is false"

@@ -1,0 +1,88 @@
+"""The table of the sections is that of the model and of the file; what goes over sections follows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+from pydantic import create_model
+
+from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.evidence import entries_shown
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.entries import Case
+from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.quotes import quoted
+from sonnx_clip.spec.references import check_references
+from sonnx_clip.spec.sections import BY_NAME, REQUIREMENTS, SECTIONS, SHOWN, entries_with
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+SPEC = load_spec()
+
+
+def lists_of(model: type[Spec]) -> dict[str, type[BaseModel]]:
+    """The fields of a model that list entries, with the model of an entry."""
+    found = {name: get_args(field.annotation) for name, field in model.model_fields.items()}
+    return {name: arguments[0] for name, arguments in found.items() if arguments}
+
+
+def test_the_table_has_each_list_of_the_model_with_its_entries() -> None:
+    assert list(lists_of(Spec).items()) == [(section.name, section.entry) for section in SECTIONS]
+    assert all(section.has("id") for section in SECTIONS)
+
+
+def test_a_list_that_the_table_lacks_is_seen() -> None:
+    more = create_model("More", __base__=Spec, more=(tuple[Case, ...], ...))
+    assert lists_of(more).keys() - BY_NAME.keys() == {"more"}
+
+
+def test_the_file_has_the_sections_in_this_order() -> None:
+    document, _ = read_document(repo_file("spec/clip.yaml"))
+    listed = [name for name, section in document.data.items() if isinstance(section, list)]
+    assert listed == [section.name for section in SECTIONS]
+
+
+def test_a_message_has_the_words_of_the_table() -> None:
+    with pytest.raises(UserError, match=r"there is no `int9` among the element types of spec/clip\.yaml"):
+        SPEC.element_type("int9")
+    klass = SPEC.classes[0].model_copy(update={"case": "lowest"})
+    (found,) = check_references(SPEC.model_copy(update={"classes": (klass, *SPEC.classes[1:])}))
+    assert (found.way, found.what) == (("classes", 0, "case"), "there is no case `lowest`")
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
+def test_an_id_belongs_to_one_entry(section) -> None:
+    """In each section; and in all of those that share their ids."""
+    entries = getattr(SPEC, section.name)
+    if len(entries) > 1:
+        twice = entries[1].model_copy(update={"id": entries[0].id})
+        changed = SPEC.model_copy(update={section.name: (entries[0], twice, *entries[2:])})
+        ways = [f.way for f in check_references(changed) if "is taken by" in f.what]
+        assert ways == [(section.name, 1, "id")]
+    of_another = SPEC.cases[0].id if section.name != "cases" else SPEC.restrictions[0].id
+    moved = entries[-1].model_copy(update={"id": of_another})
+    changed = SPEC.model_copy(update={section.name: (*entries[:-1], moved)})
+    assert any("is taken by" in f.what for f in check_references(changed)) != section.own_ids
+
+
+def test_what_is_read_off_the_table() -> None:
+    assert [s.name for s in REQUIREMENTS] == [
+        "restrictions",
+        "constraints",
+        "cases",
+        "properties",
+        "examples",
+    ]
+    assert {r.section for r in SPEC.requirements()} == {s.name for s in REQUIREMENTS}
+    assert [s.name for s in SHOWN] == list(entries_shown._MAKERS)
+    assert {way[0] for way, _ in quoted(SPEC)} == {
+        "findings",
+        *(s for s, _, _ in entries_with(SPEC, "source")),
+    }
+    shown = {entry.id for s in (*SHOWN, BY_NAME["dialect_examples"]) for entry in getattr(SPEC, s.name)}
+    assert ids_of(SPEC) == shown | {finding.id for finding in SPEC.findings if finding.theorems}
