@@ -117,6 +117,18 @@ def test_it_works_without_extras(arguments: list[str], says: str, wheel: Install
     assert says in done.stdout
 
 
+@pytest.mark.parametrize("named", ["", "-p sonnx_clip.pytest_plugin"])
+def test_pytest_finds_the_plugin(named: str, wheel: Installed) -> None:
+    """By the entry point, which an editable install of an older checkout may lack; -p may name it, too."""
+    done = wheel.python(
+        "import sys, pytest\n"
+        f"sys.exit(pytest.main('{named} -p no:cacheprovider -p no:hypothesispytest --sonnx-clip-runtime=numpy"
+        " --sonnx-clip-types=int16'.split()))"
+    )
+    assert "11 passed" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0
+
+
 def test_evidence_needs_no_extra(wheel: Installed) -> None:
     """It reads what others wrote: all of it can be imported, and without proofs it says what is missing."""
     done = wheel.python(

@@ -1,7 +1,7 @@
 """A report of the checker as cases that pass, fail or are skipped, for the formats of other tools.
 
 A case is a class of an element type; where forms of a model were judged, it is also that class in one form.
-`junit.py` and `check_sarif.py` print them.
+`junit.py` and `check_sarif.py` print them, `pytest_items.py` makes tests of them.
 """
 
 from __future__ import annotations
@@ -68,6 +68,18 @@ def cases(report: Report) -> Iterator[Case]:
         for form in found.forms or ():
             for one in found.classes:
                 yield _of_form(found, one.id, form)
+
+
+def told(case: Case) -> str:
+    """Why, and what was found, each deviation with the line of Python that repeats it."""
+    parts = [case.words, *map(_deviation, case.deviations)]
+    return "\n".join(part for part in parts if part)
+
+
+def _deviation(found: Deviation) -> str:
+    why = found.words or found.explanation
+    head = f"{found.latitude or found.kind}, layout {found.layout}: {found.shown}"
+    return "\n".join([head, *([why] if why else ()), "repeat it with Python:", found.reproduce])
 
 
 def _blind(etype: str, words: str) -> Case:

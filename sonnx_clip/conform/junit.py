@@ -11,12 +11,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from sonnx_clip.conform.judged_cases import cases
+from sonnx_clip.conform.judged_cases import cases, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sonnx_clip.conform.check_report import Deviation, Report
+    from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.judged_cases import Case
 
 _ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
@@ -68,14 +68,7 @@ def _message(case: Case) -> str:
 
 
 def _text(case: Case) -> str:
-    parts = [case.words, *map(_deviation, case.deviations)]
-    return _legal("\n".join(part for part in parts if part))
-
-
-def _deviation(found: Deviation) -> str:
-    why = found.words or found.explanation
-    head = f"{found.latitude or found.kind}, layout {found.layout}: {found.shown}"
-    return "\n".join([head, *([why] if why else ()), "repeat it with Python:", found.reproduce])
+    return _legal(told(case))
 
 
 def _legal(text: str) -> str:

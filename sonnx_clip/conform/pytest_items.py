@@ -1,0 +1,189 @@
+"""Tests of pytest for a runtime: one for each element type and class, and for each form of a model.
+
+`sonnx_clip.pytest_plugin` registers `ClipTests` where a runtime is named. One campaign is run for a session,
+before the collection, and the tests tell what it found; under pytest-xdist the workers are given its report.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sonnx_clip.conform.campaign import machine_types, run_campaign
+from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.expected_deviations import check_ids, read_expected
+from sonnx_clip.conform.judged_cases import cases, told
+from sonnx_clip.conform.report_text import summary
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.conform.judged_cases import Case
+
+ROOT = "sonnx-clip"
+_SHARED = "sonnx_clip_report"
+
+
+class ClipDeviationError(Exception):
+    """The runtime deviates; the text says where, and how to repeat it."""
+
+
+class NotJudgedError(Exception):
+    """Nothing was learned about the runtime, or an expected deviation was not asked for."""
+
+
+class ClipTests:
+    """The hooks of a session in which a runtime is judged.
+
+    Args:
+        config: of the session.
+        runtime: its name.
+        types: ids of element types, separated by commas; all, if None or empty.
+        xfail: the file of expected deviations, if there is one.
+    """
+
+    def __init__(self, config: pytest.Config, runtime: str, types: str | None, xfail: str | None) -> None:
+        self._config, self._runtime = config, runtime
+        self._types = [name.strip() for name in (types or "").split(",") if name.strip()]
+        self._xfail = None if xfail is None else config.invocation_params.dir / xfail
+        self._report: Report | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Run the campaign, or take the report of the process that did."""
+        given = getattr(self._config, "workerinput", {}).get(_SHARED)
+        if given is not None:
+            self._report = Report.model_validate_json(given)
+            return
+        with _told_as_usage():
+            if self._xfail is not None:
+                read_expected(self._xfail)  # what is wrong with it is better said before the campaign
+            self._say(f"judging {self._runtime}")
+            self._report = _judged(self._runtime, self._types)
+        if len(self._report.environment) == len(self._report.types):
+            words = next(iter(self._report.environment.values()))
+            raise pytest.UsageError(f"environment: {self._runtime} could not be judged: {words}")
+        self._say(summary(self._report))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Hand the report to a worker of pytest-xdist."""
+        assert self._report is not None
+        node.workerinput[_SHARED] = self._report.model_dump_json()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add the tests behind those of files; options such as ``-k`` choose among all of them."""
+        assert self._report is not None
+        own = list(_items(session, list(cases(self._report))))
+        if self._xfail is not None:
+            with _told_as_usage():
+                _mark_expected(own, self._xfail, {found.type for found in self._report.types})
+        items.extend(own)
+        # So that pytest counts them among what it has collected.
+        session.ihook.pytest_collectreport(report=pytest.CollectReport(ROOT, "passed", None, list(own)))
+
+    def _say(self, text: str) -> None:
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None and self._config.get_verbosity() >= 0:
+            reporter.write_line(f"sonnx-clip: {text}")
+
+
+@contextmanager
+def _told_as_usage() -> Iterator[None]:
+    """Bad input is one message of pytest, without a traceback."""
+    try:
+        yield
+    except UserError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _judged(runtime: str, types: list[str]) -> Report:
+    """The campaign; ``module:function`` is looked up from where pytest runs, as by ``python -m``."""
+    before = list(sys.path)
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        return run_campaign(runtime, types, jobs=os.cpu_count() or 1)
+    finally:
+        sys.path[:] = before
+
+
+class ClipGroup(pytest.Collector):
+    """The tests of a runtime, or of one of its element types; it stands in no file."""
+
+    def collect(self) -> list[pytest.Item | pytest.Collector]:
+        """Nothing: the tests are made from the report."""
+        return []
+
+
+class ClipItem(pytest.Item):
+    """The test of a case.
+
+    Args:
+        case: what the campaign found.
+        arguments: of every item.
+    """
+
+    def __init__(self, *, case: Case, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._case = case
+        self.is_expected = False
+
+    def runtest(self) -> None:
+        """Pass, skip or raise, as the checker judged.
+
+        Raises:
+            ClipDeviationError: the runtime deviates.
+            NotJudgedError: it could not be judged, or it refuses what is expected to deviate.
+        """
+        shown = self._case.deviations[0].shown if self._case.deviations else self._case.words
+        text = f"{self._case.verdict}: {' '.join(shown.split())}\n{told(self._case)}"
+        if self._case.outcome == "failed":
+            raise ClipDeviationError(text)
+        if self._case.outcome == "error":
+            raise NotJudgedError(text)
+        if self._case.outcome == "skipped":
+            if self.is_expected:
+                raise NotJudgedError(f"a deviation is expected, and nothing was compared: {text}")
+            pytest.skip(f"{self._case.verdict}: {self._case.words}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
+        """What was found, with the line that repeats it; no traceback of ours."""
+        if isinstance(excinfo.value, (ClipDeviationError, NotJudgedError)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The name under which a failure is shown."""
+        return Path(ROOT), None, self.nodeid.removeprefix(f"{ROOT}::")
+
+
+def _items(session: pytest.Session, every: list[Case]) -> Iterator[ClipItem]:
+    root: Any = ClipGroup.from_parent(session, name=ROOT, nodeid=ROOT)
+    groups: dict[str, Any] = {}
+    for case in every:
+        etype = case.etype or "report"
+        if etype not in groups:
+            groups[etype] = ClipGroup.from_parent(root, name=etype, nodeid=f"{ROOT}::{etype}")
+        form = case.form.replace(", ", "-").replace(" ", "_")
+        name = f"{case.id}[{form}]" if form else case.id
+        yield ClipItem.from_parent(groups[etype], name=name, case=case)
+
+
+def _mark_expected(items: list[ClipItem], file: Path, judged: set[str]) -> None:
+    """Let expected deviations fail strictly; UserError if the file names what is no test."""
+    expected = read_expected(file)
+    by_id = {item.nodeid: item for item in items}
+    others = [f"{ROOT}::{etype.id}::" for etype in machine_types() if etype.id not in judged]
+    check_ids(file, expected, by_id, others)
+    for id_, (reason, _) in expected.items():
+        if id_ in by_id:
+            by_id[id_].is_expected = True
+            mark = pytest.mark.xfail(reason=reason, strict=True, raises=ClipDeviationError)
+            by_id[id_].add_marker(mark)

@@ -1,0 +1,302 @@
+"""The plugin for pytest: a test for each class, type and form of planted runtimes; out of the way else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import Any
+
+import numpy.ma
+import pytest
+
+from sonnx_clip.conform import campaign, pytest_items
+from sonnx_clip.conform.chosen_triples import class_ids
+from sonnx_clip.conform.judged_cases import cases
+from sonnx_clip.root.paths import repo_file, repo_root
+from tests.meta.judged import judged, three_layouts
+
+pytest_plugins = ["pytester"]
+
+LOADED = ("-p", "sonnx_clip.pytest_plugin")  # also where an older install has no entry point for it
+MINE = """
+from sonnx_clip import clip
+
+
+def right(x, l, m):
+    return clip(x, l, m)
+
+
+def no_upper(x, l, m):
+    y = clip(x, l, m)
+    y[y > l] = x[y > l] if x.ndim and l <= m else y[y > l]
+    return y
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """Import all that a campaign does: a session within this process forgets what it imports first.
+
+    A module of C++ that is imported twice aborts, and a second server of processes would be left behind.
+    """
+    assert numpy.ma
+    judged("planted_forms:right", "int8", three_layouts)
+
+
+@pytest.fixture(autouse=True)
+def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "plan", three_layouts)
+    monkeypatch.setenv("PYTHONPATH", str(repo_root()))
+
+
+def run(pytester: pytest.Pytester, runtime: str, *more: str, types: str = "int8") -> pytest.RunResult:
+    """A session with the plugin, in this process."""
+    return pytester.runpytest_inprocess(
+        *LOADED, "-p", "no:cacheprovider", "-p", "no:xdist", f"--sonnx-clip-runtime={runtime}",
+        f"--sonnx-clip-types={types}", *more,
+    )  # fmt: skip
+
+
+def planted(name: str) -> str:
+    return f"tests.meta.planted:{name}"
+
+
+def failed(result: pytest.RunResult) -> set[str]:
+    return set(re.findall(r"^(?:FAILED|ERROR) (\S+)", result.stdout.str(), re.MULTILINE))
+
+
+def test_a_right_runtime_passes_in_each_class_of_each_type(pytester: pytest.Pytester) -> None:
+    result = run(pytester, planted("right"), "-v", types="int8, float16")
+    result.assert_outcomes(passed=len(class_ids("int")) + len(class_ids("float")) + 4)
+    wanted = [f"sonnx-clip::{t}::{c}" for t, f in (("int8", "int"), ("float16", "float"))
+              for c in (*class_ids(f), "C1", "C3")]  # fmt: skip
+    assert re.findall(r"^(sonnx-clip::\S+) PASSED", result.stdout.str(), re.MULTILINE) == wanted
+    assert result.ret == 0
+
+
+@pytest.mark.parametrize(("name", "type_id"), [("low_before_inverted", "float16"), ("ignores_upper", "int8")])
+def test_a_wrong_runtime_fails_where_check_says_so(
+    name: str, type_id: str, pytester: pytest.Pytester
+) -> None:
+    result = run(pytester, planted(name), types=type_id)
+    report, _ = judged(f"planted:{name}", type_id)
+    wrong = {f"sonnx-clip::{type_id}::{case.id}" for case in cases(report) if case.outcome == "failed"}
+    assert wrong
+    assert failed(result) == wrong
+    assert result.ret == 1
+
+
+def test_a_failure_shows_the_line_that_repeats_it(pytester: pytest.Pytester) -> None:
+    text = run(pytester, planted("ignores_upper")).stdout.str()
+    assert "Traceback" not in text
+    assert re.search(r"^FAILED sonnx-clip::int8::high_ordinary - violates: X=", text, re.MULTILINE)
+    after = text.partition("int8::high_ordinary")[2].partition("repeat it with Python:\n")[2]
+    line = after.partition("\n")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", line], cwd=repo_root(), capture_output=True, text=True, check=True
+    )
+    said = re.search(r"\['(0x\w+)'.*expected: 0x(\w+)", done.stdout)
+    assert said, done.stdout
+    assert int(said[1], 16) != int(said[2], 16)
+
+
+def test_a_file_beside_the_tests(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine=MINE, test_own="def test_own(): pass")
+    assert not failed(run(pytester, "./mine.py:right"))
+    run(pytester, "./mine.py:right").assert_outcomes(passed=12)
+    run(pytester, "./mine.py:right", "-k", "sonnx-clip and inside").assert_outcomes(passed=2, deselected=10)
+    assert "/ -" not in run(pytester, "./mine.py:right", "-k", "inside").stdout.str()
+    assert run(pytester, "mine:no_upper").ret == 1  # a module is found from where pytest runs
+
+
+def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "tests.meta.planted_forms:through_float_with_constants", "-v", types="int32")
+    forms = set(re.findall(r"\[(\S+)\] (?:PASSED|FAILED)", result.stdout.str()))
+    wrong = failed(result)
+    assert len(forms) > 10
+    assert all(re.fullmatch(r"\S+-\S+-rank_\d-opset_\d+-(not_)?optimised", form) for form in forms)
+    in_forms = {id_ for id_ in wrong if "[" in id_}
+    assert in_forms
+    assert all("[initializers-" in id_ or "[Constant_nodes-" in id_ for id_ in in_forms)
+    assert {id_.partition("[")[0] for id_ in in_forms} <= wrong  # the class depends on the form
+
+
+def test_what_is_unsupported_is_skipped_and_told(pytester: pytest.Pytester) -> None:
+    result = run(pytester, planted("refuses_bfloat16"), "-rs", types="int8,bfloat16")
+    result.assert_outcomes(passed=11, skipped=27)
+    assert "bfloat16 is not supported" in result.stdout.str()
+
+
+def test_a_run_that_compares_nothing_fails(pytester: pytest.Pytester) -> None:
+    result = run(pytester, planted("refuses_bfloat16"), types="bfloat16")
+    result.assert_outcomes(failed=1, skipped=27)
+    assert failed(result) == {"sonnx-clip::report::compared"}
+
+
+def test_one_campaign_for_a_session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    monkeypatch.setattr(
+        pytest_items, "run_campaign", lambda *a, **k: runs.append(a) or campaign.run_campaign(*a, **k)
+    )
+    run(pytester, planted("right"), types="int8,int16").assert_outcomes(passed=22)
+    assert len(runs) == 1
+
+
+def test_workers_of_xdist_share_it(pytester: pytest.Pytester) -> None:
+    log = pytester.path / "log"
+    pytester.makepyfile(mine=f"open({str(log)!r}, 'a').write('x')\n{MINE}", test_own="def test_own(): pass")
+    result = pytester.runpytest_subprocess(
+        *LOADED, "-n", "2", "--sonnx-clip-runtime=./mine.py:no_upper", "--sonnx-clip-types=uint8"
+    )
+    alone = log.read_text()
+    assert result.parseoutcomes()["passed"] > 3
+    assert "sonnx-clip::uint8::high_ordinary" in failed(result)
+    log.unlink()
+    pytester.runpytest_subprocess(
+        *LOADED, "-p", "no:xdist", "--sonnx-clip-runtime=./mine.py:no_upper", "--sonnx-clip-types=uint8"
+    )
+    assert alone == log.read_text() != ""
+
+
+# --- expected deviations
+
+
+def expecting(
+    pytester: pytest.Pytester, text: str, name: str, *more: str, types: str = "int8"
+) -> pytest.RunResult:
+    (pytester.path / "expected.txt").write_text(text)
+    return run(pytester, planted(name), "--sonnx-clip-xfail=expected.txt", *more, types=types)
+
+
+def all_of(name: str, reason: str = "known") -> str:
+    report, _ = judged(f"planted:{name}", "int8")
+    return "".join(f"sonnx-clip::int8::{c.id} {reason}\n" for c in cases(report) if c.outcome == "failed")
+
+
+def test_expected_deviations_do_not_fail(pytester: pytest.Pytester) -> None:
+    text = f"# why we live with it\n\n{all_of('ignores_upper', 'our unit has no upper bound')}"
+    result = expecting(pytester, text, "ignores_upper", "-rx")
+    count = text.count("our unit")
+    assert count
+    result.assert_outcomes(xfailed=count, passed=11 - count)
+    assert result.ret == 0
+    assert "our unit has no upper bound" in result.stdout.str()
+
+
+def test_the_file_of_the_page(pytester: pytest.Pytester) -> None:
+    """Its id is one, of a type that is not judged here; and where it is, NumPy does deviate so."""
+    page = repo_file("docs/export.md").read_text()
+    (line,) = re.findall(r"^    (sonnx-clip::float32::.*)$", page, re.MULTILINE)
+    expecting(pytester, f"# what we live with\n{line}\n", "right").assert_outcomes(passed=11)
+    (pytester.path / "expected.txt").write_text(line)
+    result = run(pytester, "numpy", "--sonnx-clip-xfail=expected.txt", types="float32")
+    assert result.parseoutcomes()["xfailed"] == 1
+    assert failed(result)
+
+
+def test_an_unexpected_one_fails_all_the_same(pytester: pytest.Pytester) -> None:
+    lines = all_of("ignores_upper").splitlines(keepends=True)
+    result = expecting(pytester, "".join(lines[1:]), "ignores_upper")
+    assert failed(result) == {lines[0].split()[0]}
+
+
+def test_an_expected_deviation_that_does_not_happen_fails(pytester: pytest.Pytester) -> None:
+    result = expecting(pytester, "sonnx-clip::int8::C1 flattens\n", "right")
+    assert failed(result) == {"sonnx-clip::int8::C1"}
+    assert "XPASS(strict)" in result.stdout.str()
+    assert "flattens" in result.stdout.str()
+
+
+def test_what_is_not_compared_is_no_expected_deviation(pytester: pytest.Pytester) -> None:
+    line = "sonnx-clip::bfloat16::inside_nan drops it\n"
+    result = expecting(pytester, line, "refuses_bfloat16", types="int8,bfloat16")
+    assert failed(result) == {"sonnx-clip::bfloat16::inside_nan"}
+    assert "a deviation is expected, and nothing was compared" in result.stdout.str()
+
+
+def test_what_the_runtime_lacks_is_no_expected_deviation(pytester: pytest.Pytester, monkeypatch: Any) -> None:
+    def environment(*arguments: Any, **options: Any) -> Any:
+        report = campaign.run_campaign(*arguments, **options)
+        first, second = report.types
+        classes = tuple(c.model_copy(update={"verdict": "environment"}) for c in first.classes)
+        lacks = first.model_copy(update={"verdict": "environment", "classes": classes, "words": "no memory"})
+        return report.model_copy(update={"types": (lacks, second)})
+
+    monkeypatch.setattr(pytest_items, "run_campaign", environment)
+    line = "sonnx-clip::int8::high_ordinary no upper bound\n"
+    result = expecting(pytester, line, "ignores_upper", types="int8,int16")
+    assert "sonnx-clip::int8::high_ordinary" in failed(result)
+    assert result.parseoutcomes().get("xfailed", 0) == 0
+
+
+def test_types_that_are_not_judged_now_are_no_mistake_of_the_file(pytester: pytest.Pytester) -> None:
+    expecting(pytester, "sonnx-clip::float16::inside_nan drops it\n", "right").assert_outcomes(passed=11)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("\nsonnx-clip::int8::C2 slow\n", "expected.txt:2: no test has the id `sonnx-clip::int8::C2`"),
+        ("sonnx-clip::int8::inside_ordinry slow\n", "did you mean `sonnx-clip::int8::inside_ordinary`?"),
+        ("sonnx-clip::int9::C1 slow\n", "no test has the id"),
+        ("sonnx-clip::int8::C1\n", "expected.txt:1: `sonnx-clip::int8::C1` has no reason"),
+        ("sonnx-clip::int8::C1 a\n" * 2, "expected.txt:2: `sonnx-clip::int8::C1` stands in line 1"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_one_message(text: str, says: str, pytester: pytest.Pytester) -> None:
+    assert says in usage(expecting(pytester, text, "right"))
+
+
+def usage(result: pytest.RunResult) -> str:
+    """What is said of a wrong use, without a traceback; each line of it begins with ERROR."""
+    text = result.stderr.str() + result.stdout.str()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, text
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+    return text
+
+
+def test_other_wrong_uses_are_one_message(pytester: pytest.Pytester) -> None:
+    assert "cannot be read: No such file" in usage(
+        run(pytester, planted("right"), "--sonnx-clip-xfail=none.txt")
+    )
+    (pytester.path / "bad.txt").write_bytes(b"\xff")
+    assert "no text in UTF-8" in usage(run(pytester, planted("right"), "--sonnx-clip-xfail=bad.txt"))
+    assert "there is no runtime `nmpy`" in usage(run(pytester, "nmpy"))
+    assert "there is no `int9`" in usage(run(pytester, planted("right"), types="int9"))
+    assert "there is no such file" in usage(run(pytester, "./none.py:clip"))
+    alone = pytester.runpytest_inprocess(*LOADED, "--sonnx-clip-types=int8")
+    assert "need --sonnx-clip-runtime" in usage(alone)
+
+
+# --- out of the way
+
+
+def test_without_a_runtime_nothing_is_loaded(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import sys
+        def test_modules(request):
+            own = {name for name in sys.modules if name.startswith("sonnx_clip")}
+            doors = {"sonnx_clip", "sonnx_clip.root", "sonnx_clip.root.errors"}
+            assert own == {*doors, "sonnx_clip.pytest_plugin"}
+            assert "numpy" not in sys.modules
+            assert not request.config.pluginmanager.has_plugin("sonnx-clip-tests")
+    """)
+    result = pytester.runpytest_subprocess(*LOADED, "-p", "no:slipcover", "-p", "no:hypothesispytest")
+    result.assert_outcomes(passed=1)
+
+
+def test_the_path_is_as_it_was(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_own="import sys\ndef test_own(): assert '' not in sys.path")
+    assert "" not in sys.path
+    run(pytester, planted("right")).assert_outcomes(passed=12)
+    assert "" not in sys.path
+
+
+def test_a_plugin_that_lets_all_pass_is_seen(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tests above look at what fails: without `runtest` a wrong runtime would pass."""
+    monkeypatch.setattr(pytest_items.ClipItem, "runtest", lambda _: None)
+    assert not failed(run(pytester, planted("ignores_upper")))
