@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
+from sonnx_clip.foundation.coq_lexer import read_coq
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.whyml.written import without_comments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,20 +19,17 @@ RECORD = "foundation.json"
 FOLDERS = {"coq": "SonnxClip", "generated/coq": "SonnxClip.Generated"}
 
 # What would let something pass for proved that is not, or take it for granted.
-_FORBIDDEN = re.compile(
-    r"\b(?:Admitted|admit|give_up|Abort|Axioms?|Parameters?|Conjectures?|Primitive|Load|Declare\s+ML\s+Module"
-    r"|bypass_check|Unset\s+(?:Universe|Guard|Positivity)\s+Checking|Set\s+Universe\s+Minimization\s+ToSet"
-    r"|type_in_type|native_cast_no_check|vm_cast_no_check|exact_no_check|Add\s+(?:Rec\s+)?LoadPath)\b"
-)
-_SUPPOSED = re.compile(
-    r"\b(?P<word>Section|End|Variables?|Hypothes[ie]s|Context)\b(?:\s+(?P<name>[\w']+))?|\bModule\s+(?P<module>[\w']+)"
-)
-_THEOREM = re.compile(r"^\s*Theorem\s+(?P<name>[\w']+)", re.MULTILINE)
-_COMMENT = re.compile(r"\(\*\*(?P<text>(?:(?!\*\)).)*)\*\)\s*\Z", re.DOTALL)
+_FORBIDDEN = (
+    "Admitted", "admit", "Admit", "give_up", "Abort", "Axiom", "Axioms", "Parameter", "Parameters",
+    "Conjecture", "Conjectures", "Primitive", "Load", "Declare ML Module", "Declare Module", "bypass_check",
+    "Unset Universe Checking", "Unset Guard Checking", "Unset Positivity Checking",
+    "Set Universe Minimization ToSet", "type_in_type", "native_cast_no_check", "vm_cast_no_check",
+    "exact_no_check", "Add LoadPath", "Add Rec LoadPath",
+)  # fmt: skip
+_PHRASES = tuple(tuple(phrase.split()) for phrase in _FORBIDDEN)
+_SUPPOSED = frozenset(("Variable", "Variables", "Hypothesis", "Hypotheses", "Context"))
+_PLACES = ("Theorem", "Lemma", "Definition", "Record")
 _SHOWS = re.compile(r"shows:\s*(?P<ids>[\w-]+(?:,\s*[\w-]+)*)")
-_NEEDS = re.compile(
-    r"From\s+(?P<path>SonnxClip(?:\.Generated)?)\s+Require(?:\s+(?:Import|Export))?\s+(?P<names>[\w\s]+)\."
-)
 
 
 @dataclass(frozen=True)
@@ -64,9 +62,19 @@ class Source:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def needs(self) -> frozenset[str]:
-        """The modules of the project that it requires."""
-        plain = without_comments(self.text)
-        return frozenset(f"{m['path']}.{name}" for m in _NEEDS.finditer(plain) for name in m["names"].split())
+        """The modules of the project that it requires, by ``From SonnxClip Require Import A B``."""
+        read = read_coq(self.text)
+        found = set()
+        for at, token in enumerate(read.tokens):
+            if token.text != "From" or read.word(at + 1) != "SonnxClip":
+                continue
+            path, behind = "SonnxClip", at + 2
+            if read.word(behind + 1) == "Generated":
+                path, behind = "SonnxClip.Generated", at + 4
+            if read.word(behind) == "Require":
+                behind += 2 if read.word(behind + 1) in ("Import", "Export") else 1
+                found |= {f"{path}.{name}" for name in takewhile(bool, map(read.word, count(behind)))}
+        return frozenset(found)
 
     def theorems(self) -> tuple[Theorem, ...]:
         """Its theorems in order; a lemma is only a step."""
@@ -74,43 +82,44 @@ class Source:
 
     def theorem_at(self, line: int) -> str | None:
         """The theorem, lemma or definition in which a line lies, as it is written."""
-        found = None
-        for number, text in enumerate(self.text.splitlines(), 1):
-            if match := re.match(r"\s*((?:Theorem|Lemma|Definition|Record)\s+[\w']+)", text):
-                found = match[1]
-            if number == line:
-                return found
-        return None
+        read, found = read_coq(self.text), None
+        for at, token in enumerate(read.tokens):
+            if token.text in _PLACES and read.word(at + 1):
+                if read.line(token.start) > line:
+                    break
+                found = f"{token.text} {read.word(at + 1)}"
+        return found if line <= len(self.text.splitlines()) else None
 
     def _theorems(self) -> Iterator[Theorem]:
-        plain = without_comments(self.text)
-        for match in _THEOREM.finditer(plain):
-            start = match.start("name")
-            before = self.text[: self.text.rindex("Theorem", 0, start)]
-            comment = _COMMENT.search(before)
-            shows = _SHOWS.search(comment["text"]) if comment else None
-            ids = tuple(id_.strip() for id_ in shows["ids"].split(",")) if shows else ()
-            line = self.text.count("\n", 0, start) + 1
-            yield Theorem(self.module, match["name"], self.path, line, ids)
+        read = read_coq(self.text)
+        for at, token in enumerate(read.tokens):
+            if token.text == "Theorem" and (name := read.word(at + 1)):
+                shows = _SHOWS.search(read.comment_before(token.start))
+                ids = tuple(id_.strip() for id_ in shows["ids"].split(",")) if shows else ()
+                yield Theorem(self.module, name, self.path, read.line(read.tokens[at + 1].start), ids)
 
     def forbidden(self) -> Iterator[str]:
         """One line for each word that takes something for granted, with its place."""
-        plain = without_comments(self.text)
-        for match in _FORBIDDEN.finditer(plain):
-            place = f"{self.path}:{self._line(match.start())}"
-            yield f"{place}: `{' '.join(match[0].split())}` is not allowed: nothing is taken for granted here"
+        read = read_coq(self.text)
+        if read.open_at is not None:
+            yield f"{self.path}:{read.line(read.open_at)}: a comment or a string does not end"
         opened: list[str] = []
-        for match in _SUPPOSED.finditer(plain):
-            if match["word"] == "Section":
-                opened.append(match["name"])
-            elif match["word"] == "End" and opened and match["name"] == opened[-1]:
+        for at, token in enumerate(read.tokens):
+            if not token.is_word:
+                continue
+            place, behind = f"{self.path}:{read.line(token.start)}", read.word(at + 1)
+            for phrase in _PHRASES:
+                if phrase[0] == token.text and all(read.word(at + i) == w for i, w in enumerate(phrase)):
+                    said = " ".join(phrase)
+                    yield f"{place}: `{said}` is not allowed: nothing is taken for granted here"
+            if at and read.word(at - 1) in ("Module", "End"):
+                continue  # a name
+            if token.text == "Section":
+                opened.append(behind)
+            elif token.text == "End" and opened and behind == opened[-1]:
                 opened.pop()
-            elif match["word"] not in (None, "Section", "End") and not opened:
-                place = f"{self.path}:{self._line(match.start())}"
-                yield f"{place}: `{match['word']}` outside a section is an axiom: put it into a section"
-
-    def _line(self, position: int) -> int:
-        return self.text.count("\n", 0, position) + 1
+            elif token.text in _SUPPOSED and not opened:
+                yield f"{place}: `{token.text}` outside a section is an axiom: put it into a section"
 
 
 def coq_sources(root: Path) -> tuple[Source, ...]:

@@ -16,7 +16,8 @@ def source(text):
     ["Proof. Admitted.",
      "admit.", "Axiom a : False.", "Parameter p : nat.", "Conjecture c : False.", "Abort.",
      "Unset Guard Checking.", "Unset  Universe   Checking.", "Variable v : nat.", "Hypothesis h : False.",
-     "Section S. End S. Context (h : False).", "exact_no_check I."],
+     "Section S. End S. Context (h : False).", "exact_no_check I.", "Admit Obligations.",
+     "Declare Module M : T.", "Add  Rec\n LoadPath x."],
 )  # fmt: skip
 def test_what_takes_something_for_granted_is_refused_with_its_place(text):
     (line,) = source(f"(* a line *)\n{text}\n").forbidden()
@@ -24,13 +25,33 @@ def test_what_takes_something_for_granted_is_refused_with_its_place(text):
 
 
 @pytest.mark.parametrize(
+    "hidden",
+    [
+        '(* "(*" *) Axiom a : False.',
+        '(* "(*" *)\nAxiom a : False. (* *) (* *)',
+        '"\\" Axiom a : False. (* "" *)',
+        "(*) *) Axiom a : False.",
+    ],
+)
+def test_an_axiom_behind_what_only_seems_a_comment_is_found(hidden):
+    """Of Coq, a comment that holds a string with `(*` ends like any other."""
+    (line,) = source(hidden).forbidden()
+    assert "`Axiom` is not allowed" in line
+
+
+@pytest.mark.parametrize(
     "text",
-    ["(* Admitted *)", "Section S. Variable v : nat. End S.",
+    ['Definition a := "Axiom"%string.', "Definition my_Axiom := I.", "Definition Axiom' := I.",
+     "Module Context. End Context.", "(* Admitted *)", "Section S. Variable v : nat. End S.",
      "Section S. Section T. End T. Context (n : nat). End S.",
      "Lemma admitted_here : True."],
 )  # fmt: skip
 def test_comments_and_sections_are_fine(text):
     assert [*source(text).forbidden()] == []
+
+
+def test_a_comment_that_does_not_end_is_told():
+    assert [*source("\n(* Admitted").forbidden()] == ["coq/A.v:2: a comment or a string does not end"]
 
 
 def test_theorems_with_what_they_show():
