@@ -104,7 +104,7 @@ class _Computed(Printing):
                 name = {"is_nan": "nan", "clip": "cases"}.get(function, function)
         return _APPLY, f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}"
 
-    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+    def leaf(self, expr: tree.Leaf) -> Piece:
         match expr:
             case tree.Name(id=name):
                 return _ATOM, name.lower()
@@ -151,7 +151,7 @@ class _Proposition(Printing):
             case _:
                 return self.computed.written(expr)
 
-    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+    def leaf(self, expr: tree.Leaf) -> Piece:
         if isinstance(expr, tree.Every):
             return _ATOM, f"(forall i, {self.show(expr.body)})"
         return self.computed.written(expr)

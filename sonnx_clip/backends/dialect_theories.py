@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.dialect_goals import DialectGoals, of_type, readings_of
-from sonnx_clip.backends.reading_goals import returns
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
-from sonnx_clip.backends.whyml_printer import Printer
+from sonnx_clip.backends.why3_claim import goals as printed
+from sonnx_clip.backends.whyml_printer import element_printer
+from sonnx_clip.claims.dialect_claims import dialect_claims, of_type
+from sonnx_clip.claims.nodes import returns_name as returns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,11 +34,11 @@ def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
         if not dialects:
             continue
         path = f"{THEORIES}/dialects_{etype.id}.mlw"
-        readings = readings_of(spec, dialects)
+        readings = _readings_of(spec, dialects)
         regions = _regions(readings, etype.family) + _of_dialects(dialects, etype.family)
         used = definitions_used(spec, [*(r.returns for r in readings), *regions])
-        goals = [*DialectGoals(spec, etype).all(), smoke("smoke_dialects")]
-        printer = Printer(etype, {"X": "x", "L": "l", "M": "m", "Y": "y"})
+        printer = element_printer(etype, spec.element_type("float32"))
+        goals = [*printed(dialect_claims(spec, etype), printer), smoke("smoke_dialects")]
         files[path] = template("dialects.mlw.j2").render(
             header=header(spec),
             etype=etype,
@@ -54,6 +55,13 @@ def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
         )
         obligations += obligations_of(etype.id, path, "Dialects", goals)
     return files, tuple(obligations)
+
+
+def _readings_of(spec: Spec, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
+    """What the words of these dialects allow, what decides between answers, and what they are said to be."""
+    used = {id_ for d in dialects for id_ in (d.reading, d.answers)}
+    used |= {d.equivalence.to for d in dialects if d.equivalence is not None}
+    return tuple(r for r in spec.readings if r.id in used)
 
 
 def _regions(readings: Sequence[Reading], family: FamilyId) -> list[Expr]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.goal import Goal
-from sonnx_clip.backends.integer_route import integer_route
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header, obligations_of, smoke
+from sonnx_clip.backends.why3_claim import goals as printed
+from sonnx_clip.backends.whyml_printer import element_printer
+from sonnx_clip.claims.integer_route_claims import integer_route_claims
+from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
 from sonnx_clip.trace.symbolic_run import clone_name
 from sonnx_clip.trace.tracing import traced_kernels
@@ -98,14 +101,26 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
         end = smoke(f"smoke_{goal_name(traced, 'kernels')}")
         modules.append(_module(traced, name, goals, end.name))
         found += obligations_of(etype.id, path, name, [*(g.goal for g in goals), end])
-    route = integer_route(etype)
+    route = _integer_route(etype)
     if route is not None:
-        of_route = [*route.goals, smoke("smoke_integer_route")]
+        of_route = [*route["goals"], smoke("smoke_integer_route")]
         found = [*obligations_of(etype.id, path, "IntegerRoute", of_route), *found]
     text = template("numpy_type.mlw.j2").render(
         header=header(spec), etype=etype, modules=modules, route=route
     )
     return text, found
+
+
+def _integer_route(etype: ElementType) -> dict[str, Any] | None:
+    """What the template prints of the integer route of a float type; None for other types."""
+    if etype.family != "float":
+        return None
+    printer = element_printer(etype)
+    return {
+        "goals": tuple(printed(integer_route_claims(etype), printer)),
+        "plus_zero": printer.value(0),
+        "minus_zero": printer.value(sign_bit(float_bits(etype))),
+    }
 
 
 def _module(traced: Traced, name: str, goals: Sequence[KernelGoal], end: str) -> dict[str, object]:

@@ -192,7 +192,7 @@ class _NumPy(Printing):
             return self._refused(expr)
         return self._called(_BUILT_IN[expr.function].format(family=self.family), *expr.arguments)
 
-    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+    def leaf(self, expr: tree.Leaf) -> Piece:
         match expr:
             case tree.Name(id=name):
                 return _PRIMARY, name

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.backends.acsl import render_acsl
 from sonnx_clip.backends.c_reference import kernel_theories, render_c
-from sonnx_clip.backends.claim_goals import claim_theories
 from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.backends.coverage_page import render_coverage
 from sonnx_clip.backends.dialect_theories import dialect_theories
-from sonnx_clip.backends.example_goals import example_theories
+from sonnx_clip.backends.example_theories import example_theories
+from sonnx_clip.backends.finding_theories import finding_theories
 from sonnx_clip.backends.findings_page import render_findings
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.backends.profile_file import render_profile
-from sonnx_clip.backends.reading_goals import reading_theories
+from sonnx_clip.backends.reading_theories import reading_theories
 from sonnx_clip.backends.replay import render_replay
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3 import ordered_axioms, render_why3
@@ -93,7 +93,7 @@ THEORIES: tuple[TheoryTarget, ...] = (
         rf"generated/why3/dialects_{_MLW}", "ONNX's versions and DirectML, against SONNX", dialect_theories
     ),
     TheoryTarget(rf"generated/why3/examples_{_MLW}", "the examples on ONNX's page", example_theories),
-    TheoryTarget(rf"generated/why3/findings_{_MLW}", "what findings claim", claim_theories),
+    TheoryTarget(rf"generated/why3/findings_{_MLW}", "what findings claim", finding_theories),
     TheoryTarget(
         rf"generated/why3/c_{_MLW}|generated/c/drivers/.*",
         "the C kernels in WhyML, and how Why3 prints them as C",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.entry_goals import TypeGoals
 from sonnx_clip.backends.goal import Goal
-from sonnx_clip.backends.restriction_goals import restrictions_theory
+from sonnx_clip.backends.restrictions_theory import restrictions_theory
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.tensor_goals import TensorGoals, tensor_printer
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
-from sonnx_clip.backends.whyml_printer import AND, Printer
+from sonnx_clip.backends.why3_claim import goals
+from sonnx_clip.backends.whyml_printer import AND, Printer, element_printer, tensor_printer
+from sonnx_clip.claims.all_claims import meaning_claims
+from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Expr, Use
 from sonnx_clip.language.tree import Kind as Sort
@@ -23,6 +24,7 @@ from sonnx_clip.root.paths import repo_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
@@ -57,18 +59,12 @@ def ordered_axioms() -> tuple[str, ...]:
 
 
 def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[Obligation]]:
-    goals = TypeGoals(spec, etype)
     axioms = ordered_axioms()
-    element_goals = [
-        *goals.encoding(),
-        *goals.cases(),
-        *goals.classes(),
-        *goals.properties(),
-        *goals.latitude(),
-        *goals.examples(),
-    ]
-    tensors = TensorGoals(spec, etype)
-    tensor_goals, refutation_goals = list(tensors.constraints()), list(tensors.refutations())
+    element_goals = list(goals(meaning_claims(spec, etype), element_printer(etype)))
+    of_tensors = tensor_printer(etype)
+    tensor_goals = list(goals(constraint_claims(spec, etype), of_tensors))
+    refutations = list(refutation_claims(spec, etype))
+    refutation_goals = list(goals(refutations, of_tensors))
     text = template("type.mlw.j2").render(
         header=header(spec),
         etype=etype,
@@ -76,8 +72,8 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
         element_goals=element_goals,
         tensor_goals=tensor_goals,
         refutation_goals=refutation_goals,
-        refuting=tensors.refuting_tensors(),
-        **_declarations(spec, goals),
+        refuting=_refuting_tensors(etype, refutations),
+        **_declarations(spec, etype),
     )
     instances = [
         Goal(name, "instance", (etype.id,), f"{etype.id} is ordered: {name.replace('_', ' ')}", "")
@@ -94,11 +90,24 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
     return text, found
 
 
-def _declarations(spec: Spec, goals: TypeGoals) -> dict[str, object]:
+def _refuting_tensors(etype: ElementType, refutations: Iterable[Claim]) -> dict[str, str]:
+    """The tensors that refute a constraint, as WhyML records; empty where nothing is refuted."""
+    witnesses = [claim.witness for claim in refutations if claim.role == "refuted"]
+    if not witnesses:
+        return {}
+    (witness,) = witnesses
+    shapes, printer = {"X": "Dim 1 Scalar", "L": "Scalar", "M": "Scalar"}, element_printer(etype)
+    entries = {name: f"entry = fun _ -> {printer.atom(number)}" for name, number in witness.items()}
+    return {
+        name.lower(): f"{{ element = {etype.why3}; shape = {shapes[name]}; {entry} }}"
+        for name, entry in entries.items()
+    }
+
+
+def _declarations(spec: Spec, etype: ElementType) -> dict[str, object]:
     """What the template declares before the goals."""
-    etype, printer = goals.etype, goals.printer()
-    cases = declared_cases(spec, printer)
-    classes = declared_classes(spec, goals.etype)
+    cases = declared_cases(spec, element_printer(etype))
+    classes = declared_classes(spec, etype)
     result = result_of_cases(spec)
     constraints = [
         {
@@ -135,7 +144,7 @@ def declared_cases(spec: Spec, printer: Printer) -> list[dict[str, str]]:
 
 def declared_classes(spec: Spec, etype: ElementType) -> list[dict[str, str]]:
     """The classes of an element type as predicates, each with its case."""
-    printer = Printer(etype, {"X": "x", "L": "l", "M": "m"})
+    printer = element_printer(etype)
     return [
         declare(c.id, "x l m", "t", f"{c.case} x l m /\\ {printer.operand(c.when, AND)}")
         for c in spec.classes_of(etype.family)

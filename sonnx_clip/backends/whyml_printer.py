@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 # How tightly a formula binds, in WhyML.
-_IF, _IMPLIES, _OR, AND, _NOT, _COMPARE, _APPLY, _ATOM = range(LOOSEST, LOOSEST + 8)
+_IF, _IMPLIES, _OR, AND, _NOT, _COMPARE, APPLY, ATOM = range(LOOSEST, LOOSEST + 8)
 
 
 def _applied(text: str) -> Form:
-    return Form(_APPLY, text, (_ATOM, _ATOM))
+    return Form(APPLY, text, (ATOM, ATOM))
 
 
-_SAME = Form(_COMPARE, "{0} = {1}", (_APPLY, _APPLY))
+_SAME = Form(_COMPARE, "{0} = {1}", (APPLY, APPLY))
+_OTHER = Form(_COMPARE, "{0} <> {1}", (APPLY, APPLY))
+# What the theories call the functions of the language.
+_FUNCTIONS = {"is_nan": "nan", "clip": "cases", "written_clip": "clip", "becomes": "converts"}
 
 
 @dataclass(frozen=True)
@@ -60,20 +63,47 @@ class Printer(Printing):
         "==": _applied("eq {0} {1}"),
     }
 
-    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
-        """A name, a literal, an entry, or a formula on every index."""
+    def leaf(self, expr: tree.Leaf) -> Piece:
+        """A name, a literal, an entry, a formula on every index, or what claims alone have."""
         match expr:
+            case tree.Value() | tree.Let() | tree.Group():
+                return self._of_claim(expr)
+            case tree.Name(id=name, kind=Kind.TENSOR):
+                return ATOM, name.lower()
             case tree.Name(id=name):
                 text = self.variables[name]
-                return _APPLY if " " in text else _ATOM, text
+                return APPLY if " " in text else ATOM, text
             case tree.Entry(tensor=tensor):
-                return _APPLY, f"{self.variables[tensor.id]}.entry i"
+                return APPLY, f"{self.variables[tensor.id]}.entry i"
             case tree.Number(text=text, kind=kind):
-                return _ATOM, self._number(text, kind)
+                return ATOM, self._number(text, kind)
             case tree.Constant(id=name, negative=negative, kind=kind):
-                return _ATOM, self._number(f"-{name}" if negative else name, kind)
+                return ATOM, self._number(f"-{name}" if negative else name, kind)
             case tree.Every(body=body):
                 return _IF, f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}"
+
+    def _of_claim(self, expr: tree.Value | tree.Let | tree.Group) -> Piece:
+        match expr:
+            case tree.Value(value=value, kind=Kind.FLOAT):
+                return ATOM, float_literal(value)
+            case tree.Value(value=value):
+                return ATOM, self.value(value)
+            case tree.Let(name=name, value=value, body=body):
+                return _IF, f"let {name.lower()} = {self.show(value)} in {self.show(body)}"
+            case tree.Group(inner=inner):
+                return ATOM, f"({self.show(inner)})"
+
+    def atom(self, expr: Expr) -> str:
+        """An expression as it stands as the argument of a function."""
+        return self.operand(expr, ATOM)
+
+    def premise(self, expr: Expr) -> str:
+        """A condition as it stands before an arrow."""
+        return self.operand(expr, AND)
+
+    def conclusion(self, expr: Expr) -> str:
+        """A condition as it stands behind an arrow, where neither a choice nor a let needs parentheses."""
+        return self.show(expr) if self.written(expr)[0] == _IF else self.operand(expr, _OR)
 
     def _number(self, text: str, kind: Kind) -> str:
         if kind is not Kind.FLOAT:
@@ -90,23 +120,25 @@ class Printer(Printing):
         """A function or predicate with its arguments."""
         match expr:
             case tree.Use(id=name, arguments=()):
-                return _APPLY, f"{self.prefix}{name} {self.implicit}"
+                return APPLY, f"{self.prefix}{name} {self.implicit}"
             case tree.Use(id=name):
                 pass
             case tree.Call(function="identical"):
                 return self.filled(_SAME, *expr.arguments)
+            case tree.Call(function="distinct"):
+                return self.filled(_OTHER, *expr.arguments)
             case tree.Call(function="shape" | "type", arguments=(tree.Name(id=name),)):
-                return _ATOM, f"{name.lower()}.{'shape' if expr.function == 'shape' else 'element'}"
+                return ATOM, f"{name.lower()}.{'shape' if expr.function == 'shape' else 'element'}"
             case tree.Call(function="is_signalling", arguments=(argument,)):
-                return self._signalling(self.operand(argument, _ATOM))
+                return self._signalling(self.operand(argument, ATOM))
             case tree.Call(function=name):
-                name = {"is_nan": "nan", "clip": "cases", "becomes": "converts"}.get(name, name)
-        return _APPLY, f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}"
+                name = _FUNCTIONS.get(name, name)
+        return APPLY, f"{name} {' '.join(self.operand(a, ATOM) for a in expr.arguments)}"
 
     def _signalling(self, a: str) -> Piece:
         """A NaN whose first bit of the fraction is 0; no other type has one."""
         if self.etype is None or self.etype.family != "float":
-            return _ATOM, "false"
+            return ATOM, "false"
         quiet = self.value(quiet_bit(float_bits(self.etype)))
         return AND, f"nan {a} /\\ bw_and {a} {quiet} = {self.value(0)}"
 
@@ -123,6 +155,19 @@ class Printer(Printing):
         assert self.etype.width is not None
         beside = f" (* {comment} *)" if comment else ""
         return f"(0x{value:0{self.etype.width // 4}x}: t{beside})"
+
+
+_ELEMENTS = {name: name.lower() for name in ("X", "X2", "L", "M", "Y", "Z", "A", "B", "C", "F")}
+
+
+def element_printer(etype: ElementType, float_type: ElementType | None = None) -> Printer:
+    """A printer for conditions on elements; with the type of FLOAT, of FLOATs too."""
+    return Printer(etype, _ELEMENTS, float_type=float_type)
+
+
+def tensor_printer(etype: ElementType) -> Printer:
+    """A printer for conditions on tensor values: the bounds stand for their only entry."""
+    return Printer(etype, {"X": "x", "L": "value l", "M": "value m", "Y": "y"})
 
 
 def float_literal(pattern: int, comment: str = "") -> str:

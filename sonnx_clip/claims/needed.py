@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.claims import goal_names as named
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec.finding_answers import answers_of
 from sonnx_clip.spec.findings import Contrast, Lack, NoNumber, NotTaken, Refutation
@@ -33,15 +34,17 @@ def _of_witness(spec: Spec, witness: Witness) -> Iterator[str]:
         case Contrast():
             yield from _contrast(spec, witness)
         case Refutation():
-            yield f"{witness.type}.{witness.refutes}_refuted"
-            yield f"{witness.type}.{witness.refutes}_repaired"
+            yield named.of(witness.type, named.refuted(witness.refutes))
+            yield named.of(witness.type, named.repaired(witness.refutes))
         case Lack():
             example = spec.example(witness.example)
-            yield from (f"{etype.id}.example_{example.id}" for etype in spec.types_of(example.family))
+            yield from (
+                named.of(etype.id, named.example(example.id)) for etype in spec.types_of(example.family)
+            )
         case NoNumber():
-            yield f"{witness.type}.cast_undefined_elsewhere"
+            yield named.of(witness.type, named.CAST_OF_NO_NUMBER)
         case NotTaken():
-            yield f"{witness.type}.{spec.dialect(witness.taken_by).word}_is_sonnx"
+            yield named.of(witness.type, named.is_sonnx(spec.dialect(witness.taken_by).word))
         case _:  # what it shows is computed, or shown by the claim of the finding alone
             return
 
@@ -58,17 +61,17 @@ def _contrast(spec: Spec, witness: Contrast) -> Iterator[str]:
 
 def _dialect(witness: Contrast, side: Side, dialect: Dialect) -> Iterator[str]:
     """What is shown of a dialect with these bounds: given, printed or missing."""
-    stem = f"{witness.type}.{dialect.word}"
     missing = [name for name in "LM" if getattr(witness, name) is None and getattr(side, name) is None]
     if side.L is not None or side.M is not None:
-        yield f"{stem}_printed_default"
+        yield named.of(witness.type, named.printed_default(dialect.word))
     elif not missing:
-        yield f"{stem}_is_sonnx"
-        yield f"{stem}_is_sonnx_nowhere_else"
+        yield named.of(witness.type, named.is_sonnx(dialect.word))
+        yield named.of(witness.type, named.nowhere_else(named.is_sonnx(dialect.word)))
     else:
-        yield f"{stem}_without_{'bounds' if len(missing) == 2 else {'L': 'min', 'M': 'max'}[missing[0]]}"
+        bound = "bounds" if len(missing) == 2 else {"L": "min", "M": "max"}[missing[0]]
+        yield named.of(witness.type, named.without(dialect.word, bound))
         if "inf" in witness.X:
-            yield f"{stem}_infinities"
+            yield named.of(witness.type, named.infinities(dialect.word))
 
 
 def _pair(
@@ -80,31 +83,30 @@ def _pair(
     theirs = other.reading if other else side.by
     if one is not None and other is not None and mine == theirs:
         for later, earlier in ((one, other), (other, one)):
-            yield f"{witness.type}.{later.word}_after_{earlier.word}_changed"
+            yield named.of(witness.type, named.changed(later.word, earlier.word))
         return
     if one is not None and one.equivalence is not None and one.equivalence.to == side.by:
-        stem = f"{witness.type}.{one.word}_is_{spec.reading(side.by).word}"
-        yield from (f"{stem}_{what}" for what in ("refuted", "repaired", "nowhere_else"))
-    how = "bits" if witness.compared == "bits" else "values"
+        every = named.of_equivalence(one.word, spec.reading(side.by).word)
+        yield from (named.of(witness.type, name) for name in every)
     same_bounds = answers_of(spec, witness, first).bounds == answers_of(spec, witness, side).bounds
     if mine == "cases" or not same_bounds:
         if other is None or mine == "cases":
             yield from _reading(spec, witness, side, theirs)
         return
     a, b = (spec.reading(name).word for name in (mine, theirs))
-    yield f"{witness.type}.{a}_and_{b}_other_{how}"
-    yield f"{witness.type}.{b}_and_{a}_other_{how}"
+    yield named.of(witness.type, named.apart(a, b, witness.compared))
+    yield named.of(witness.type, named.apart(b, a, witness.compared))
 
 
 def _reading(spec: Spec, witness: Contrast, side: Side, name: str) -> Iterator[str]:
     """Where a reading agrees with the cases: its own witness if it has these numbers, else its region."""
     etype, reading = spec.element_type(witness.type), spec.reading(name)
     bitwise = witness.compared == "bits"
-    suffix = "_bitwise" if bitwise else ""
     numbers = (reading.differs_bitwise_at if bitwise else reading.differs_at).get(etype.family)
     given = (encode(witness.X, etype), *answers_of(spec, witness, side).bounds)
     if numbers is not None and given == tuple(encode(numbers.texts()[n], etype) for n in "XLM"):
-        yield f"{etype.id}.{reading.word}_differs{suffix}"
+        yield named.of(etype.id, named.differs(reading.word, witness.compared))
     else:
-        yield f"{etype.id}.{reading.word}_agrees{suffix}"
-        yield f"{etype.id}.{reading.word}_agrees{suffix}_nowhere_else"
+        agrees = named.agrees(reading.word, witness.compared)
+        yield named.of(etype.id, agrees)
+        yield named.of(etype.id, named.nowhere_else(agrees))

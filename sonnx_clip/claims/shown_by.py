@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.needed import needed
 from sonnx_clip.language.names import nearest
 from sonnx_clip.root.digest import digest_of
@@ -13,16 +13,28 @@ from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.document import read_document, spell
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_checks import names_of, readings_behind
-from sonnx_clip.spec.findings import Lack
+from sonnx_clip.spec.findings import Contrast, Lack, NoNumber, NotTaken, Refutation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from sonnx_clip.claims.claim import Role
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import SourceFinding, Witness
 
 _FILE = "spec/clip.yaml"
+# What a claim must say to show what a witness of each kind says; other kinds need none beside their own.
+_OF_CONTRAST: tuple[Role, ...] = (
+    "agrees", "differs", "differs from", "infinities", "without bounds", "printed default", "changed",
+)  # fmt: skip
+_TELLING: tuple[tuple[type, frozenset[Role]], ...] = (
+    (Contrast, frozenset(_OF_CONTRAST)),
+    (Refutation, frozenset({"refuted"})),
+    (Lack, frozenset({"example"})),
+    (NoNumber, frozenset({"converts"})),
+    (NotTaken, frozenset({"agrees", "without bounds"})),
+)
 
 
 def check_shown(spec: Spec, obligations: Iterable[Obligation]) -> None:
@@ -62,9 +74,11 @@ def _wrong(
             yield Finding((*way, position), what, "name obligations that show what is found")
     for position, witness in enumerate(entry.witnesses):
         for name in names_of(witness):
-            if witness.TELLING and not any(_shows(spec, o, witness, name) for o in named):
+            telling = _telling(witness)
+            if telling and not any(_shows(spec, o, witness, name) for o in named):
                 what = f"no obligation that it names shows what this witness says of `{name}`"
-                todo = f"name one in its type that shows `{name}` and whose goal fits {witness.TELLING}"
+                said = ", ".join(sorted(telling))
+                todo = f"name one in its type that shows `{name}` and is one of: {said}"
                 yield Finding(("findings", index, "witnesses", position), what, todo)
     yield from _named(way, entry, needed(spec, entry, known.keys()))
 
@@ -82,8 +96,14 @@ def _named(way: tuple[str | int, ...], entry: SourceFinding, due: tuple[str, ...
 
 def _shows(spec: Spec, o: Obligation, witness: Witness, name: str) -> bool:
     """Whether an obligation is of the kind that tells what a witness says of an entry, in its type."""
-    fits = bool(re.search(witness.TELLING, o.id.rpartition(".")[2]))
-    return fits and name in o.shows and o.subject in _subjects(spec, witness)
+    if name not in o.shows or o.subject not in _subjects(spec, witness):
+        return False
+    claim = next((c for c in claims_of(spec, o.subject) if c.id == o.id), None)
+    return claim is not None and claim.role in _telling(witness)
+
+
+def _telling(witness: Witness) -> frozenset[Role]:
+    return next((roles for kind, roles in _TELLING if isinstance(witness, kind)), frozenset())
 
 
 def _subjects(spec: Spec, witness: Witness) -> frozenset[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sonnx_clip.claims.goal_names import class_goal
+from sonnx_clip.claims import goal_names as named
 from sonnx_clip.explain.interpretation import interpreted
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode
@@ -109,8 +109,8 @@ def _cell(spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, f
         answers=(*told, "any nan") if any_nan else told,
         other=_other(spec, etype, found),
         obligations=(
-            f"{etype.id}.{class_goal(reading, etype.family, found, bitwise=False)}",
-            f"{etype.id}.{class_goal(reading, etype.family, found, bitwise=True)}",
+            named.of(etype.id, named.in_class(reading, etype.family, found, bitwise=False)),
+            named.of(etype.id, named.in_class(reading, etype.family, found, bitwise=True)),
         ),
     )
 

@@ -91,5 +91,5 @@ class Printing(ABC):
         """A built-in function, or an entry of the YAML, with its arguments."""
 
     @abstractmethod
-    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+    def leaf(self, expr: tree.Leaf) -> Piece:
         """A name, a number, or what speaks of all entries of a tensor."""

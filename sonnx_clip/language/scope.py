@@ -92,6 +92,10 @@ def kind_of(expr: Expr) -> Kind:
     match expr:
         case tree.Name() | tree.Call() | tree.Use() | tree.If() | tree.Number() | tree.Constant():
             return expr.kind
+        case tree.Value() | tree.Let():
+            return expr.kind
+        case tree.Group(inner=inner):
+            return kind_of(inner)
         case tree.Entry():
             return Kind.ELEMENT
         case _:

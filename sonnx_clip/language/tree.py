@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 class Kind(Enum):
@@ -29,6 +29,10 @@ class Position:
 
     line: int
     column: int
+
+
+NOWHERE = Position(0, 0)
+"""The place of what stands in no file."""
 
 
 @dataclass(frozen=True)
@@ -142,4 +146,52 @@ class Every:
     at: Position
 
 
-Expr: TypeAlias = Name | Number | Constant | Compare | Not | Connective | If | Call | Use | Entry | Every
+@dataclass(frozen=True)
+class Value:
+    """A value that stands in no text: an element or a FLOAT by its bits, a tensor as a model declares it.
+
+    Only claims have it, as they have `Let` and `Group`: the parser makes none of the three.
+    """
+
+    value: Any
+    kind: Kind
+    at: Position = NOWHERE
+
+
+@dataclass(frozen=True)
+class Let:
+    """``let name = value in body``."""
+
+    name: str
+    value: Expr
+    body: Expr
+    kind: Kind = Kind.BOOL
+    at: Position = NOWHERE
+
+
+@dataclass(frozen=True)
+class Group:
+    """A condition that a claim takes over as a whole: whoever prints it puts parentheses around it."""
+
+    inner: Expr
+    at: Position = NOWHERE
+
+
+Expr: TypeAlias = (
+    Name
+    | Number
+    | Constant
+    | Compare
+    | Not
+    | Connective
+    | If
+    | Call
+    | Use
+    | Entry
+    | Every
+    | Value
+    | Let
+    | Group
+)
+Leaf: TypeAlias = Name | Number | Constant | Entry | Every | Value | Let | Group
+"""What a printer writes in a way of its own: all that is no operator and no application."""

@@ -33,7 +33,7 @@ class _Language(Printing):
         arguments = ", ".join(map(self.show, expr.arguments))
         return _PRIMARY, f"{name}({arguments})" if arguments else name
 
-    def leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Every) -> Piece:
+    def leaf(self, expr: tree.Leaf) -> Piece:
         match expr:
             case tree.Name(id=text) | tree.Number(text=text):
                 return _PRIMARY, text
@@ -43,6 +43,12 @@ class _Language(Printing):
                 return _PRIMARY, f"{tensor.id}[i]"
             case tree.Every(body=body):
                 return _PRIMARY, f"every({self.show(body)})"
+            case tree.Group(inner=inner):
+                return _PRIMARY, f"({self.show(inner)})"
+            case tree.Let(name=name, value=value, body=body):
+                return _IF, f"let {name} = {self.show(value)} in {self.show(body)}"
+            case tree.Value(value=value):
+                return _PRIMARY, str(value)
 
 
 _LANGUAGE = _Language()

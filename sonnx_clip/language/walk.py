@@ -18,12 +18,13 @@ def subtrees(expr: Expr) -> Iterator[Expr]:
     while pending:
         node = pending.pop()
         yield node
-        pending += reversed(_parts(node))
+        pending += reversed(parts_of(node))
 
 
-def _parts(expr: Expr) -> tuple[Expr, ...]:
+def parts_of(expr: Expr) -> tuple[Expr, ...]:
+    """The trees right below the root of one."""
     match expr:
-        case tree.Name() | tree.Number() | tree.Constant():  # two thirds of all
+        case tree.Name() | tree.Number() | tree.Constant() | tree.Value():  # two thirds of all
             return ()
         case tree.Compare(left=left, right=right) | tree.Connective(left=left, right=right):
             return left, right
@@ -33,6 +34,10 @@ def _parts(expr: Expr) -> tuple[Expr, ...]:
             return condition, then, otherwise
         case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
             return arguments
+        case tree.Let(value=value, body=body):
+            return value, body
+        case tree.Group(inner=inner):
+            return (inner,)
 
 
 def conjuncts(expr: Expr) -> list[Expr]:

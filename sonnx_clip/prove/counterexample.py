@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.numpy_kernels import THEORIES as NUMPY
+from sonnx_clip.claims.all_claims import claims_of
+from sonnx_clip.claims.evaluation import is_evaluated, truth
 from sonnx_clip.language import ElementType, show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.prove.in_numpy import in_numpy
@@ -20,9 +22,9 @@ from sonnx_clip.root.run_program import LARGE_PAGES, run_limited
 from sonnx_clip.spec import Spec, evaluator
 
 if TYPE_CHECKING:
+    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.prove.provers import Prover
-    from sonnx_clip.spec.entries import Property
 
 _SECONDS = 10
 _PRINTING = 60  # seconds for Why3 to print one task
@@ -38,8 +40,8 @@ def explain_failure(spec: Spec, why3: Why3, provers: Sequence[Prover], obligatio
     """Lines for people: numbers that refute the obligation, and their case; empty where none is found.
 
     Only for obligations on single elements of a machine type. A prover is asked for a model; where the
-    obligation is a property of the YAML, its numbers are evaluated, and special values are tried when no
-    prover has any.
+    claim behind the obligation can be evaluated, it is at the model's numbers, and special values are tried
+    when no prover has any.
     """
     etype = next((e for e in spec.element_types if e.id == obligation.subject), None)
     if etype is None or etype.width is None or obligation.theory not in _THEORIES:
@@ -102,45 +104,36 @@ def _model(why3: Why3, prover: Prover, obligation: Obligation) -> dict[str, int]
     return {name: found[name] for name in names if name in found}
 
 
-def _property(spec: Spec, obligation: Obligation) -> Property | None:
-    name = obligation.goal.removesuffix("_repaired")
-    return next((p for p in spec.properties if p.id == name), None)
+def _claim(spec: Spec, obligation: Obligation) -> Claim | None:
+    """The claim behind an obligation, if it can be evaluated and speaks of all numbers."""
+    found = next((c for c in claims_of(spec, obligation.subject) if c.id == obligation.id), None)
+    return found if found is not None and found.binders and is_evaluated(found) else None
 
 
 def _confirm(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Numbers) -> str:
     """What evaluation says of a prover's numbers."""
-    claimed = _property(spec, obligation)
-    if claimed is None:
+    claim = _claim(spec, obligation)
+    if claim is None:
         return ""
-    refutes = _refutes(spec, etype, obligation, claimed, numbers)
+    refutes = _refutes(spec, etype, claim, numbers)
     return ", confirmed by evaluation" if refutes else ", which evaluation does not confirm"
 
 
 def _special(spec: Spec, etype: ElementType, obligation: Obligation) -> Iterator[Numbers]:
-    claimed = _property(spec, obligation)
-    if claimed is None:
+    claim = _claim(spec, obligation)
+    if claim is None or any(set(binder.names) - {"X", "X2", "L", "M"} for binder in claim.binders):
         return
     pool: Iterable[int] = special_patterns(etype)
     for x, l, m in product(pool, repeat=3):
         numbers = {"x": x, "l": l, "m": m}
-        if _refutes(spec, etype, obligation, claimed, numbers):
+        if _refutes(spec, etype, claim, numbers):
             yield numbers
 
 
-def _refutes(
-    spec: Spec, etype: ElementType, obligation: Obligation, claimed: Property, numbers: Numbers
-) -> bool:
-    ask = evaluator(spec, etype)
-    environment: dict[str, int] = {
-        "X": numbers.get("x", 0),
-        "L": numbers.get("l", 0),
-        "M": numbers.get("m", 0),
-    }
-    environment["X2"] = numbers.get("x2", environment["X"])
+def _refutes(spec: Spec, etype: ElementType, claim: Claim, numbers: Numbers) -> bool:
+    given = {name: numbers.get(name.lower(), 0) for binder in claim.binders for name in binder.names}
+    given |= {"X2": numbers.get("x2", given.get("X", 0))}
     try:
-        environment["Y"] = int(ask.clip(environment["X"], environment["L"], environment["M"]))
+        return not truth(spec, etype).holds_at(claim, given)
     except ValueError:
         return False  # the cases have a gap there
-    repaired = claimed.repaired.get(etype.family) if obligation.goal.endswith("_repaired") else None
-    applies = repaired is None or ask(repaired, environment)
-    return bool(applies and not ask(claimed.claim, environment))

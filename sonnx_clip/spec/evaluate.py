@@ -96,10 +96,15 @@ class Evaluator:
             case tree.Every(body=body):
                 inner = self._compile(body)
                 return lambda env: all(inner({**env, "i": i}) for i in range(_indices(env)))
+            case tree.Let(name=name, value=value, body=body):
+                given, inner = self._compile(value), self._compile(body)
+                return lambda env: inner({**env, name: given(env)})
+            case tree.Group(inner=part):
+                return self._compile(part)
             case _:
                 return self._leaf(expr)
 
-    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry) -> Function:
+    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Value) -> Function:
         match expr:
             case tree.Name(id=name, kind=Kind.ELEMENT):
                 return _element(name)
@@ -111,6 +116,8 @@ class Evaluator:
             case tree.Constant(id=name, negative=negative, kind=kind):
                 constant = values.encode(f"{'-' * negative}{name}", self._type_of_number(kind))
                 return lambda _: constant
+            case tree.Value(value=known):
+                return lambda _: known
             case tree.Entry(tensor=tensor):
                 name = tensor.id
                 return lambda env: env[name].entries[env["i"]]

@@ -5,7 +5,7 @@ A witness is of one of several kinds, distinguished by the key that only this ki
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
@@ -14,10 +14,6 @@ from sonnx_clip.spec.entries import Condition, Families
 
 ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
 _NEWEST: tuple[Form, ...] = ("clip-13",)
-
-
-NO_OBLIGATION = ""
-"""The pattern of a kind of witness that needs none beside those of the claim."""
 
 
 class Side(Part):
@@ -36,11 +32,6 @@ class Contrast(Part):
     `body` or the `equation` of Clip-13, Min(max, Max(input, min)).
     """
 
-    TELLING: ClassVar[str] = (
-        r"_(differs|differs_bitwise|other_values|other_bits|agrees|agrees_bitwise|is_sonnx|is_sonnx_bitwise"
-        r"|infinities|without_bounds|printed_default|changed)$"
-    )
-
     type: Word
     X: NumberText
     L: NumberText | None = None
@@ -55,8 +46,6 @@ class Contrast(Part):
 class Refutation(Part):
     """Numbers for which a constraint or property is false of the result of the cases."""
 
-    TELLING: ClassVar[str] = r"_refuted$"
-
     type: Word
     X: NumberText
     L: NumberText
@@ -68,8 +57,6 @@ class Refutation(Part):
 class Lack(Part):
     """A number of a worked example that its element type does not have."""
 
-    TELLING: ClassVar[str] = r"^example_"
-
     type: Word
     lacks: NumberText
     example: Word
@@ -78,8 +65,6 @@ class Lack(Part):
 class NoNumber(Part):
     """A FLOAT bound that becomes no number of the element type."""
 
-    TELLING: ClassVar[str] = r"^cast_undefined_elsewhere$"
-
     type: Word
     dialect: Text
     bound: NumberText
@@ -87,8 +72,6 @@ class NoNumber(Part):
 
 class NotTaken(Part):
     """A type that a dialect takes, and that the words on a part of it do not name; numbers to ask with."""
-
-    TELLING: ClassVar[str] = r"_(is_sonnx|without_bounds)$"
 
     type: Word
     taken_by: Text
@@ -102,8 +85,6 @@ class NotTaken(Part):
 class SharedTag(Part):
     """A number of the page that stands for several constraints."""
 
-    TELLING: ClassVar[str] = NO_OBLIGATION
-
     tag: Id
     stands_for: Annotated[tuple[Id, ...], Field(min_length=2)]
 
@@ -111,16 +92,12 @@ class SharedTag(Part):
 class ManyTags(Part):
     """A constraint that the page calls by several numbers."""
 
-    TELLING: ClassVar[str] = NO_OBLIGATION
-
     constraint: Id
     numbered: Annotated[tuple[Id, ...], Field(min_length=2)]
 
 
 class Stands(Part):
     """A text and every line of a page that has it, in upper or lower case; none where it stands nowhere."""
-
-    TELLING: ClassVar[str] = NO_OBLIGATION
 
     page: Annotated[Text, Field(description="An id of `sources`.")]
     text: Text
@@ -133,8 +110,6 @@ class Stands(Part):
 class Overlap(Part):
     """Numbers that meet the conditions of two rows of the cases, whose results are not the same bits."""
 
-    TELLING: ClassVar[str] = NO_OBLIGATION
-
     type: Word
     X: NumberText
     L: NumberText
@@ -146,16 +121,12 @@ class Overlap(Part):
 class SameStatement(Part):
     """A restriction and a constraint that hold for the same element types of X, L, M and Y."""
 
-    TELLING: ClassVar[str] = NO_OBLIGATION
-
     restriction: Id
     same_as: Annotated[Id, Field(description="An id of `constraints`.")]
 
 
 class Rounded(Part):
     """A bound that a FLOAT cannot be, and the number of the element type that it becomes."""
-
-    TELLING: ClassVar[str] = NO_OBLIGATION
 
     type: Word
     dialect: Text

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.reading_class_goals import ClassGoals
-from sonnx_clip.backends.reading_goals import ReadingGoals, reading_theories
-from sonnx_clip.claims.goal_names import class_goal
+from sonnx_clip.backends.reading_theories import reading_theories
+from sonnx_clip.backends.why3_claim import statement
+from sonnx_clip.backends.whyml_printer import element_printer
+from sonnx_clip.claims import goal_names as named
+from sonnx_clip.claims.reading_claims import reading_claims
+from sonnx_clip.claims.reading_class_claims import reading_class_claims
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
@@ -36,14 +39,14 @@ def test_the_oracle_allows_what_the_evaluator_allows(etype):
 
 
 def test_each_reading_has_its_goals():
-    names = [goal.name for goal in ReadingGoals(SPEC, SPEC.element_type("float32")).all()]
+    names = [claim.name for claim in reading_claims(SPEC, SPEC.element_type("float32"))]
     assert (
         len(names) == len(set(names)) == 12 + 12 + 3 + 12 + 11 * 3 + 66 * 2 + 1
     )  # one pair is alike, in both directions
     for part in ("answers", "agrees", "agrees_bitwise", "agrees_bitwise_nowhere_else", "differs_bitwise"):
         assert f"formula_2019_{part}" in names
     assert "cases_agrees_bitwise_nowhere_else" not in names
-    of_ints = [goal.name for goal in ReadingGoals(SPEC, SPEC.element_type("int8")).all()]
+    of_ints = [claim.name for claim in reading_claims(SPEC, SPEC.element_type("int8"))]
     assert "cases_and_numpy_same_bits" in of_ints
     assert "cases_and_numpy_same_bits_back" in of_ints
     assert "numpy_and_directml_other_bits" in of_ints
@@ -51,11 +54,12 @@ def test_each_reading_has_its_goals():
 
 def test_the_goals_by_class_name_every_class_once():
     etype = SPEC.element_type("float16")
-    goals = {goal.name: goal.statement for goal in ClassGoals(SPEC, etype).all()}
-    named = {r.id: r for r in SPEC.readings}
+    printer = element_printer(etype)
+    goals = {claim.name: statement(claim, printer) for claim in reading_class_claims(SPEC, etype)}
+    readings = {r.id: r for r in SPEC.readings}
     for found in reading_classes(SPEC, "float"):
         for bitwise in (False, True):
-            name = class_goal(named[found.reading], "float", found, bitwise=bitwise)
+            name = named.in_class(readings[found.reading], "float", found, bitwise=bitwise)
             if found.reading == "cases":
                 assert name == ("cases_agrees_bitwise" if bitwise else "cases_agrees")
             else:

@@ -6,16 +6,20 @@ import json
 import random
 import re
 import subprocess
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.goal import Goal
 from sonnx_clip.backends.layout import WIDTH, layout
 from sonnx_clip.backends.theory import declare
 from sonnx_clip.backends.why3 import ordered_axioms
-from sonnx_clip.backends.whyml_printer import Printer, names, real_literal
+from sonnx_clip.backends.why3_claim import statement
+from sonnx_clip.backends.whyml_printer import Printer, element_printer, names, real_literal
+from sonnx_clip.claims.claim import Claim
+from sonnx_clip.claims.nodes import ALL as TRIPLE
+from sonnx_clip.claims.nodes import L, M, X, Y, compare, is_nan, number
 from sonnx_clip.language.tree import Compare, Connective, Constant, If, Kind, Name, Not, Number, Position
 from sonnx_clip.language.walk import conjuncts
 from sonnx_clip.prove.tasks import configure
@@ -196,10 +200,14 @@ def test_a_declaration_marks_what_it_does_not_use() -> None:
     assert declare("f", "a b", "t", "a", is_function=True)["head"] == "function f (a _b: t) : t"
 
 
-def test_a_goal_binds_what_it_uses() -> None:
-    goal = Goal("g", "theorem", ("R1",), "t", "forall x l m: t. lt m l")
-    assert goal.statement == "forall l m: t. lt m l"
-    assert Goal("g", "theorem", ("R1",), "t", "let x = 1 in x").statement == "let x = 1 in x"
+def test_a_claim_binds_what_it_uses() -> None:
+    printer = element_printer(SPEC.element_type("int8"))
+    claim = Claim("int8", "g", "holds", "theorem", ("R1",), "t", compare(M, "<", L), binders=(TRIPLE,))
+    assert statement(claim, printer) == "forall l m: t. lt m l"
+    at = replace(claim, binders=(), witness={"X": number("1"), "L": number("2"), "M": number("3")})
+    assert statement(at, printer) == "let l = (0x02: t (* 2 *)) in let m = (0x03: t (* 3 *)) in lt m l"
+    on_result = replace(claim, conclusion=is_nan(Y), premises=(is_nan(X),), of_result=True)
+    assert statement(on_result, printer) == "forall x l m: t. let y = cases x l m in nan x -> nan y"
 
 
 def test_parts_of_a_condition() -> None:

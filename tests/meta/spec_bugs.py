@@ -1,8 +1,8 @@
 """Mistakes in what Clip is said to mean, each with the obligation that has to fail.
 
 A mistake is a text that stands once in a file and what replaces it. `loader` has words of the message with
-which the loader refuses the YAML by evaluation, or is empty where it stays silent; the provers are asked in
-any case.
+which the loader refuses the YAML by evaluation, or is empty where it stays silent; `evaluated` has words of
+the message by which the evaluation of the claims finds the mistake then. The provers are asked in any case.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Bug:
     caught_by: tuple[str, ...]
     says: tuple[str, ...] = ()
     loader: str = ""
+    evaluated: str = ""
 
 
 # fmt: off
@@ -78,20 +79,24 @@ CLASSES = [
 
 PROPERTIES = [
     Bug("NaN out whenever NaN in", YAML, "iff (is_nan(X) and not M < L)", "iff is_nan(X)",
-        ("bfloat16.nan_out",), ("confirmed by evaluation: x = ", "class inverted_nan")),
+        ("bfloat16.nan_out",), ("confirmed by evaluation: x = ", "class inverted_nan"),
+        evaluated="`float16.nan_out` is false for X = nan, L = -0, M = -1"),
     Bug("strictly monotone", YAML, "claim: X <= X2 implies Y <= clip(X2, L, M)",
         "claim: X < X2 implies Y < clip(X2, L, M)", ("int8.monotone",),
-        ("confirmed by evaluation: x = ", "x2 = ")),
+        ("confirmed by evaluation: x = ", "x2 = "),
+        evaluated="`real.monotone` is false for X = 0, L = 1, M = 0, X2 = 1"),
     Bug("one limit instead of both", YAML, "claim: identical(clip(X, lowest, highest), X)",
         "claim: identical(clip(X, lowest, M), X)",
         ("float32.widest_bounds_are_no_bound_repaired",), ("confirmed by evaluation: x = ",),
         "the claim is false for X = "),
     Bug("condition forgets a NaN bound", YAML,
         f"not is_nan(X) and bounds_are_numbers{INTERVAL}", f"not is_nan(X) and not is_nan(L){INTERVAL}",
-        ("float32.interval_repaired",), ("confirmed by evaluation: x = ", "max = nan")),
+        ("float32.interval_repaired",), ("confirmed by evaluation: x = ", "max = nan"),
+        evaluated="`float16.interval_repaired` is false for X = -1, L = -1, M = nan"),
     Bug("condition forgets one order of the zeros", YAML, 'float: "not zero_tie(L, M)"',
         'float: "not (identical(L, -0) and identical(M, 0))"', ("float32.idempotent_bitwise_repaired",),
-        ("confirmed by evaluation: x = ", "min = 0 (0x00000000), max = -0 (0x80000000)")),
+        ("confirmed by evaluation: x = ", "min = 0 (0x00000000), max = -0 (0x80000000)"),
+        evaluated="`float16.idempotent_bitwise_repaired` is false for X = 1, L = 0, M = -0"),
     Bug("a latitude that accepts other numbers", YAML, "accepts: A == 0 and", "accepts: A <= 0 and",
         ("float32.zero_sign_is_narrow",), (), "it accepts -1 for X = -1, L = -0, M = nan"),
     Bug("a latitude that accepts a zero that is no operand", YAML,
@@ -104,7 +109,8 @@ PROPERTIES = [
         "given_by: [onnx-body, formula-2019, numpy]", "given_by: [formula-c, formula-2008]",
         ("float32.nan_inverted_is_given",), (), "it accepts nan for X = nan, L = -0, M = -1"),
     Bug("condition of C2 forgets M", YAML, "not is_nan(L) and not is_nan(M)\n    false_for",
-        "not is_nan(L)\n    false_for", ("float32.C2_repaired",)),
+        "not is_nan(L)\n    false_for", ("float32.C2_repaired",),
+        evaluated="`float16.C2_repaired` is false for X = [-1], L = -1, M = nan"),
 ]
 
 RENDERED_AND_WRITTEN = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends import reading_goals
+from sonnx_clip.claims import reading_claims
 from sonnx_clip.spec import reading_classes
 from tests.meta.test_spec_bugs import SECONDS
 
@@ -29,7 +29,7 @@ def test_samples_that_miss_a_difference_in_a_class_are_caught(bench: Workbench) 
 
 def test_readings_taken_for_the_same_are_caught(bench: Workbench) -> None:
     bench.render_anew()
-    bench.monkeypatch.setattr(reading_goals, "differing", lambda *_, bitwise: None)
+    bench.monkeypatch.setattr(reading_claims, "differing", lambda *_, bitwise: None)
     bench.limit(SECONDS)
     bench.generate()
     ids = ("float32.formula_2008_and_numpy_same_bits", "float32.formula_2019_and_numpy_same_bits_back")
@@ -43,7 +43,7 @@ def test_a_difference_that_is_none_is_caught(bench: Workbench) -> None:
     planted = {"real": numbers, "int": ((1, 2, 3), 2), "float": ((1, 2, 3), 2)}
     bench.render_anew()
     bench.monkeypatch.setattr(
-        reading_goals, "differing", lambda _, etype, *__, bitwise: planted[etype.family]
+        reading_claims, "differing", lambda _, etype, *__, bitwise: planted[etype.family]
     )
     bench.limit(SECONDS)
     bench.generate()

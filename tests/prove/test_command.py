@@ -252,9 +252,16 @@ class TestCounterexample:
     def test_a_model_of_what_is_no_property(self, bench) -> None:
         lines = self._explain(bench, "int8.clip_is_cases", r"sat\n((x #x80) (l #x02) (m #x01))")
         assert lines == [
-            "a counterexample by Z3: x = -128 (0x80), min = 2 (0x02), max = 1 (0x01)",
+            (
+                "a counterexample by Z3, which evaluation does not confirm:"
+                " x = -128 (0x80), min = 2 (0x02), max = 1 (0x01)"
+            ),
             "it falls in case inverted, class inverted_ordinary",
         ]
+
+    def test_a_model_of_what_is_not_evaluated(self, bench) -> None:
+        lines = self._explain(bench, "int8.extremes", r"sat\n((a #x80))")
+        assert lines == ["a counterexample by Z3: a = -128 (0x80)"]
 
     @pytest.mark.parametrize("says", ["unsat", "", "unknown", "sat"])
     def test_no_model_and_nothing_found(self, says: str, bench) -> None:

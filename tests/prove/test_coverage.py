@@ -92,8 +92,7 @@ def test_a_lost_obligation_of_a_numpy_kernel_is_missed(lost: str) -> None:
     etype = lost.partition(".")[0]
     assert any(o.id == lost for o in ALL)
     assert uncovered(SPEC, [o for o in ALL if o.id != lost]) == [
-        f"{lost}: {shown} is stated, and no refinement of this id shows it"
-        for shown in (etype, *(case.id for case in SPEC.cases))
+        f"{lost}: {etype} is stated, and no refinement of this id shows it"
     ]
 
 

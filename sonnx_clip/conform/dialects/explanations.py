@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.claims import goal_names as named
 from sonnx_clip.conform.dialects.other_bounds import OtherBounds, other_bounds
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.oracle import load_oracle
@@ -122,7 +123,7 @@ def allowed_by(reading: str, x: Array, lower: Array, upper: Array, answers: Arra
 def _apart(spec: Spec, one: str, other: str) -> tuple[str, ...]:
     """The obligations that show two readings to differ, by value and by bits."""
     first, second = (r.word for r in spec.readings if r.id in (one, other))
-    return tuple(f"{first}_and_{second}_other_{kind}" for kind in ("values", "bits"))
+    return named.apart(first, second, "values"), named.apart(first, second, "bits")
 
 
 def _as_reading(spec: Spec, asked: Asked, reading: Reading, rows: Array) -> Explanation:
@@ -133,7 +134,7 @@ def _as_reading(spec: Spec, asked: Asked, reading: Reading, rows: Array) -> Expl
 
 
 def _with_bounds(asked: Asked, reading: str, bounds: OtherBounds, rows: Array) -> Explanation:
-    goals = (f"{asked.word}_infinities", f"{asked.word}_without_{asked.without}")
+    goals = (named.infinities(asked.word), named.without(asked.word, asked.without))
     allows = _Reading(reading, asked.every_x[rows], bounds.lower[rows], bounds.upper[rows])
     return Explanation(Rule(bounds.id, "missing bound", bounds.words, goals), allows)
 
@@ -153,8 +154,7 @@ def in_float32(asked: Asked, rows: Array) -> Explanation:
     result = asked.dialect.answer(x, wide[0][rows, None], wide[1][rows, None])
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         narrow = result.astype(dtype)
-    casts = ("cast_lowers_a_bound", "cast_underflows", "cast_overflows")
-    goals = casts if asked.form.attributes else (f"{asked.word}_infinities",)
+    goals = named.SCALAR_CASTS if asked.form.attributes else (named.infinities(asked.word),)
     words = "clips in float32, bounds unconverted and missing ones by its limits, and converts the result"
     rule = Rule("in-float32", "other type", words, goals)
     return Explanation(rule, lambda answers: same_or_nan(answers, narrow))
@@ -169,7 +169,7 @@ def low_halves(asked: Asked, rows: Array) -> Explanation:
     top = np.array(1 << 31, bits_type(asked.etype.id)).view(asked.x.dtype)
     turned = [part ^ top for part in (asked.every_x[rows], asked.lower[rows], asked.upper[rows])]
     result, due = asked.dialect.answer(*turned) ^ top, asked.due[rows]
-    goal = f"{asked.word}_without_{asked.without}" if asked.without else f"{asked.word}_is_sonnx"
+    goal = named.of_contradiction(asked.word, asked.without)
     words = "is wrong: it compares the low halves of numbers with equal high halves as if they were signed"
     rule = Rule("signed-low-halves", "other order", words, (goal,))
     return Explanation(rule, lambda answers: (answers == result) | (answers == due))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.claims import goal_names as named
 from sonnx_clip.conform.dialects.comparison_record import Cell
 from sonnx_clip.conform.dialects.explanations import (
     Rule,
@@ -128,7 +129,7 @@ def _unexplained(asked: Asked, rows: Array, got: Array, differing: Array) -> Rul
     """The theorems that the answers contradict are named all the same."""
     operands = (asked.every_x[rows], asked.lower[rows], asked.upper[rows])
     operand = np.any([same_or_nan(got, np.broadcast_to(part, got.shape)) for part in operands], axis=0)
-    goals = [] if operand[differing].all() else ["result_is_operand"]
-    goals.append(f"{asked.word}_without_{asked.without}" if asked.without else f"{asked.word}_is_sonnx")
+    goals = [] if operand[differing].all() else [named.RESULT_IS_OPERAND]
+    goals.append(named.of_contradiction(asked.word, asked.without))
     words = "answers what neither its dialect nor any rule that was tried allows"
     return Rule("unexplained", "unexplained", words, tuple(goals))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sonnx_clip.claims import goal_names as named
 from sonnx_clip.conform.dialects.explanations import Rule
 from sonnx_clip.conform.dialects.obligations import is_shown
 
@@ -26,12 +27,12 @@ def refusal(asked: Asked, served: Array, *, odd: bool) -> Rule:
         "refuses-unordered", "refusal",
         "refuses exactly the bounds for which min <= max is false, inverted ones and NaN; the text of the"
         " version takes them, and does not say which bound comes first",
-        (f"{asked.word}_is_sonnx_nowhere_else",),
+        (named.nowhere_else(named.is_sonnx(asked.word)),),
     )  # fmt: skip
     if not odd and is_shown(unordered, asked.etype.id) and np.array_equal(served, _ordered(asked)):
         return unordered
     words = "gives no result of the shape and type of X for some bounds; no rule that was tried says which"
-    return Rule("refused-unexplained", "unexplained", words, (f"{asked.word}_is_sonnx",))
+    return Rule("refused-unexplained", "unexplained", words, (named.is_sonnx(asked.word),))
 
 
 def _ordered(asked: Asked) -> Array:

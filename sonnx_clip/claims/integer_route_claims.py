@@ -1,44 +1,40 @@
-"""Why the bits of a float may be limited as integers: lemmas with names, one set for each float format."""
+"""What is claimed of float bits that are limited as integers: lemmas with names, one set for each format.
+
+A person wrote these formulas: they speak of bits. why3/ and generated/why3/numpy_*.mlw use them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.goal import Goal
+from sonnx_clip.claims.claim import Claim, Written
+from sonnx_clip.claims.nodes import value
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sonnx_clip.language import ElementType
 
 
-@dataclass(frozen=True)
-class IntegerRoute:
-    """The lemmas of a float format, and the literals of its zeros."""
-
-    plus_zero: str
-    minus_zero: str
-    goals: tuple[Goal, ...]
-
-
-def integer_route(etype: ElementType) -> IntegerRoute | None:
-    """What the template prints for a float type; None for other types."""
-    if etype.family != "float" or etype.width is None:
-        return None
-    form, digits = float_bits(etype), etype.width // 4
+def integer_route_claims(etype: ElementType) -> Iterator[Claim]:
+    """The lemmas of a float format; other types have none."""
+    if etype.family != "float":
+        return
+    form = float_bits(etype)
     numbers = {"plus_zero": 0, "minus_zero": sign_bit(form), "infinity": infinity(form)}
     numbers["minus_infinity"] = numbers["minus_zero"] | numbers["infinity"]
     numbers["magnitude"] = numbers["minus_zero"] - 1
     numbers["n"] = numbers["infinity"] + 1
-    shown = {name: f"(0x{number:0{digits}x}: t)" for name, number in numbers.items()}
-    goals = tuple(
-        Goal(f"integer_route_{name}", "theorem", (etype.id,), title, statement.format(**shown))
-        for name, title, statement in _GOALS
-    )
-    return IntegerRoute(shown["plus_zero"], shown["minus_zero"], goals)
+    literals = {name: value(number) for name, number in numbers.items()}
+    for name, title, text in _FORMULAS:
+        yield Claim(
+            etype.id, f"integer_route_{name}", "encoding", "theorem", (etype.id,), title,
+            Written(text, literals),
+        )  # fmt: skip
 
 
-_GOALS = (
+_FORMULAS = (
     (
         "nan",
         "a pattern is a NaN if and only if its magnitude is above that of infinity",
@@ -85,6 +81,3 @@ _GOALS = (
         "forall a b: t. minus a /\\ plus b /\\ not nan a /\\ not nan b -> ult (bw_sub a {n}) (bw_sub b {n})",
     ),
 )
-
-INTEGER_ROUTE = tuple(name for name, _, _ in _GOALS)
-"""The names of the lemmas."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.goal import Goal
-from sonnx_clip.backends.reading_goals import THEORIES, returns
+from sonnx_clip.backends.reading_theories import THEORIES
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.tensor_goals import tensor_printer
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
-from sonnx_clip.backends.whyml_printer import Printer, names
+from sonnx_clip.backends.why3_claim import goals as printed
+from sonnx_clip.backends.whyml_printer import Printer, element_printer, names, tensor_printer
+from sonnx_clip.claims.finding_claims import finding_claims
+from sonnx_clip.claims.nodes import returns_name as returns
 from sonnx_clip.language.tree import Call, Use
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
@@ -20,6 +21,7 @@ from sonnx_clip.spec.dialect_defaults import defaults
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sonnx_clip.backends.goal import Goal
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.language import ElementType
     from sonnx_clip.language.tree import Expr
@@ -29,10 +31,8 @@ if TYPE_CHECKING:
 
     Part = tuple[SourceFinding, Theorem]
 
-_ELEMENTS = {"X": "x", "L": "l", "M": "m", "Y": "y", "Z": "z"}
 
-
-def claim_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+def finding_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
     """The theories of the findings by their path in the repository, and their obligations."""
     files: dict[str, str] = {}
     obligations: list[Obligation] = []
@@ -46,7 +46,7 @@ def claim_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...
         if not parts:
             continue
         path = f"{THEORIES}/findings_{etype.id}.mlw"
-        claims = Claims(spec, etype, parts)
+        claims = ClaimsOfType(spec, etype, parts)
         files[path] = template("findings.mlw.j2").render(header=header(spec), etype=etype, **claims.modules())
         for theory, goals, name in (
             ("Findings", claims.of_elements, "smoke_findings"),
@@ -57,7 +57,7 @@ def claim_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...
     return files, tuple(obligations)
 
 
-class Claims:
+class ClaimsOfType:
     """What is claimed in one element type."""
 
     def __init__(self, spec: Spec, etype: ElementType, parts: Sequence[Part]) -> None:
@@ -105,35 +105,15 @@ class Claims:
     @cached_property
     def of_elements(self) -> list[Goal]:
         """The goals on elements."""
-        return [self._goal(finding, part) for finding, part in self.elements]
+        return list(printed(finding_claims(self.spec, self.etype, tensors=False), self._printer()))
 
     @cached_property
     def of_tensors(self) -> list[Goal]:
         """The goals on tensors."""
-        return [self._tensor_goal(finding, part) for finding, part in self.tensors]
+        return list(printed(finding_claims(self.spec, self.etype, tensors=True), self._tensor_printer()))
 
     def _printer(self) -> Printer:
-        float_type = self.spec.element_type("float32")
-        return Printer(self.etype, {**_ELEMENTS, "F": "f"}, float_type=float_type)
-
-    def _goal(self, finding: SourceFinding, part: Theorem) -> Goal:
-        used = names(part.holds) | ({"X", "L", "M"} if _speaks_of_all(part.holds) else set())
-        of_type = " ".join(small for name, small in _ELEMENTS.items() if name in used)
-        binders = [f"{'f: FLOAT.t' if 'F' in used else ''}", f"{of_type}: t" if of_type else ""]
-        binder = ", ".join(text for text in binders if text)
-        claim = self._printer().show(part.holds)
-        return Goal(
-            finding.goal(part),
-            "finding",
-            (finding.id,),
-            part.says,
-            f"forall {binder}. {claim}" if binder else claim,
-        )
-
-    def _tensor_goal(self, finding: SourceFinding, part: Theorem) -> Goal:
-        claim = self._tensor_printer().show(part.holds)
-        statement = f"forall x l m: tensor. let y = clip_tensor x l m in {claim}"
-        return Goal(finding.goal(part), "finding", (finding.id,), part.says, statement)
+        return element_printer(self.etype, self.spec.element_type("float32"))
 
     def _tensor_printer(self) -> Printer:
         plain = tensor_printer(self.etype)
@@ -174,8 +154,3 @@ def _speak_of_cases(spec: Spec, trees: Sequence[Expr]) -> bool:
         for tree in trees
         for node in subtrees(tree)
     )
-
-
-def _speaks_of_all(expr: Expr) -> bool:
-    """Whether something is used that speaks of X, L and M without naming them."""
-    return any(isinstance(node, Use) and not node.arguments for node in subtrees(expr))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.goal import Goal
-from sonnx_clip.backends.reading_goals import THEORIES, returns
+from sonnx_clip.backends.reading_theories import THEORIES
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
-from sonnx_clip.backends.whyml_printer import Printer
-from sonnx_clip.spec.dialect_examples import ComputedBy, bounds_of
+from sonnx_clip.backends.why3_claim import goals as printed
+from sonnx_clip.backends.whyml_printer import element_printer
+from sonnx_clip.claims.dialect_example_claims import dialect_example_claims
+from sonnx_clip.claims.nodes import returns_name as returns
+from sonnx_clip.spec.dialect_examples import ComputedBy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialect_examples import DialectExample
     from sonnx_clip.spec.entries import Reading
@@ -32,8 +33,8 @@ def example_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
             continue
         path = f"{THEORIES}/examples_{etype.id}.mlw"
         readings = _readings(spec, examples)
-        printer = Printer(etype, {"X": "x", "L": "l", "M": "m", "Y": "y"})
-        goals = [*(_goal(spec, etype, example) for example in examples), smoke("smoke_examples")]
+        printer = element_printer(etype)
+        goals = [*printed(dialect_example_claims(spec, etype), printer), smoke("smoke_examples")]
         files[path] = template("examples.mlw.j2").render(
             header=header(spec),
             etype=etype,
@@ -55,33 +56,3 @@ def _readings(spec: Spec, examples: list[DialectExample]) -> tuple[Reading, ...]
     used = {spec.dialect(example.dialect).reading for example in examples}
     used |= {example.Y.reading for example in examples if isinstance(example.Y, ComputedBy)}
     return tuple(reading for reading in spec.readings if reading.id in used)
-
-
-def _goal(spec: Spec, etype: ElementType, example: DialectExample) -> Goal:
-    """The entries of the result are all that the dialect allows; or, for all X, it has the computed value."""
-    printer = Printer(etype, {})
-    low, high = (printer.value(bound) for bound in bounds_of(spec, example))
-    allows = returns(spec.reading(spec.dialect(example.dialect).reading))
-    if isinstance(example.Y, ComputedBy):
-        theirs = " ".join(printer.literal(text) for text in (example.Y.L, example.Y.M))
-        finite = ""
-        if etype.family == "float":
-            finite = f"lt {printer.literal('-inf')} x -> lt x {printer.literal('inf')} -> "
-        statement = (
-            f"forall x y z: t. {finite}{allows} x {low} {high} y -> "
-            f"{returns(spec.reading(example.Y.reading))} x {theirs} z -> same_value y z"
-        )
-        title = (
-            f"{example.dialect} has the value that {example.Y.reading} computes, for every X that is finite"
-        )
-    else:
-        entries = [
-            f"({allows} {printer.literal(x)} {low} {high} y <-> y = {printer.literal(y)})"
-            for x, y in example.pairs
-        ]
-        statement = "forall y: t. " + " /\\ ".join(entries)
-        title = f"{example.dialect} allows the listed results and no others"
-    shows = (example.id, example.dialect)
-    return Goal(
-        f"example_{example.id}", "theorem", shows, f"the worked example {example.id}: {title}", statement
-    )

@@ -1,0 +1,192 @@
+"""Claims evaluated at numbers, before any prover is asked: most mistakes in a YAML show here at once.
+
+What holds at all samples may still be false. What a person wrote in WhyML is not evaluated, nor what says
+that the YAML and something written by hand are the same: `is_evaluated` says which claims are.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.claims.all_claims import claims_of
+from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.nodes import STATED, free_names
+from sonnx_clip.claims.restriction_claims import SUBJECT
+from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import Kind
+from sonnx_clip.language.values import encode, identical
+from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator
+from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.readings import same_value, triples
+from sonnx_clip.spec.sections import entries_with
+from sonnx_clip.spec.tensors import TensorValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sonnx_clip.claims.claim import Claim
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.evaluate import Function
+
+_FILE = "spec/clip.yaml"
+_ANSWERS = ("Y", "Z", "A")
+_FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
+
+
+class ClaimTruth(ClaimEvaluator):
+    """Evaluates claims in one element type."""
+
+    def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
+        match name, arguments:
+            case "written_clip", _:
+                return super()._call("clip", arguments, trees)
+            case "distinct", (first, second):
+                return lambda env: not identical(first(env), second(env))
+            case "same_value", (first, second):
+                return lambda env: same_value(first(env), second(env), self.etype)
+            case "clip_tensor", _:
+                return lambda env: self._clip_tensor(*(argument(env) for argument in arguments))
+            case "typed", (tensor,):
+                return lambda env: tensor(env).type == self.etype.id
+            case _:
+                return super()._call(name, arguments, trees)
+
+    def _use(self, name: str, arguments: list[Function]) -> Function:
+        return super()._use(name.removeprefix(STATED), arguments)
+
+    def _clip_tensor(self, x: TensorValue, l: TensorValue, m: TensorValue) -> TensorValue:
+        entries = tuple(self.clip(entry, l.entries[0], m.entries[0]) for entry in x.entries)
+        return TensorValue(x.type, x.shape, entries)
+
+    def holds_at(self, claim: Claim, numbers: Mapping[str, Value]) -> bool:
+        """Whether a claim holds for these values of its variables; where a premise fails, it does.
+
+        Args:
+            claim: one of which `is_evaluated` is true.
+            numbers: a value for each variable that it binds.
+        """
+        assert not isinstance(claim.conclusion, Written)
+        environment: dict[str, Any] = {**numbers}
+        for name, expr in claim.witness.items():
+            environment[name] = self.at_once(expr, environment)
+        if claim.of_result:
+            environment["Y"] = self.clip(*(environment[name] for name in "XLM"))
+        elif isinstance(environment.get("X"), TensorValue):  # a condition speaks of its valid indices alone
+            environment["Y"] = self._clip_tensor(*(environment[name] for name in "XLM"))
+        return not all(self.at_once(part, environment) for part in claim.premises) or bool(
+            self.at_once(claim.conclusion, environment)
+        )
+
+    def at_once(self, expr: Expr, environment: Mapping[str, Any]) -> Any:
+        """The value of an expression, nothing pretended."""
+        self.pretence = NOTHING
+        return self(expr, environment)
+
+
+def is_evaluated(claim: Claim) -> bool:
+    """Whether a claim can be evaluated: it speaks of elements or tensors, in the language alone."""
+    of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
+    by_hand = isinstance(claim.conclusion, Written) or (of_tensors and claim.role == "written")
+    return not by_hand and claim.subject != SUBJECT
+
+
+def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Value] | None:
+    """Values among the samples for which a claim is false; None if it holds for all of them."""
+    holds_at = truth(spec, etype).holds_at
+    return next((at for at in samples(spec, etype, claim) if not holds_at(claim, at)), None)
+
+
+def samples(spec: Spec, etype: ElementType, claim: Claim) -> Iterator[dict[str, Any]]:
+    """Values for the variables that a claim binds: special ones, and answers that an operator may give."""
+    assert not isinstance(claim.conclusion, Written)
+    parts = (*claim.premises, claim.conclusion)
+    used = set().union(*(free_names(part) for part in parts))
+    of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
+    bound = [name for binder in claim.binders for name in binder.names if name in used or claim.of_result]
+    nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
+    of_float = spec.element_type("float32")
+    floats = [encode(text, of_float) for text in _FLOATS] if "F" in bound else [0]
+    for triple in triples(etype) if bound else [(0, 0, 0)]:
+        at: dict[str, Value] = dict(zip("XLM", triple, strict=True))
+        answers = tuple(dict.fromkeys((*triple, *nans)))
+        open_names = [name for name in bound if name in _ANSWERS]
+        seconds = answers if "X2" in bound else (triple[0],)
+        for values in product(answers, repeat=len(open_names)):
+            for second, f in product(seconds, floats):
+                numbers = {**at, **dict(zip(open_names, values, strict=True)), "X2": second, "F": f}
+                found = {name: number for name, number in numbers.items() if name in bound}
+                yield _tensors(etype, found) if of_tensors else found
+
+
+def _tensors(etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, Any]:
+    """A tensor of one entry for X, and scalars for the bounds."""
+    shapes = {"X": (1,)}
+    return {name: TensorValue(etype.id, shapes.get(name, ()), (of,)) for name, of in numbers.items()}
+
+
+def false_claims(spec: Spec, etype: ElementType) -> Iterator[tuple[Claim, dict[str, Value]]]:
+    """The claims of an element type that are false, each with values for which it is."""
+    for claim in claims_of(spec, etype.id):
+        if is_evaluated(claim):
+            numbers = counterexample(spec, etype, claim)
+            if numbers is not None:
+                yield claim, numbers
+
+
+def check_claims(spec: Spec) -> None:
+    """Raise the UserError for the first claim that is false for some samples; one type of a kind is asked."""
+    for etype in _one_of_a_kind(spec):
+        for claim, numbers in false_claims(spec, etype):
+            at = {**{name: _of(spec, etype, expr) for name, expr in claim.witness.items()}, **numbers}
+            told = ", ".join(f"{name} = {_shown(spec, etype, name, of)}" for name, of in at.items())
+            what = f"`{claim.id}` is false{f' for {told}' if told else ''}: {claim.title}"
+            todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"
+            raise UserError(what, _place(spec, claim), todo)
+
+
+def _one_of_a_kind(spec: Spec) -> Iterator[ElementType]:
+    """The first element type of each family, signed and unsigned."""
+    seen = set()
+    for etype in spec.element_types:
+        kind = etype.family, getattr(etype.bits, "signed", None)
+        if kind not in seen:
+            seen.add(kind)
+            yield etype
+
+
+def _place(spec: Spec, claim: Claim) -> str:
+    """Where the entry stands that a claim is about, with its line if the file is still what was read."""
+    path = repo_file(_FILE)
+    ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == claim.shows[0]]
+    if ways and path.is_file():
+        document, content = read_document(path)
+        if digest_of(content) == spec.digest:
+            return document.error(ways[0], "", "").where or _FILE
+    return f"{_FILE} ({claim.shows[0]})"
+
+
+def _of(spec: Spec, etype: ElementType, expr: Expr) -> Value:
+    found: Value = truth(spec, etype).at_once(expr, {})
+    return found
+
+
+def _shown(spec: Spec, etype: ElementType, name: str, of: Value | TensorValue) -> str:
+    if isinstance(of, TensorValue):
+        return f"[{show(of.entries[0], etype)}]" if of.shape else show(of.entries[0], etype)
+    return show(of, spec.element_type("float32") if name == "F" else etype)
+
+
+def truth(spec: Spec, etype: ElementType) -> ClaimTruth:
+    """The evaluator of claims of an element type, made once for a specification."""
+    known = spec.memo.setdefault(("claim truth", ""), {})
+    if etype.id not in known:
+        known[etype.id] = ClaimTruth(spec, etype)
+    found: ClaimTruth = known[etype.id]
+    return found

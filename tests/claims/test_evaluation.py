@@ -1,0 +1,67 @@
+"""Claims evaluated at samples: all hold, and what a person gets wrong in the YAML is told with numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.claims.all_claims import claims_of
+from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.evaluation import check_claims, counterexample, is_evaluated, samples, truth
+from sonnx_clip.claims.nodes import group, negation
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec import load_spec
+from tests.meta.spec_bugs import ALL, YAML
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SPEC = load_spec()
+
+
+def test_nine_tenths_of_the_claims_are_evaluated_and_hold() -> None:
+    of_types = [c for etype in SPEC.element_types for c in claims_of(SPEC, etype.id)]
+    assert sum(map(is_evaluated, of_types)) > 0.9 * len(of_types)
+    check_claims(SPEC)
+
+
+@pytest.mark.parametrize("id_", ["real", "int8", "uint64", "bfloat16"])
+def test_no_claim_holds_with_its_negation(id_: str) -> None:
+    """Some sample reaches the conclusion of each: none passes because nothing was compared."""
+    etype = SPEC.element_type(id_)
+    holds_at, tried = truth(SPEC, etype).holds_at, 0
+    for claim in filter(is_evaluated, claims_of(SPEC, id_)):
+        assert not isinstance(claim.conclusion, Written)
+        wrong = replace(claim, conclusion=negation(group(claim.conclusion)))
+        assert counterexample(SPEC, etype, claim) is None
+        assert not all(holds_at(wrong, numbers) for numbers in samples(SPEC, etype, claim)), claim.id
+        tried += 1
+    assert tried > 150
+
+
+TOLD = {bug.name: bug for bug in ALL if bug.file == YAML and not bug.loader}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_mistake_that_the_loader_lets_through(name: str, tmp_path: Path) -> None:
+    """Those with `evaluated` are told here; of the others no sample shows anything: provers do."""
+    bug = TOLD[name]
+    text = repo_file(YAML).read_text(encoding="utf-8")
+    assert text.count(bug.old) == 1
+    file = tmp_path / "clip.yaml"
+    file.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
+    spec = load_spec(file)
+    if not bug.evaluated:
+        check_claims(spec)
+        return
+    with pytest.raises(UserError) as told:
+        check_claims(spec)
+    assert bug.evaluated in told.value.what
+    assert str(told.value.todo).endswith("no prover was asked")
+
+
+def test_at_least_five_are_told() -> None:
+    assert sum(bool(bug.evaluated) for bug in TOLD.values()) >= 5
