@@ -23,7 +23,8 @@ from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
 from sonnx_clip.trace.numpy_meaning import table
-from sonnx_clip.whyml.written import theory_files, theory_texts, without_comments
+from sonnx_clip.whyml.why3_lexer import tokens
+from sonnx_clip.whyml.written import theory_files, theory_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -237,7 +238,7 @@ def _beside_c() -> Iterator[Trusted]:
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Every line of a generated driver: what it is about, and what it says."""
     module = ""
-    for line in without_comments(path.read_text(encoding="utf-8")).splitlines():
+    for line in tokens(path.read_text(encoding="utf-8")).plain.splitlines():
         words, found = line.split(), _SYNTAX.match(line)
         if len(words) == 2 and words[0] == "module":
             module = words[1].replace(f"c_{path.stem}.", "c_*.")

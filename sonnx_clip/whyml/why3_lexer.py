@@ -34,6 +34,7 @@ _TOKEN: Final = re.compile(
     |(?P<other>.))""",
     re.VERBOSE | re.DOTALL,
 )
+_VISIBLE: Final = re.compile(r"[^\n]")
 _IN_COMMENT: Final = re.compile(r"\(\*\)|\(\*|\*\)")
 _REFUSED: Final = {
     "star": "an operator as a name",
@@ -112,6 +113,15 @@ class Tokens:
     def line(self, place: int) -> int:
         """The line of a place, counted from 1."""
         return bisect_right(self._line_ends, place - 1) + 1
+
+    @cached_property
+    def plain(self) -> str:
+        """The text with its comments blanked out, line breaks kept, so that places stay the same."""
+        parts, at = [], 0
+        for begin, close in self.comments:
+            parts += [self.text[at:begin], _VISIBLE.sub(" ", self.text[begin:close])]
+            at = close
+        return "".join([*parts, self.text[at:]])
 
     @cached_property
     def _line_ends(self) -> list[int]:

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.obligation import Kind, Obligation
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.whyml.why3_lexer import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-_MODULE = re.compile(r"^\s*(?:module|theory)\s+(?P<module>\w+)", re.MULTILINE)
-# No comment begins in an attribute or a string; ``(*)`` is an operator.
-_OUTSIDE = re.compile(r'\[@[^\]]*\]|"(?:[^"\\\n]|\\.)*"|(?P<opens>\(\*(?!\)))|(?P<closes>(?!))')
-_IN_COMMENT = re.compile(r"(?P<opens>\(\*(?!\)))|(?P<closes>\*\))")
-_VISIBLE = re.compile(r"[^\n]")
-_GOAL = re.compile(
-    r"\b(?P<form>goal|lemma|let\s+(?:rec\s+)?lemma|let(?:\s+rec)?(?:\s+ghost)?(?=\s+\w+\s*\[@shows:))"
-    r"\s+(?P<name>\w+)(?P<marks>(?:\s*\[@[^\]]*\])*)",
-    re.MULTILINE,
-)
-_LAST_COMMENT = re.compile(r"\(\*\*((?:(?!\*\)).)*)\*\)\s*$", re.DOTALL)
+    from sonnx_clip.whyml.why3_lexer import Token, Tokens
+
 _QUOTED = re.compile(r"\[([^\]]*)\]")
-_ELEMENTS = re.compile(r"\buse elements\.(\w+)(?! as\b)")
-_USED = re.compile(r"\buse(?: export)? (\w+)$", re.MULTILINE)
-_ABSTRACT = re.compile(r"^\s*type t$", re.MULTILINE)
 _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
 
 
@@ -53,35 +42,31 @@ def theory_texts() -> Iterator[tuple[str, str]]:
         yield f"{folder}/{path.name}", path.read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=256)  # a command looks at each file several times
-def without_comments(text: str) -> str:
-    """WhyML text with its comments blanked out, line breaks kept, so that places stay the same."""
-    out: list[str] = []
-    depth = position = 0
-    while mark := (_IN_COMMENT if depth else _OUTSIDE).search(text, position):
-        between = text[position : mark.start()]
-        out.append(_blank(between) if depth else between)
-        if mark["opens"]:
-            depth += 1
-        elif depth:
-            depth -= 1
-        verbatim = depth == 0 and not mark["closes"]
-        out.append(mark[0] if verbatim else "  ")
-        position = mark.end()
-    out.append(_blank(text[position:]) if depth else text[position:])
-    return "".join(out)
+@dataclass(frozen=True)
+class WrittenModule:
+    """A module of a file: its name, its tokens, and where its text begins and ends."""
 
-
-def _blank(text: str) -> str:
-    return _VISIBLE.sub(" ", text)
+    name: str
+    tokens: tuple[Token, ...]
+    start: int
+    end: int
 
 
 def modules(text: str) -> list[tuple[str, str]]:
     """The modules of a file with their text, comments blanked out."""
-    plain = without_comments(text)
-    starts = [*_MODULE.finditer(plain)]
-    ends = [*(m.start() for m in starts[1:]), len(plain)][: len(starts)]
-    return [(m["module"], plain[m.start() : end]) for m, end in zip(starts, ends, strict=True)]
+    read = tokens(text)
+    return [(module.name, read.plain[module.start : module.end]) for module in _modules(read)]
+
+
+def _modules(read: Tokens) -> list[WrittenModule]:
+    every = read.tokens
+    starts = [at for at, token in enumerate(every) if token.text in ("module", "theory")]
+    found = []
+    for at, after in pairwise([*starts, len(every)]):
+        end = every[after].start if after < len(every) else len(read.text)
+        name = every[at + 1].text if at + 1 < len(every) else ""
+        found.append(WrittenModule(name, every[at:after], every[at].start, end))
+    return found
 
 
 def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
@@ -103,62 +88,105 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
 
 
 def _of_file(path: Path, ids: frozenset[str]) -> list[Obligation]:
-    text = path.read_text(encoding="utf-8")
-    parts = modules(text)
-    bodies = dict(parts)
-    found, begin = [], 0
-    for module, body in parts:
-        begin = without_comments(text).index(body, begin)
-        for match in _GOAL.finditer(body):
-            comment = _comment_before(text[: begin + match.start()])
-            of = _Written(f"why3/{path.name}", path.stem, module, comment, _of_types(body, bodies))
-            found.append(_obligation(of, match, body, ids))
+    read = tokens(path.read_text(encoding="utf-8"))
+    known = {module.name: module for module in _modules(read)}
+    found = []
+    for module in known.values():
+        for goal in _goals(read, module):
+            of = _Written(f"why3/{path.name}", path.stem, module.name, _of_types(module, known))
+            found.append(_obligation(of, goal, ids))
     return found
 
 
 @dataclass(frozen=True)
 class _Written:
-    """Where a goal stands, what the comment before it says, and of which element types it is stated."""
+    """Where a goal stands, and of which element types it is stated."""
 
     file: str
     stem: str
     module: str
-    comment: str
     types: str
 
 
-def _comment_before(text: str) -> str:
-    """The comment for readers, ``(** … *)``, that the text ends with; empty if there is none."""
-    found = _LAST_COMMENT.search(text)
-    return " ".join(found[1].split()) if found else ""
+@dataclass(frozen=True)
+class _Goal:
+    """A goal, a lemma, or a program whose contract is one: `form` is how it begins, without ``rec``."""
+
+    form: str
+    name: str
+    shows: str | None
+    comment: str
+    statement: str
 
 
-def _of_types(body: str, bodies: Mapping[str, str]) -> str:
+def _goals(read: Tokens, module: WrittenModule) -> Iterator[_Goal]:
+    """The goals, lemmas and programs of a module that are to be proved; a program says what it shows."""
+    every = module.tokens
+    for at, token in enumerate(every):
+        form, name = [token.text], at + 1
+        if token.text == "let":
+            while name < len(every) and every[name].text in ("rec", "ghost", "lemma"):
+                form += [every[name].text] if every[name].text != "rec" else []
+                name += 1
+        elif token.text not in ("goal", "lemma") or every[at - 1].text in ("let", "rec", "val"):
+            continue
+        behind = name + 1
+        while behind < len(every) and every[behind].kind == "attribute":
+            behind += 1
+        marks = "".join(mark.text for mark in every[name + 1 : behind])
+        shows = _SHOWS.search(marks)
+        if behind >= len(every) or (token.text == "let" and "lemma" not in form and shows is None):
+            continue
+        said = read.plain[every[behind - 1].end : module.end].split("\n\n", maxsplit=1)[0]
+        statement = " ".join(said.removeprefix(" ").removeprefix(":").split())
+        comment = read.comment_before(token.start)
+        yield _Goal(" ".join(form), every[name].text, shows[1] if shows else None, comment, statement)
+
+
+def _of_types(module: WrittenModule, known: Mapping[str, WrittenModule]) -> str:
     """Of which element types the statements of a module are, as words behind a title."""
-    if "ordered.Ordered" in body:
+    used = list(_used(module))
+    texts = [token.text for token in module.tokens]
+    if any(texts[at : at + 3] == ["ordered", ".", "Ordered"] for at in range(len(texts))):
         return ", for every ordered type"
-    if named := _ELEMENTS.search(body):
-        return ", for the reals" if named[1] == "Real" else f", for {named[1].lower()}"
-    for used in _USED.findall(body):
-        if used in bodies and (found := _of_types(bodies[used], bodies)):
+    elements = [name for way, name in used if name.startswith("elements.") and way != "as"]
+    if elements:
+        named = elements[0].removeprefix("elements.")
+        return ", for the reals" if named == "Real" else f", for {named.lower()}"
+    for way, name in used:
+        if way != "as" and name in known and (found := _of_types(known[name], known)):
             return found
-    return ", for every element type" if _ABSTRACT.search(body) else ""
+    abstract = any(
+        texts[at : at + 2] == ["type", "t"] and after.kind == "word"
+        for at, after in enumerate(module.tokens[2:])
+    )
+    return ", for every element type" if abstract else ""
 
 
-def _title(of: _Written, name: str, *, program: bool) -> str:
+def _used(module: WrittenModule) -> Iterator[tuple[str, str]]:
+    """What a module uses: ``as`` if under another name, else the empty text; and the name."""
+    texts = [token.text for token in module.tokens]
+    for at in (at for at, text in enumerate(texts) if text == "use"):
+        first = at + (2 if texts[at + 1] in ("export", "import") else 1)
+        last = first
+        while texts[last + 1 : last + 2] == ["."]:
+            last += 2
+        yield ("as" if texts[last + 1 : last + 2] == ["as"] else ""), "".join(texts[first : last + 1])
+
+
+def _title(of: _Written, goal: _Goal, *, program: bool) -> str:
     if program:
-        return f"{name.replace('_', ' ')} keeps its contract{of.types}"
-    text = _QUOTED.sub(r"\1", of.comment.split(". ")[0]).removesuffix(".")
+        return f"{goal.name.replace('_', ' ')} keeps its contract{of.types}"
+    text = _QUOTED.sub(r"\1", goal.comment.split(". ")[0]).removesuffix(".")
     return f"{text[:1].lower()}{text[1:]}{of.types}"
 
 
-def _obligation(of: _Written, match: re.Match[str], body: str, ids: frozenset[str]) -> Obligation:
-    name, file, stem, module = match["name"], of.file, of.stem, of.module
+def _obligation(of: _Written, goal: _Goal, ids: frozenset[str]) -> Obligation:
+    name, file, stem, module = goal.name, of.file, of.stem, of.module
     where = f"{file} ({module}.{name})"
-    shows = _SHOWS.search(match["marks"])
-    if shows is None:
+    if goal.shows is None:
         raise UserError("the goal does not say what it shows", where, "add [@shows:ID,…] after its name")
-    shown = tuple(shows[1].split(","))
+    shown = tuple(goal.shows.split(","))
     if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
         raise UserError(
             f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id"
@@ -166,20 +194,17 @@ def _obligation(of: _Written, match: re.Match[str], body: str, ids: frozenset[st
     if name.startswith("smoke_") != (shown == ("smoke",)):
         what = "a smoke goal, and no other, has a name that begins with smoke_"
         raise UserError(what, where, "rename the goal, or correct what it shows")
-    goal = f"{name}'vc" if match["form"].startswith("let") else name
-    statement = " ".join(
-        body[match.end() :].split("\n\n", maxsplit=1)[0].removeprefix(" ").removeprefix(":").split()
-    )
+    asked = f"{name}'vc" if goal.form.startswith("let") else name
     kind: Kind
-    program = match["form"].startswith("let") and "lemma" not in match["form"]
+    program = goal.form in ("let", "let ghost")
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"
     else:
-        if not of.comment:
+        if not goal.comment:
             what = "no comment says what the goal states"
             raise UserError(what, where, "write it before the goal, (** as a sentence. *)")
         kind, title = (
             "refinement" if program else "theorem",
-            _title(of, name, program=program and "ghost" not in match["form"]),
+            _title(of, goal, program=goal.form == "let"),
         )
-    return Obligation(f"{stem}.{name}", kind, stem, shown, title, file, module, goal, statement)
+    return Obligation(f"{stem}.{name}", kind, stem, shown, title, file, module, asked, goal.statement)

@@ -9,7 +9,8 @@ import pytest
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
-from sonnx_clip.whyml.written import modules, without_comments, written_obligations
+from sonnx_clip.whyml.why3_lexer import tokens
+from sonnx_clip.whyml.written import modules, written_obligations
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench
@@ -31,7 +32,7 @@ IDS = ids_of(load_spec())
     ],
 )
 def test_without_comments(text: str, plain: str) -> None:
-    assert without_comments(text) == plain
+    assert tokens(text).plain == plain
     assert len(plain) == len(text)
 
 
@@ -42,6 +43,22 @@ def test_modules() -> None:
     assert "goal a" in found[0][1]
     assert "goal a" not in found[1][1]
     assert modules("") == []
+
+
+def test_a_module_begins_and_ends_where_its_words_do() -> None:
+    text = "module A goal a : true end module B [@m] (* module C *) goal b : true end"
+    assert modules(text) == [
+        ("A", "module A goal a : true end "), ("B", "module B [@m]                goal b : true end")
+    ]  # fmt: skip
+
+
+def test_an_element_type_by_another_name_is_not_that_of_the_title(bench: Workbench) -> None:
+    theory = (
+        "module A\n  use elements.Real as R\n  (** All is well. *)\n  goal a [@shows:monotone] : true\nend\n"
+    )
+    (bench.root / "why3/more.mlw").write_text(theory)
+    (found,) = (o for o in written_obligations(IDS) if o.subject == "more")
+    assert (found.title, found.statement) == ("all is well", "true end")
 
 
 def test_all_goals_of_the_hand_written_theories() -> None:
