@@ -1,0 +1,74 @@
+"""What a test of an implementation of Clip asserts of a result, for tests of others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sonnx_clip.conform.compare import Policy, compare
+from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.language import show, show_bits
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.oracle.strict import clip
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from sonnx_clip.language.types import ElementType
+
+
+def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "default") -> None:  # noqa: A002
+    """Assert that a result is the clip of `x`, to the bit, or what the latitude accepts for it.
+
+    Args:
+        x: array of any shape and of one of the 12 element types.
+        min: array of shape () or NumPy scalar of that type.
+        max: likewise.
+        result: what an implementation returned.
+        policy: ``strict`` turns off the latitude that is not granted always: the sign of a zero, and the NaN
+            of `x` where the bounds are inverted.
+
+    Raises:
+        AssertionError: the result is no array (of shape (), a NumPy scalar is one), has another shape (C1) or
+            type (C3) than `x`, or a wrong entry; the text names the first of these, its class, and how many
+            there are.
+        RestrictionError: `x`, `min` and `max` are no operands of Clip.
+    """
+    due = clip(x, min, max)
+    got = np.asarray(result) if isinstance(result, (np.ndarray, np.generic)) else None
+    if got is None:
+        raise AssertionError(f"the result is {type(result).__name__}, not an array")
+    if got.shape != due.shape:
+        raise AssertionError(f"C1: the shape of the result is {got.shape}, that of x is {due.shape}")
+    if got.dtype != due.dtype:
+        raise AssertionError(f"C3: the element type of the result is {got.dtype}, that of x is {due.dtype}")
+    etype = load_spec().element_type(due.dtype.name)
+    entries, results, expected = (_bits(part, etype) for part in (np.asarray(x), got, due))
+    low, high = _bits(np.asarray(min), etype), _bits(np.asarray(max), etype)
+    found = compare(etype, results[None], expected[None], (entries[None], low, high), policy)
+    wrong = found.columns[found.latitude < 0]
+    if len(wrong):
+        at = int(wrong[0])
+        parts = (entries[at], low[0], high[0], results[at], expected[at])
+        raise AssertionError(_told(etype, parts, np.unravel_index(at, due.shape), len(wrong), due.size))
+
+
+def _bits(values: Array, etype: ElementType) -> Array:
+    return np.ascontiguousarray(values).reshape(-1).view(bits_type(etype.id))
+
+
+def _told(etype: ElementType, parts: tuple[Any, ...], place: tuple[Any, ...], wrong: int, size: int) -> str:
+    x, low, high, got, due = map(int, parts)
+    shown = ", ".join(show(part, etype) for part in (x, low, high))
+    where = "".join(f"[{int(n)}]" for n in place)
+    return (
+        f"{etype.id}, entry{where or ' ()'}: clip({shown}) is {show(got, etype)} ({show_bits(got, etype)}),"
+        f" expected {show(due, etype)} ({show_bits(due, etype)}), in the class {_class_of(etype, parts[:3])};"
+        f" {wrong} of {size} wrong"
+    )
+
+
+def _class_of(etype: ElementType, triple: tuple[Any, ...]) -> str:
+    operands = [np.array(part).view(numpy_type(etype.id)) for part in triple]
+    classes: dict[str, Any] = load_oracle().CLASSES[etype.family]
+    return next(id_ for id_, holds in classes.items() if holds(*operands))

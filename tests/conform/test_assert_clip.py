@@ -1,0 +1,146 @@
+"""`assert_clip` and the strategies, as tests of others use them: right passes, planted mistakes do not."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from sonnx_clip import RestrictionError, clip, strategies
+from sonnx_clip.asserting import assert_clip
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.spec import load_spec
+from tests.meta import planted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = repo_file("docs/strategies.md").read_text()
+TYPES = [etype.id for etype in load_spec().element_types if etype.numpy is not None]
+
+FOUND = [
+    ("swapped_bounds", "uint8"), ("low_before_inverted", "float64"), ("ignores_upper", "int32"),
+    ("nan_min_propagates", "float32"), ("nan_max_propagates", "bfloat16"), ("nan_becomes_min", "float16"),
+    ("clears_sign_of_zero", "float32"), ("through_float64", "int64"),
+    ("unsigned_comparison", "int16"), ("tail_of_seven", "float32"), ("wider_type", "float32"),
+    ("wrong_shape", "float32"), ("returns_nothing", "int16"),
+]  # fmt: skip
+
+
+def holds(function: Any, dtype: str, examples: int = 300, **options: Any) -> None:
+    """A test of a function as on the page, always with the same draws."""
+
+    @settings(derandomize=True, database=None, max_examples=examples, suppress_health_check=list(HealthCheck))
+    @given(strategies.arrays_and_bounds(dtype))
+    def test(operands: Any) -> None:
+        with np.errstate(all="ignore"):
+            assert_clip(*operands, function(*operands), **options)
+
+    test()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_our_own_is_right_under_both_policies(dtype: str) -> None:
+    holds(clip, dtype, 100, policy="strict")
+    holds(planted.right, dtype, 100)
+
+
+@pytest.mark.parametrize(("name", "dtype"), FOUND)
+def test_a_planted_mistake_is_found(name: str, dtype: str) -> None:
+    with pytest.raises(AssertionError, match=r"wrong|C1|C3|not an array"):
+        holds(getattr(planted, name), dtype)
+
+
+@pytest.mark.parametrize("name", ["strict_comparison", "max_zero_from_x", "max_of_tied_bounds"])
+def test_latitude_is_granted_by_default_alone(name: str) -> None:
+    holds(getattr(planted, name), "float16")
+    with pytest.raises(AssertionError, match=r"zero|equal_bounds"):
+        holds(getattr(planted, name), "float16", policy="strict")
+
+
+def test_a_payload_is_never_due() -> None:
+    holds(planted.loses_payload, "float16", policy="strict")
+
+
+def test_the_message_of_the_page() -> None:
+    x, low, high = np.array([1, np.nan], np.float32), np.float32(1), np.float32(0)
+    with pytest.raises(AssertionError) as caught:
+        assert_clip(x, low, high, np.array([0, np.nan], np.float32), policy="strict")
+    assert f"    {caught.value}\n" in PAGE
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0), (2, 3)])
+def test_any_shape(shape: tuple[int, ...]) -> None:
+    x = np.full(shape, 3, np.int16)
+    assert_clip(x, np.int16(0), np.int16(2), np.full(shape, 2, np.int16))
+    with pytest.raises(AssertionError, match="C1"):
+        assert_clip(x, np.int16(0), np.int16(2), np.full((*shape, 1), 2, np.int16))
+    with pytest.raises(AssertionError, match="C3"):
+        assert_clip(x, np.int16(0), np.int16(2), np.full(shape, 2, np.int32))
+    if x.size:
+        where = r"entry \(\)" if shape == () else r"entry\[0\]\[0\]"
+        with pytest.raises(AssertionError, match=f"int16, {where}: .* {x.size} of {x.size} wrong"):
+            assert_clip(x, np.int16(0), np.int16(2), x)
+
+
+def test_a_scalar_of_numpy_is_an_array_of_shape_0_and_a_list_is_none() -> None:
+    assert_clip(np.float32(3), np.float32(0), np.float32(2), np.float32(2))
+    with pytest.raises(AssertionError, match="the result is list, not an array"):
+        assert_clip(np.ones(1, np.float32), np.float32(0), np.float32(2), [1.0])
+
+
+def test_wrong_operands_are_refused() -> None:
+    with pytest.raises(RestrictionError):
+        assert_clip(np.ones(1, np.float32), 0.0, np.float32(2), np.ones(1, np.float32))
+
+
+def test_strategies_take_names_dtypes_and_scalar_types() -> None:
+    found: set[str] = set()
+    for given_type, name in (("bfloat16", "bfloat16"), (np.float16, "float16"), (np.dtype("<i4"), "int32"),
+                             (ml_dtypes.bfloat16, "bfloat16")):  # fmt: skip
+
+        @settings(database=None, max_examples=1)
+        @given(strategies.triples(given_type))
+        def drawn(triple: Any) -> None:
+            found.update(part.dtype.name for part in triple)
+
+        drawn()
+        assert found == {name}
+        found.clear()
+
+
+@pytest.mark.parametrize("wrong", ["real", "float31", None, 5, np.complex64, str])
+def test_strategies_refuse_what_no_array_of_the_profile_has(wrong: Any) -> None:
+    for make in (strategies.triples, strategies.arrays_and_bounds):
+        with pytest.raises(UserError, match=r"there is no|no array has values of real"):
+            make(wrong)
+
+
+def test_the_example_of_the_page_passes_and_finds_a_wrong_implementation(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    wrong = text.replace("high < below", "high <= low")
+    strict = text.replace("my_clip(*operands))", 'my_clip(*operands), policy="strict")')
+    assert len({text, wrong, strict}) == 3
+    for name, code in (("right", text), ("wrong", wrong), ("strict", strict)):
+        (tmp_path / f"test_{name}.py").write_text(code)
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "-p", "no:xdist", "."]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment()
+    )
+    assert "1 passed" in done.stdout, done.stdout
+    assert "PASSED test_right.py" in done.stdout
+    assert "FAILED test_strict.py" in done.stdout
+    assert done.returncode == 1
+
+
+def environment() -> dict[str, str]:
+    import os
+
+    return os.environ | {"PYTHONPATH": str(repo_root())}
