@@ -23,6 +23,9 @@ from sonnx_clip.backends.coqterm import CoqPrinter
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings
+from sonnx_clip.claims.case_claims import CASES_COMPLETE, CASES_DISJOINT, case_claims, class_claims
+from sonnx_clip.claims.property_claims import property_claims
+from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.walk import subtrees
@@ -30,6 +33,7 @@ from sonnx_clip.language.walk import subtrees
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.claims.claim import Claim, Role
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Constraint, Definition, Property
@@ -75,7 +79,7 @@ class FamilyFile:
         result = "".join(f"if {c.id} x l m then {c.result.lower()} else\n" for c in first)
         order = [*claims, *classes, *reversed(definitions)]
         names = [d.name for d in order] + ["cases"] + [d.name for d in reversed(cases)]
-        theorems = [*self._cases(), *self._classes(), *self._properties(), *self._constraints()]
+        theorems = list(self._theorems())
         check_names(names, [t.name for t in theorems])
         return template("family.v.j2").render(
             header=header(self.spec),
@@ -141,73 +145,72 @@ class FamilyFile:
 
     # --- Theorems -------------------------------------------------------------------------------------
 
-    def _cases(self) -> Iterator[Statement]:
-        ids = tuple(c.id for c in self.spec.cases)
-        yield Statement(
-            "The cases of the YAML are the hand-written Clip",
-            "cases_are_clip",
-            statement=f"{ALL}, cases x l m = Clip.clip x l m",
-            shows=ids,
-            proof="unfold Clip.clip; decided",
-        )
-        yield Statement(
-            "Every input falls into a case",
-            "cases_complete",
-            statement=f"{ALL}, {_one_of(ids)}",
-            shows=ids,
-        )
-        yield Statement(
-            "No input falls into two cases",
-            "cases_disjoint",
-            statement=f"{ALL},\n  {_no_two_of(ids)}",
-            shows=ids,
-        )
-
-    def _classes(self) -> Iterator[Statement]:
-        for case in self.spec.cases:
-            ids = tuple(c.id for c in self.spec.classes_of(self.family, case.id))
+    def _theorems(self) -> Iterator[Statement]:
+        """What is claimed of every type of the family alike, in the words of its first one."""
+        for claim in claims_of_family(self.spec, self.family):
             yield Statement(
-                f"Every input of {case.id} falls into a class",
-                f"classes_of_{case.id}_complete",
-                statement=f"{ALL}, {case.id} x l m ->\n  {_one_of(ids)}",
-                shows=(case.id, *ids),
-                proof="complete",
+                claim.title[0].upper() + claim.title[1:],
+                theorem_name(claim),
+                statement=self._statement(claim),
+                shows=claim.shows,
+                proof=self._proof(claim),
             )
-            if len(ids) > 1:
-                yield Statement(
-                    f"No input of {case.id} falls into two classes",
-                    f"classes_of_{case.id}_disjoint",
-                    statement=f"{ALL},\n  {_no_two_of(ids)}",
-                    shows=(case.id, *ids),
-                    proof="disjoint",
-                )
 
-    def _properties(self) -> Iterator[Statement]:
-        for p in self._spoken_of():
-            variables, shows = variables_of(p), (p.id, *p.shows)
-            every = f"forall {variables} : t"
-            if self.family in p.holds_for:
-                yield Statement(p.title, p.id, statement=f"{every}, claim_{p.id} {variables}", shows=shows)
-            else:
-                yield Statement(
-                    f"Under its condition: {p.title}",
-                    f"{p.id}_repaired",
-                    statement=f"{every}, condition_{p.id} {variables} -> claim_{p.id} {variables}",
-                    shows=shows,
-                )
+    def _statement(self, claim: Claim) -> str:
+        id_ = claim.shows[0]
+        match claim.role:
+            case "written":
+                return f"{ALL}, cases x l m = Clip.clip x l m"
+            case "complete" if claim.name == CASES_COMPLETE:
+                return f"{ALL}, {_one_of(claim.shows)}"
+            case "disjoint" if claim.name == CASES_DISJOINT:
+                return f"{ALL},\n  {_no_two_of(claim.shows)}"
+            case "complete":
+                return f"{ALL}, {id_} x l m ->\n  {_one_of(claim.shows[1:])}"
+            case "disjoint":
+                return f"{ALL},\n  {_no_two_of(claim.shows[1:])}"
+        condition = f"condition_{id_}" if claim.role == "repaired" else ""
+        if self._is_of_tensors(claim):
+            every, variables, end = "forall (index : Type) (x : index -> t) (l m : t)", "index x l m", ",\n  "
+        else:
+            variables = variables_of(self.spec.property(id_))
+            every, end = f"forall {variables} : t", ", "
+        given = f"{condition} {variables} -> " if condition else ""
+        return f"{every}{end}{given}claim_{id_} {variables}"
 
-    def _constraints(self) -> Iterator[Statement]:
-        every = "forall (index : Type) (x : index -> t) (l m : t)"
-        for c in self._entrywise():
-            is_refuted = self.family in c.refuted_for
-            condition = f"condition_{c.id} index x l m -> " if is_refuted else ""
-            yield Statement(
-                f"{'Under its condition: ' * is_refuted}{c.title}",
-                f"{c.id}_repaired" if is_refuted else c.id,
-                statement=f"{every},\n  {condition}claim_{c.id} index x l m",
-                shows=(c.id,),
-                proof="intros index x l m; unfolded; by_entries m l x; decided",
-            )
+    def _is_of_tensors(self, claim: Claim) -> bool:
+        return any(c.id == claim.shows[0] for c in self.spec.constraints)
+
+    def _proof(self, claim: Claim) -> str:
+        if self._is_of_tensors(claim):
+            return "intros index x l m; unfolded; by_entries m l x; decided"
+        if claim.role == "written":
+            return "unfold Clip.clip; decided"
+        of_classes = claim.name not in (CASES_COMPLETE, CASES_DISJOINT)
+        return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
+
+
+def claims_of_family(spec: Spec, family: FamilyId) -> Iterator[Claim]:
+    """The claims that are stated of every element type of a family alike, in the order of the file.
+
+    Those at a witness are stated of each float format (coqformats.py), and those on readings elsewhere
+    (coqreadings.py).
+    """
+    etype = spec.types_of(family)[0]
+    order: tuple[Role, ...] = ("written", "complete", "disjoint")
+    of_cases = [c for c in case_claims(spec, etype) if c.role in order]
+    yield from sorted(of_cases, key=lambda c: order.index(c.role))
+    yield from (c for c in class_claims(spec, etype) if c.role in order)
+    yield from (c for c in property_claims(spec, etype) if c.role in ("holds", "repaired"))
+    entrywise = {c.id for c in spec.constraints if speaks_of_entries(c)}
+    for claim in constraint_claims(spec, etype):
+        if claim.role in ("holds", "repaired") and claim.shows[0] in entrywise:
+            yield claim
+
+
+def theorem_name(claim: Claim) -> str:
+    """What the theorem of a claim is called: as its goal, but where that speaks of WhyML's order."""
+    return "cases_are_clip" if claim.role == "written" else claim.name
 
 
 def _one_of(ids: tuple[str, ...]) -> str:

@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
+from sonnx_clip.claims import goal_names as named
+from sonnx_clip.claims.all_claims import claims_of
+from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode, float_bits, identical
-from sonnx_clip.language.walk import subtrees
+from sonnx_clip.language.walk import conjuncts
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.readings import answers, same_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from sonnx_clip.claims.claim import Claim
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Case, Property, Reading, ValueClass
+    from sonnx_clip.spec.entries import Reading
 
 
 @dataclass(frozen=True)
@@ -54,48 +60,50 @@ class _Format:
     etype: ElementType
 
     def facts(self) -> Iterator[Fact]:
-        entries: list[Case | ValueClass] = [*self.spec.cases, *self.spec.classes_of("float")]
-        for entry in entries:
-            given = self._numbers(entry.inhabited_by.texts())
-            title, name = f"some input falls into {entry.id}", f"{entry.id}_inhabited"
-            yield self._fact(title, name, (entry.id,), f"{entry.id} {given}")
-        for p in self.spec.properties:
-            if "float" in p.refuted_for:
-                yield from self._refutation(p)
-        for c in self.spec.constraints:
-            if "float" in c.refuted_for:
-                witness = c.refuted_for["float"]
-                x = f"(fun _ : unit => {self._number(witness.X[0])})"
-                given = f"unit {x} {self._number(witness.L)} {self._number(witness.M)}"
-                yield self._fact(f"refuted: {c.title}", f"{c.id}_refuted", (c.id,), f"~ claim_{c.id} {given}")
-        yield from self._differences()
-        yield from self._examples()
+        """What has numbers: each claim on single elements or constraints that is said at a witness."""
+        claims = claims_of(self.spec, self.etype.id)
+        yield from (self._inhabited(c) for c in claims if c.role == "inhabited")
+        stated = {p.id for p in self.spec.properties}
+        yield from (
+            self._at(c)
+            for c in claims
+            if c.role in ("refuted", "repaired inhabited") and c.shows[0] in stated
+        )
+        constraints = {c.id for c in self.spec.constraints}
+        yield from (self._refuted(c) for c in claims if c.role == "refuted" and c.shows[0] in constraints)
+        readings = {r.id: r for r in self.spec.readings}
+        for c in claims:
+            if c.role == "differs":
+                yield self._difference(readings[c.shows[0]], bitwise=c.aspect == "bits")
+        examples = {e.id for e in self.spec.examples}
+        yield from (self._example(c) for c in claims if c.role == "example" and c.shows[0] in examples)
 
-    def _examples(self) -> Iterator[Fact]:
-        for example in self.spec.examples:
-            if example.family == "float" and self.etype.id not in example.not_representable_in:
-                l, m = self._number(example.L), self._number(example.M)
-                results = " /\\\n  ".join(
-                    f"cases {self._number(x)} {l} {m} = {self._number(y)}"
-                    for x, y in zip(example.X, example.Y, strict=True)
-                )
-                title, name = f"the worked example {example.id}", f"example_{example.id}"
-                yield self._fact(title, name, (example.id,), results)
+    def _inhabited(self, claim: Claim) -> Fact:
+        return self._fact(claim, f"{claim.shows[0]} {self._numbers(claim)}")
 
-    def _differences(self) -> Iterator[Fact]:
-        for reading in self.spec.readings:
-            if "float" in reading.agrees:
-                yield self._difference(reading, bitwise=False)
-            if "float" in reading.agrees_bitwise:
-                yield self._difference(reading, bitwise=True)
+    def _at(self, claim: Claim) -> Fact:
+        """A property is refuted at numbers, or its condition is met by some."""
+        id_ = claim.shows[0]
+        names = ("X", "X2", "L", "M") if "X2" in free_names(self.spec.property(id_).claim) else tuple("XLM")
+        said = f"~ claim_{id_}" if claim.role == "refuted" else f"condition_{id_}"
+        return self._fact(claim, f"{said} {self._numbers(claim, names)}")
 
-    def _refutation(self, p: Property) -> Iterator[Fact]:
-        shows = (p.id, *p.shows)
-        given = self._numbers(p.refuted_for["float"].texts())
-        yield self._fact(f"refuted: {p.title}", f"{p.id}_refuted", shows, f"~ claim_{p.id} {given}")
-        met = self._numbers(self._numbers_that_meet(p))
-        title, name = f"some numbers meet the condition of: {p.title}", f"{p.id}_repaired_inhabited"
-        yield self._fact(title, name, shows, f"condition_{p.id} {met}")
+    def _refuted(self, claim: Claim) -> Fact:
+        x, l, m = (self._given(claim.witness[name]) for name in "XLM")
+        return self._fact(claim, f"~ claim_{claim.shows[0]} unit (fun _ : unit => {x}) {l} {m}")
+
+    def _example(self, claim: Claim) -> Fact:
+        l, m = (self._given(claim.witness[name]) for name in "LM")
+        assert not isinstance(claim.conclusion, Written)
+        pairs = [
+            (result.arguments[0], y)
+            for part in conjuncts(claim.conclusion)
+            if isinstance(part, tree.Call)
+            for result, y in [part.arguments]
+            if isinstance(result, tree.Call)
+        ]
+        results = (f"cases {self._given(x)} {l} {m} = {self._given(y)}" for x, y in pairs)
+        return self._fact(claim, " /\\\n  ".join(results))
 
     def _difference(self, reading: Reading, *, bitwise: bool) -> Fact:
         """Where the file says that a reading differs, it allows an answer that is not what the cases say."""
@@ -109,34 +117,27 @@ class _Format:
         agrees = f"{self._pattern(other)} = cases {given}"
         if not bitwise:
             agrees = f"Clip.same {self._pattern(other)} (cases {given})"
-        return self._fact(
+        return self._named(
             f"{reading.id} allows {'other bits' if bitwise else 'another value'} than the cases",
-            f"{reading.word}_differs{kind}",
+            named.differs(reading.word, "bits" if bitwise else "values"),
             (reading.id,),
             f"~ {reading.word}_region{kind} {given} /\\\n"
             f"  {reading.word}_returns {given} {self._pattern(other)} /\\ ~ ({agrees})",
         )
 
-    def _fact(self, title: str, name: str, shows: tuple[str, ...], statement: str) -> Fact:
+    def _fact(self, claim: Claim, statement: str) -> Fact:
+        return self._named(claim.title, claim.name, claim.shows, statement)
+
+    def _named(self, title: str, name: str, shows: tuple[str, ...], statement: str) -> Fact:
         return Fact(title[0].upper() + title[1:], f"{self.etype.id}_{name}", shows, statement)
 
-    def _number(self, text: str) -> str:
-        return self._pattern(encode(text, self.etype))
+    def _given(self, number: Expr) -> str:
+        assert isinstance(number, tree.Number)
+        return self._pattern(encode(number.text, self.etype))
 
     def _pattern(self, pattern: Value) -> str:
         assert isinstance(pattern, int)
         return f"({self.etype.id} 0x{pattern:0{(self.etype.width or 0) // 4}x})"
 
-    def _numbers(self, texts: Mapping[str, str]) -> str:
-        names = [name for name in ("X", "X2", "L", "M") if name in texts]
-        return " ".join(self._number(texts[name]) for name in names)
-
-    def _numbers_that_meet(self, p: Property) -> dict[str, str]:
-        """The first of the classes' witnesses that meets the condition under which a property holds."""
-        second = any(isinstance(node, tree.Name) and node.id == "X2" for node in subtrees(p.claim))
-        ask = evaluator(self.spec, self.etype)
-        for c in self.spec.classes_of("float"):
-            texts = {**c.inhabited_by.texts(), **({"X2": c.inhabited_by.X} if second else {})}
-            if ask(p.repaired["float"], {name: encode(text, self.etype) for name, text in texts.items()}):
-                return texts
-        raise AssertionError("loading has found that some witness meets it")
+    def _numbers(self, claim: Claim, names: tuple[str, ...] = ("X", "L", "M")) -> str:
+        return " ".join(self._given(claim.witness[name]) for name in names)

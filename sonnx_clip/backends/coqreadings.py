@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.backends.coqparts import (
     ALL,
@@ -20,12 +20,15 @@ from sonnx_clip.backends.coqterm import CoqPrinter
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings, definitions_used, reading_trees
+from sonnx_clip.claims import goal_names as named
+from sonnx_clip.claims.nodes import returns_name
 from sonnx_clip.language import tree
 from sonnx_clip.language.walk import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.claims.claim import Aspect
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec import Spec
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 EVERY = "forall x l m y : t"
 SAME_VALUE = "Clip.same y (cases x l m)"
 SAME_BITS = "y = cases x l m"
+_VALUES: Final[Aspect] = "values"
+_BITS: Final[Aspect] = "bits"
 # In which files Coq proves what the YAML says of the readings, without the ending.
 MODULES: dict[FamilyId, str] = {"real": "RealReadings", "int": "IntReadings", "float": "FloatReadings"}
 
@@ -47,13 +52,11 @@ def render_readings(spec: Spec) -> dict[str, str]:
 
 def theorems_of(reading: Reading, family: FamilyId) -> Iterator[str]:
     """The names of the theorems that a reading has in a family."""
-    yield f"{reading.word}_answers"
-    yield f"{reading.word}_agrees"
-    if family in reading.agrees:
-        yield f"{reading.word}_agrees_nowhere_else"
-    yield f"{reading.word}_agrees_bitwise"
-    if family in reading.agrees_bitwise:
-        yield f"{reading.word}_agrees_bitwise_nowhere_else"
+    yield named.answers(reading.word)
+    for regions, aspect in ((reading.agrees, _VALUES), (reading.agrees_bitwise, _BITS)):
+        yield named.agrees(reading.word, aspect)
+        if family in regions:
+            yield named.nowhere_else(named.agrees(reading.word, aspect))
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class ReadingsFile:
     # --- Definitions ----------------------------------------------------------------------------------
 
     def _reading(self, r: Reading) -> Iterator[Statement]:
-        name = f"{r.word}_returns"
+        name = returns_name(r)
         yield computed(self.family, name, f"{TRIPLE} y", r.returns, f"{r.id}: {r.title}")
         if self.family in r.agrees:
             title = f"Where {r.id} has the value of the cases"
@@ -112,21 +115,20 @@ class ReadingsFile:
     # --- Theorems -------------------------------------------------------------------------------------
 
     def _theorems(self, r: Reading) -> Iterator[Statement]:
-        returns, shows = f"{r.word}_returns x l m y", (r.id,)
+        returns, shows = f"{returns_name(r)} x l m y", (r.id,)
         yield Statement(
             f"{r.id} allows an answer for every input",
-            f"{r.word}_answers",
+            named.answers(r.word),
             statement=f"{ALL}, exists y, {returns}",
             shows=shows,
             proof="elsewhere",
         )
-        yield from self._agreement(r, f"{r.word}_agrees", self.family in r.agrees, "value", SAME_VALUE)
-        yield from self._agreement(
-            r, f"{r.word}_agrees_bitwise", self.family in r.agrees_bitwise, "bits", SAME_BITS
-        )
+        of_values, of_bits = (named.agrees(r.word, aspect) for aspect in (_VALUES, _BITS))
+        yield from self._agreement(r, of_values, self.family in r.agrees, "value", SAME_VALUE)
+        yield from self._agreement(r, of_bits, self.family in r.agrees_bitwise, "bits", SAME_BITS)
 
     def _agreement(self, r: Reading, name: str, somewhere: bool, what: str, same: str) -> Iterator[Statement]:
-        returns = f"{r.word}_returns x l m y"
+        returns = f"{returns_name(r)} x l m y"
         region = f"{r.word}_region{'_bitwise' * (what == 'bits')} x l m"
         where = "There" if somewhere else "Everywhere"
         yield Statement(
@@ -139,7 +141,7 @@ class ReadingsFile:
             other = "another value" if what == "value" else "other bits"
             yield Statement(
                 f"Elsewhere {r.id} allows an answer of {other}",
-                f"{name}_nowhere_else",
+                named.nowhere_else(name),
                 statement=f"{ALL},\n  ~ {region} -> exists y, {returns} /\\ ~ ({same})",
                 shows=(r.id,),
                 proof="elsewhere",

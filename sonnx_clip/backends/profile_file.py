@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.claims.property_claims import property_claims
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec.header import header_lines
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 PATH = "generated/profile.json"
+_RESTS_ON = (
+    "prose_agrees", "prose_is_complete",
+    "widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound",
+)  # fmt: skip
+"""The properties on which `normalise` rests."""
 
 
 def render_profile(spec: Spec) -> dict[str, str]:
@@ -31,15 +37,24 @@ def render_profile(spec: Spec) -> dict[str, str]:
             for entry in spec.restrictions
             if entry.interpretation is not None
         },
-        "element_types": [_element_type(etype) for etype in spec.element_types if etype.onnx is not None],
+        "element_types": [
+            _element_type(spec, etype) for etype in spec.element_types if etype.onnx is not None
+        ],
     }
     return {PATH: json.dumps(document, indent=1, ensure_ascii=False) + "\n"}
 
 
-def _element_type(etype: ElementType) -> dict[str, Any]:
+def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
     assert etype.width is not None  # only `real` has none, and no tensor has that type
     limits = {
         name: (int(encode(name, etype)) % (1 << etype.width)).to_bytes(etype.width // 8, "little").hex()
         for name in ("lowest", "highest")
     }
-    return {"id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits}
+    shown: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
+    for claim in property_claims(spec, etype):
+        if claim.shows[0] in shown and claim.role in ("holds", "refuted", "repaired"):
+            shown[claim.shows[0]][claim.role] = claim.id
+    return {
+        "id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits,
+        "theorems": shown,
+    }  # fmt: skip

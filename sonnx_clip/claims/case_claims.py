@@ -34,15 +34,18 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Case, Example, ValueClass
 
 
+CASES_COMPLETE, CASES_DISJOINT = "cases_complete", "cases_disjoint"
+
+
 def case_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The cases are complete, disjoint and inhabited, and mean the hand-written Clip."""
     ids = tuple(case.id for case in spec.cases)
     yield Claim(
-        etype.id, "cases_complete", "complete", "theorem", ids,
+        etype.id, CASES_COMPLETE, "complete", "theorem", ids,
         "every input falls into a case", one_of(ids), binders=(ALL,),
     )  # fmt: skip
     yield Claim(
-        etype.id, "cases_disjoint", "disjoint", "theorem", ids,
+        etype.id, CASES_DISJOINT, "disjoint", "theorem", ids,
         "no input falls into two cases", no_two_of(ids), binders=(ALL,),
     )  # fmt: skip
     variables = dict(zip("XLM", TRIPLE, strict=True))

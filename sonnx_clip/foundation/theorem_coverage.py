@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.coq_files import speaks_of_entries
+from sonnx_clip.backends.coq_files import claims_of_family, theorem_name
 from sonnx_clip.backends.coqreadings import MODULES, theorems_of
 from sonnx_clip.backends.generate import ids_of
+from sonnx_clip.claims import goal_names as named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.foundation.sources import Theorem
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Constraint, Property
 
 
 def wanted(spec: Spec) -> Iterator[tuple[str, str]]:
     """The module and the name of each theorem that the YAML asks for."""
     for family in spec.families:
         module = f"SonnxClip.Generated.{family.id.capitalize()}"
-        yield from ((module, name) for name in ("cases_are_clip", "cases_complete", "cases_disjoint"))
-        yield from ((module, f"classes_of_{case.id}_complete") for case in spec.cases)
-        entries: list[Property | Constraint] = [*spec.properties]
-        entries += (c for c in spec.constraints if speaks_of_entries(c))
-        for entry in entries:
-            if family.id in entry.holds_for:
-                yield module, entry.id
-            elif family.id in entry.refuted_for:
-                yield module, f"{entry.id}_repaired"
+        for claim in claims_of_family(spec, family.id):
+            yield module, theorem_name(claim)
+            if claim.role == "repaired":
                 for etype in spec.types_of(family.id):
-                    yield "SonnxClip.Generated.Formats", f"{etype.id}_{entry.id}_refuted"
+                    yield "SonnxClip.Generated.Formats", f"{etype.id}_{named.refuted(claim.shows[0])}"
         for reading in spec.readings:
             for name in theorems_of(reading, family.id):
                 yield f"SonnxClip.Generated.{MODULES[family.id]}", name

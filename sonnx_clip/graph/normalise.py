@@ -16,7 +16,7 @@ from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from sonnx_clip.graph.normalise_attributes import Plan, plan
-from sonnx_clip.graph.normalise_inputs import missing_bounds
+from sonnx_clip.graph.normalise_inputs import NO_BOUND, missing_bounds
 from sonnx_clip.graph.normalise_opset import LEAST, raise_opset
 from sonnx_clip.graph.normalise_scalars import one_entry_bounds
 from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
@@ -261,7 +261,8 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
     steps = []
     assert found.etype is not None
     node = editor.clips[place]
-    theorems = [f"{found.etype.id}.prose_agrees", f"{found.etype.id}.prose_is_complete_repaired"]
+    shown_by = found.etype.shown_by
+    theorems = [shown_by("prose_agrees", "holds"), shown_by("prose_is_complete", "repaired")]
     for bound in found.bounds:
         name = NAME[bound.role]
         tensor = editor.bound_before(place, bound.role, found.etype.onnx, bound.stored)
@@ -276,8 +277,7 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
         extra = []
         if bound.assumed:
             why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
-            limit = "lowest_is_no_lower_bound" if bound.role == "L" else "highest_is_no_upper_bound"
-            extra = [f"{found.etype.id}.{limit}_repaired"]
+            extra = [shown_by(NO_BOUND[bound.role], "repaired")]
         steps.append(did(rule, what, why, (*theorems, *extra)))
     return steps
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.edit import Editor
 
 _TAG = {"L": "R1", "M": "R2"}
-_NO_BOUND = {"L": "lowest_is_no_lower_bound", "M": "highest_is_no_upper_bound"}
+NO_BOUND = {"L": "lowest_is_no_lower_bound", "M": "highest_is_no_upper_bound"}
+WIDEST = "widest_bounds_are_no_bound"
+"""What shows that the limits of a type limit nothing: properties of the specification."""
 
 
 def one_type(tensor: Argument) -> str | None:
@@ -66,18 +68,20 @@ def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, 
     if etype is None:
         why = f"the element type of X is not known, so neither is its {LIMIT[role]} number"
         return left_alone(_TAG[role], f"{name} is not set", why)
-    theorem = f"{etype.id}.{'widest_bounds_are_no_bound' if both else _NO_BOUND[role]}"
+    says = WIDEST if both else NO_BOUND[role]
     if etype.family == "float" and not assume_finite:
+        refuted = etype.shown_by(says, "refuted")
         why = (
             "the text gives numeric_limits, which limits an infinite X; the function body of Clip-13 does "
-            f"not, and runtimes differ ({theorem}_refuted). If no infinity reaches the node: --assume finite"
+            f"not, and runtimes differ ({refuted}). If no infinity reaches the node: --assume finite"
         )
-        return left_alone(_TAG[role], f"{name} is not set", why, (f"{theorem}_refuted",))
+        return left_alone(_TAG[role], f"{name} is not set", why, (refuted,))
     node = editor.clips[place]
     tensor = editor.bound_before(place, role, etype.onnx, limit_bits(etype, role))
     editor.set_input(node, role, tensor)
     what = f"{name} was not set and is the {LIMIT[role]} {etype.onnx} now: input {quoted(tensor)}"
     if etype.family == "float":
         why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
-        return did("default_made_explicit", what, why, (f"{theorem}_repaired",))
-    return did("default_made_explicit", what, "this bound is no bound, bit for bit", (theorem,))
+        return did("default_made_explicit", what, why, (etype.shown_by(says, "repaired"),))
+    why = "this bound is no bound, bit for bit"
+    return did("default_made_explicit", what, why, (etype.shown_by(says, "holds"),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ class ProfileType:
         family: `int`, `uint` or `float`.
         lowest: its lowest number, as it is stored.
         highest: its highest number, as it is stored.
+        theorems: for each property on which `normalise` rests, the obligations that show it: as it `holds`,
+            or where it is `refuted` and under which condition `repaired`.
     """
 
     id: str
@@ -35,6 +37,14 @@ class ProfileType:
     family: str
     lowest: bytes
     highest: bytes
+    theorems: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
+
+    def shown_by(self, property_id: str, role: str) -> str:
+        """The obligation that shows a property in a role; ValueError if there is none."""
+        found = self.theorems.get(property_id, {}).get(role)
+        if found is None:
+            raise ValueError(f"no obligation shows {property_id} of {self.id} to be {role}")
+        return found
 
 
 def statement(identifier: str) -> str:
@@ -64,8 +74,13 @@ def element_types() -> tuple[ProfileType, ...]:
     """The element types of the profile, in the order of the SONNX text."""
     return tuple(
         ProfileType(
-            *(one[name] for name in ("id", "onnx", "sonnx", "family")),
-            *(bytes.fromhex(one[name]) for name in ("lowest", "highest")),
+            one["id"],
+            one["onnx"],
+            one["sonnx"],
+            one["family"],
+            bytes.fromhex(one["lowest"]),
+            bytes.fromhex(one["highest"]),
+            one["theorems"],
         )
         for one in _document()["element_types"]
     )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from sonnx_clip.claims.all_claims import every_claim
 from sonnx_clip.graph import profile
 from sonnx_clip.graph.sarif import RULES
 from sonnx_clip.root.errors import UserError
@@ -42,6 +43,21 @@ def test_the_limits_are_those_of_the_machine_types() -> None:
         limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
         for number, stored in ((limits.min, etype.lowest), (limits.max, etype.highest)):
             assert np.frombuffer(stored, dtype)[0] == number
+
+
+def test_the_theorems_are_claims_of_the_specification() -> None:
+    known = {claim.id: claim for claim in every_claim(load_spec())}
+    for etype in profile.element_types():
+        assert len(etype.theorems) == 5
+        for property_id, by_role in etype.theorems.items():
+            assert by_role
+            for role, id_ in by_role.items():
+                assert known[id_].role == role
+                assert known[id_].shows[0] == property_id
+                assert etype.shown_by(property_id, role) == id_
+    int8 = profile.element_types()[0]
+    with pytest.raises(ValueError, match="no obligation shows prose_agrees of int8 to be refuted"):
+        int8.shown_by("prose_agrees", "refuted")
 
 
 def test_a_file_that_is_missing_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
