@@ -127,12 +127,13 @@ class ClipItem(pytest.Item):
 
     Args:
         case: what the campaign found.
+        shown_by: the first case of the same class that has a deviation; the case itself, if none has.
         arguments: of every item.
     """
 
-    def __init__(self, *, case: Case, **arguments: Any) -> None:
+    def __init__(self, *, case: Case, shown_by: Case, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._case = case
+        self._case, self._shown_by = case, shown_by
         self.is_expected = False
 
     def runtest(self) -> None:
@@ -142,8 +143,7 @@ class ClipItem(pytest.Item):
             ClipDeviationError: the runtime deviates.
             NotJudgedError: it could not be judged, or it refuses what is expected to deviate.
         """
-        shown = self._case.deviations[0].shown if self._case.deviations else self._case.words
-        text = f"{self._case.verdict}: {' '.join(shown.split())}\n{told(self._case)}"
+        text = self._told()
         if self._case.outcome == "failed":
             raise ClipDeviationError(text)
         if self._case.outcome == "error":
@@ -152,6 +152,16 @@ class ClipItem(pytest.Item):
             if self.is_expected:
                 raise NotJudgedError(f"a deviation is expected, and nothing was compared: {text}")
             pytest.skip(f"{self._case.verdict}: {self._case.words}")
+
+    def _told(self) -> str:
+        """The verdict and the first call on a line, then all that was found."""
+        case, head = self._case, ""
+        if not case.deviations and not case.words and self._shown_by.deviations:
+            # A report tells once what is alike in all forms.
+            of = f"models with {self._shown_by.form}" if self._shown_by.form else "every form that is served"
+            head, case = f"as in {of}:\n", self._shown_by
+        shown = case.deviations[0].shown if case.deviations else case.words
+        return f"{self._case.verdict}: {' '.join(shown.split())}\n{head}{told(case)}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
         """What was found, with the line that repeats it; no traceback of ours."""
@@ -167,13 +177,19 @@ class ClipItem(pytest.Item):
 def _items(session: pytest.Session, every: list[Case]) -> Iterator[ClipItem]:
     root: Any = ClipGroup.from_parent(session, name=ROOT, nodeid=ROOT)
     groups: dict[str, Any] = {}
+    shown: dict[tuple[str, str], Case] = {}
+    for case in every:
+        if case.deviations:
+            shown.setdefault((case.etype, case.id), case)
     for case in every:
         etype = case.etype or "report"
         if etype not in groups:
             groups[etype] = ClipGroup.from_parent(root, name=etype, nodeid=f"{ROOT}::{etype}")
         form = case.form.replace(", ", "-").replace(" ", "_")
         name = f"{case.id}[{form}]" if form else case.id
-        yield ClipItem.from_parent(groups[etype], name=name, case=case)
+        yield ClipItem.from_parent(
+            groups[etype], name=name, case=case, shown_by=shown.get((case.etype, case.id), case)
+        )
 
 
 def _mark_expected(items: list[ClipItem], file: Path, judged: set[str]) -> None:

@@ -83,9 +83,7 @@ def write_folder(place: Path, files: Mapping[str, bytes]) -> None:
         if len(beside) == 2 and not place.exists() and any(beside[1].iterdir()):
             beside[1].replace(place)
         what = f"it cannot be written: {error.strerror}"
-        raise UserError(
-            what, str(error.filename or place), "check the folder's permissions, or write elsewhere"
-        ) from error
+        raise UserError(what, str(place), "check the folder's permissions, or write elsewhere") from error
     finally:
         for left in beside:
             shutil.rmtree(left, ignore_errors=True)

@@ -122,6 +122,26 @@ def test_each_form_of_a_model_has_its_test(pytester: pytest.Pytester) -> None:
     assert {id_.partition("[")[0] for id_ in in_forms} <= wrong  # the class depends on the form
 
 
+@pytest.mark.parametrize(
+    ("runtime", "alike"),
+    [
+        ("onnx:tests.meta.planted_openers:wrong_in_every_form", True),
+        ("tests.meta.planted_forms:wrong_in_every_form", False),  # right where it is no model
+    ],
+)
+def test_a_failure_in_every_form_shows_the_line_too(
+    runtime: str, alike: bool, pytester: pytest.Pytester
+) -> None:
+    """A report tells once what all calls have alike."""
+    text = run(pytester, runtime, types="int16").stdout.str()
+    parts = re.split(r"^_+ (int16::\S+) _+$", text.partition("= FAILURES =")[2], flags=re.MULTILINE)
+    failures = dict(zip(parts[1::2], parts[2::2], strict=True))
+    in_forms = [told for id_, told in failures.items() if "[" in id_]
+    assert len(in_forms) > 10
+    assert all(("as in every form" in told) == alike for told in in_forms)
+    assert all("repeat it with Python:\nimport" in told for told in failures.values())
+
+
 def test_what_is_unsupported_is_skipped_and_told(pytester: pytest.Pytester) -> None:
     result = run(pytester, planted("refuses_bfloat16"), "-rs", types="int8,bfloat16")
     result.assert_outcomes(passed=11, skipped=27)

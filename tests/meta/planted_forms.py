@@ -90,6 +90,7 @@ wrong_at_rank_0 = wrong_where(lambda s: s.rank == 0, "wrong_at_rank_0")
 wrong_at_other_ranks = wrong_where(lambda s: s.rank != 0, "wrong_at_other_ranks")
 wrong_when_optimised = wrong_where(lambda s: s.optimised, "wrong_when_optimised")
 wrong_in_new_opsets = wrong_where(lambda s: s.opset > 13, "wrong_in_new_opsets")
+wrong_in_every_form = wrong_where(lambda _: True, "wrong_in_every_form")
 wrong_for_two = wrong_where(lambda s: s.bounds == "Constant nodes" and s.shape == "static", "wrong_for_two")
 
 

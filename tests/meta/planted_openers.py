@@ -26,6 +26,7 @@ def _opener(runtime):
 
 right = _opener(planted_forms.right)
 wrong_with_initializers = _opener(planted_forms.wrong_with_initializers)
+wrong_in_every_form = _opener(planted_forms.wrong_in_every_form)
 wrong_with_inputs = _opener(planted_forms.wrong_with_inputs)
 refuses_rank_4 = _opener(planted_forms.refuses_rank_4)
 serves_constants = _opener(planted_forms.serves_constants)

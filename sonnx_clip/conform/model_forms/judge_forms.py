@@ -130,7 +130,9 @@ def with_forms_judged(report: TypeReport, forms: tuple[FormReport, ...]) -> Type
     words = report.words
     if verdict in _STOPS:
         words = words or next((form.words for form in forms if form.verdict == verdict), None)
-    differ = {id_ for id_, verdicts in in_forms.items() if len(set(verdicts)) > 1}
+    # What all forms do alike is told once, by the class, unless only models do it.
+    alone = {c.id for c in classes if not c.deviations}
+    differ = alone | {id_ for id_, verdicts in in_forms.items() if len(set(verdicts)) > 1}
     told = tuple(
         form.model_copy(update={"deviations": {k: v for k, v in form.deviations.items() if k in differ}})
         for form in forms
