@@ -12,6 +12,7 @@ import pytest
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
+from tests.c.targets import OTHERS, Target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +40,7 @@ def in_c(type_id: str) -> str:
 
 
 def ran(
-    compiler: str, headers: Path, type_id: str, source: str, *more: str
+    compiler: str, headers: Path, type_id: str, source: str, *more: str, emulator: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     program = headers.parent / f"{compiler}_{type_id}"
     options = [f"-DTYPE={type_id}", f"-DT={in_c(type_id)}", f"-DWIDTH={TYPES[type_id].width}"]
@@ -49,7 +50,7 @@ def ran(
         [compiler, *FLAGS, *options, *sources], capture_output=True, text=True, check=False
     )
     assert (built.returncode, built.stderr) == (0, "")
-    return subprocess.run([program], capture_output=True, text=True, check=False)
+    return subprocess.run([*emulator, program], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("type_id", TYPES)
@@ -62,6 +63,30 @@ def test_our_kernels_are_right(compiler: str, headers: Path, type_id: str) -> No
     assert int(said[1]) > 500_000
     assert int(said[2]) > 300
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("target", [t for t in OTHERS if not t.bare], ids=lambda target: target.name)
+def test_they_are_right_on_other_processors(target: Target, headers: Path) -> None:
+    """Bits are the same in every byte order: s390x is big-endian."""
+    if not (shutil.which(target.compiler) and shutil.which(target.emulator[0])):
+        pytest.skip(f"no compiler or emulator for {target.name}")
+    for type_id in ("float16", "int64"):
+        source = str(repo_file(f"generated/c/sonnx_clip_{type_id}.c"))
+        done = ran(target.compiler, headers, type_id, source, *target.flags, emulator=target.emulator)
+        assert done.stdout.endswith(", 0 wrong\n"), done.stdout + done.stderr
+        assert done.returncode == 0
+
+
+def test_cpp_takes_them(headers: Path, tmp_path: Path) -> None:
+    if not shutil.which("g++"):
+        pytest.skip("g++ is not installed")
+    names = [f"sonnx_clip_{type_id}_suite.vector_count" for type_id in TYPES]
+    includes = "".join(f'#include "sonnx_clip_vectors_{type_id}.h"\n' for type_id in TYPES)
+    (tmp_path / "all.cpp").write_text(f"{includes}int main() {{ return !({' && '.join(names)}); }}\n")
+    command = ["g++", "-std=c++11", *FLAGS[1:], f"-I{headers}", "all.cpp", "-o", "all"]
+    built = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stderr) == (0, "")
+    assert subprocess.run([tmp_path / "all"], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(
