@@ -51,8 +51,8 @@ _JSON = (
 # The self-check in this process, whose memory then is its own and that of normalise, which is small.
 _SELF_CHECK = (
     "from sonnx_clip.graph import self_check\n"
-    "from sonnx_clip.root.isolated import Outcome\n"
-    "self_check.run_isolated = lambda work, *given, seconds: Outcome(work(*given))\n"
+    "from sonnx_clip.root.isolated import IsolatedOutcome\n"
+    "self_check.run_isolated = lambda work, *given, seconds: IsolatedOutcome(work(*given))\n"
     + _NORMALISE.format("True")
 )
 _LINT_COMMAND = "from sonnx_clip.cli.app import main\nsys.argv = ['sonnx-clip', 'lint', sys.argv[1]]\nmain()"

@@ -69,3 +69,13 @@ def forbidden(folder: Path, allowed: Mapping[str, set[str]]) -> list[str]:
         for file, own, other in imports(folder)
         if other not in allowed.get(own, set())
     ]
+
+
+def classes(folder: Path) -> dict[str, list[str]]:
+    """The public classes of all files by name, each with the files that have one of this name."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(folder.rglob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(file.relative_to(folder).as_posix())
+    return found

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.dialects.comparison_record import Record
+    from sonnx_clip.conform.dialects.comparison_record import ComparisonRecord
 
 
 def compare(
@@ -75,14 +75,14 @@ def compare(
 def _records(
     runtimes: Sequence[str], opsets: Sequence[int], types: Sequence[str], kept: Path, jobs: int, *,
     again: bool,
-) -> Iterator[Record]:  # fmt: skip
+) -> Iterator[ComparisonRecord]:  # fmt: skip
     """The record of each runtime in their order; they are compared side by side."""
     stop, begun = threading.Event(), count()
     total = (len(set(opsets)) or newest_opset()) * len(runtimes)
     bar = progress("compare-dialects", total, "operator sets", Console(stderr=True))
     with bar as show, ThreadPoolExecutor(jobs) as pool:
 
-        def record(runtime: str) -> Record:
+        def record(runtime: str) -> ComparisonRecord:
             def at(opset: int) -> None:
                 show(next(begun), f"{runtime}, opset {opset}")
 

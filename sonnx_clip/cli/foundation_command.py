@@ -20,7 +20,7 @@ from sonnx_clip.foundation.run_coq import (
     golden_lines,
     lay_out,
 )
-from sonnx_clip.foundation.sources import RECORD, Source, Theorem, coq_sources, digests
+from sonnx_clip.foundation.sources import RECORD, CoqSource, Theorem, coq_sources, digests
 from sonnx_clip.foundation.theorem_coverage import shown_wrongly, uncovered
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
@@ -46,7 +46,7 @@ class Result:
     """
 
     coq: str
-    sources: tuple[Source, ...]
+    sources: tuple[CoqSource, ...]
     theorems: Mapping[Theorem, tuple[str, ...]]
     problems: tuple[str, ...]
     seconds: Mapping[str, float]

@@ -13,7 +13,7 @@ from rich.table import Table
 from sonnx_clip import __version__
 from sonnx_clip.backends.acsl import FOLDER, render_acsl
 from sonnx_clip.backends.generate import Generated, differences
-from sonnx_clip.framac.frama_c_record import PROVERS, RECORD, OfType, Record
+from sonnx_clip.framac.frama_c_record import PROVERS, RECORD, FramaCRecord, OfType
 from sonnx_clip.framac.run_frama_c import OPTIONS, FramaC, find_frama_c, prove_type
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import configure
@@ -84,8 +84,8 @@ def _prove(console: Console, tool: FramaC, etype: ElementType) -> OfType:
     return prove_type(tool, etype)
 
 
-def _record(spec: Spec, tool: FramaC, found: Sequence[OfType], *, complete: bool) -> Record:
-    return Record(
+def _record(spec: Spec, tool: FramaC, found: Sequence[OfType], *, complete: bool) -> FramaCRecord:
+    return FramaCRecord(
         tool=f"sonnx-clip {__version__}",
         spec_digest=spec.digest,
         tools={"Frama-C": tool.version, **{p.name: p.version for p in tool.provers}},

@@ -21,7 +21,7 @@ from sonnx_clip.prove.pinned import unpinned
 from sonnx_clip.prove.proof_coverage import uncovered
 from sonnx_clip.prove.proofs_report import by_hand, document, write_json
 from sonnx_clip.prove.proofs_table import print_table, summary
-from sonnx_clip.prove.prove_all import Proofs, Session
+from sonnx_clip.prove.prove_all import Proofs, ProofSession
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.rendered import kept, rendered
 from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
@@ -232,7 +232,9 @@ def _run(
     partly = {o.file for o in every if o not in asked_for}
     complete_files = frozenset(o.file for o in selected if o.file not in partly)
     with progress("proving", len(selected) * len(provers), "answers", console) as show:
-        session = Session(why3, provers, ledger, jobs or os.cpu_count() or 1, lambda count: show(count, ""))
+        session = ProofSession(
+            why3, provers, ledger, jobs or os.cpu_count() or 1, lambda count: show(count, "")
+        )
         return session.prove(selected, complete_files)
 
 

@@ -10,8 +10,7 @@ from sonnx_clip.backends.generate import LEFT_BY_COQC
 from sonnx_clip.conform.check_report import FAILING, Report
 from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.evidence.all_findings import findings_of
-from sonnx_clip.evidence.coq_record import Record as CoqRecord
-from sonnx_clip.evidence.coq_record import coq_evidence, read_foundation, with_coq
+from sonnx_clip.evidence.coq_record import CoqRecord, coq_evidence, read_foundation, with_coq
 from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
 from sonnx_clip.evidence.entries_shown import Materials, entries_of
 from sonnx_clip.evidence.evidence_model import Entry, Evidence, FileDigest, Times, Totals
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.conform.dialects.comparison_record import Record as DialectRecord
+    from sonnx_clip.conform.dialects.comparison_record import ComparisonRecord
     from sonnx_clip.evidence.evidence_model import (
         CKernelEvidence,
         ObligationEvidence,
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
         RuntimeEvidence,
     )
     from sonnx_clip.explain.measured_record import Measured
-    from sonnx_clip.framac.frama_c_record import Record
+    from sonnx_clip.framac.frama_c_record import FramaCRecord
     from sonnx_clip.spec import Spec
 
 
@@ -80,10 +79,10 @@ class Inputs:
     proofs: Proofs
     reports: Mapping[str, Report]
     vectors: Vectors
-    frama_c: Record | None
+    frama_c: FramaCRecord | None
     measured: Measured
     foundation: CoqRecord | None = None
-    dialect_runs: Mapping[str, DialectRecord] = field(default_factory=dict)
+    dialect_runs: Mapping[str, ComparisonRecord] = field(default_factory=dict)
     replays: tuple[ReplayEvidence, ...] = ()
 
 

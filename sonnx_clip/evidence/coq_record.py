@@ -27,7 +27,7 @@ class _Theorem(Excerpt):
     assumptions: tuple[str, ...]
 
 
-class Record(Excerpt):
+class CoqRecord(Excerpt):
     """The file, as far as the evidence uses it."""
 
     spec_sha256: str
@@ -37,13 +37,13 @@ class Record(Excerpt):
     problems: tuple[str, ...]
 
 
-def read_foundation(build: Path) -> Record | None:
+def read_foundation(build: Path) -> CoqRecord | None:
     """What `sonnx-clip foundation` found; None if it was not run, UserError if the file is damaged."""
     path = build / RECORD
-    return read_record(path, Record, AGAIN)[0] if path.exists() else None
+    return read_record(path, CoqRecord, AGAIN)[0] if path.exists() else None
 
 
-def coq_evidence(spec: Spec, record: Record | None) -> CoqEvidence:
+def coq_evidence(spec: Spec, record: CoqRecord | None) -> CoqEvidence:
     """What Coq's kernel has checked; what was not run, or of other files, is shown as such."""
     if record is None:
         return CoqEvidence(status="not run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.dialects.comparison_record import FOLDER, RUNTIMES, Record, oracle_digest
+from sonnx_clip.conform.dialects.comparison_record import FOLDER, RUNTIMES, ComparisonRecord, oracle_digest
 from sonnx_clip.conform.dialects.comparison_table import table_of
 from sonnx_clip.conform.dialects.comparison_text import crashes, refusals, summary
 from sonnx_clip.evidence.evidence_model import DialectRow, DialectRunEvidence
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 
-def read_dialect_runs(build: Path, spec: Spec) -> dict[str, Record]:
+def read_dialect_runs(build: Path, spec: Spec) -> dict[str, ComparisonRecord]:
     """The record of each runtime that was compared, by its name.
 
     Raises:
         UserError: a file is damaged or stale, or its groups do not account for what its forms count.
     """
-    found: dict[str, Record] = {}
+    found: dict[str, ComparisonRecord] = {}
     for path in sorted((build / FOLDER).glob("*.json")):
         again = "run `sonnx-clip compare-dialects`, or remove the file"
-        record, _ = read_record(path, Record, again)
+        record, _ = read_record(path, ComparisonRecord, again)
         require_digest(record.spec_sha256, spec, path, again)
         if record.oracle_sha256 != oracle_digest():
             raise UserError("stale: what judges the dialects has changed since", str(path), again)
@@ -39,7 +39,7 @@ def read_dialect_runs(build: Path, spec: Spec) -> dict[str, Record]:
     return found
 
 
-def _check(record: Record, path: Path, again: str) -> None:
+def _check(record: ComparisonRecord, path: Path, again: str) -> None:
     """Every disagreement that a form counts is accounted for by one group, and nothing else is."""
     told: Counter[tuple[int, str, str]] = Counter()
     unexplained: Counter[tuple[int, str, str]] = Counter()
@@ -59,12 +59,12 @@ def _check(record: Record, path: Path, again: str) -> None:
         raise UserError("a group speaks of a form that is not there", str(path), again)
 
 
-def dialect_runs_of(spec: Spec, records: Mapping[str, Record]) -> tuple[DialectRunEvidence, ...]:
+def dialect_runs_of(spec: Spec, records: Mapping[str, ComparisonRecord]) -> tuple[DialectRunEvidence, ...]:
     """One entry for each known runtime of models and each record; what was not compared is not run."""
     return tuple(_run(spec, name, records.get(name)) for name in dict.fromkeys([*RUNTIMES, *records]))
 
 
-def _run(spec: Spec, name: str, record: Record | None) -> DialectRunEvidence:
+def _run(spec: Spec, name: str, record: ComparisonRecord | None) -> DialectRunEvidence:
     if record is None:
         return DialectRunEvidence(name=name, run=False)
     table = table_of(record, [etype.id for etype in spec.element_types])

@@ -16,12 +16,12 @@ from sonnx_clip.conform.dialects.comparison_record import Group, State
 from sonnx_clip.evidence.proof_records import Trusted
 from sonnx_clip.explain.findings_told import FindingTold
 from sonnx_clip.prove.outcome import Status
-from sonnx_clip.prove.provers import Verdict as ProverVerdict
-from sonnx_clip.prove.standing import Kind as Standing
+from sonnx_clip.prove.provers import ProverVerdict
+from sonnx_clip.prove.standing import StandingKind
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage_file import Sort
 from sonnx_clip.spec.sections import SHOWN
-from sonnx_clip.spec.sentences import Kind as WordsKind
+from sonnx_clip.spec.sentences import WordsKind
 
 if TYPE_CHECKING:
     Section: TypeAlias = str
@@ -122,7 +122,7 @@ class ObligationEvidence(Stored):
     goal: str
     statement: str
     status: Status
-    standing: Standing = "counts"
+    standing: StandingKind = "counts"
     repeats: str = ""
     witness: dict[str, str] | None = None
     fails_for: tuple[str, str] | None = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.evidence_model import CKernelEvidence
 from sonnx_clip.evidence.read import read_record
-from sonnx_clip.framac.frama_c_record import PROVERS, RECORD, Record, digests
+from sonnx_clip.framac.frama_c_record import PROVERS, RECORD, FramaCRecord, digests
 from sonnx_clip.framac.run_frama_c import OPTIONS
 from sonnx_clip.root.errors import UserError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 AGAIN = "run: make frama-c"
 
 
-def read_frama_c(build: Path) -> Record | None:
+def read_frama_c(build: Path) -> FramaCRecord | None:
     """What `sonnx-clip frama-c` found; None if it was not run.
 
     Raises:
@@ -29,14 +29,14 @@ def read_frama_c(build: Path) -> Record | None:
     path = build / RECORD
     if not path.exists():
         return None
-    record, _ = read_record(path, Record, AGAIN)
+    record, _ = read_record(path, FramaCRecord, AGAIN)
     types = [one.type for one in record.types]
     if len(set(types)) != len(types):
         raise UserError("an element type is there twice", str(path), AGAIN)
     return record
 
 
-def c_kernels_of(spec: Spec, record: Record | None) -> tuple[CKernelEvidence, ...]:
+def c_kernels_of(spec: Spec, record: FramaCRecord | None) -> tuple[CKernelEvidence, ...]:
     """What is shown of the C of each element type; what was not run, or of other files, is shown as such."""
     found = {one.type: one for one in record.types} if record else {}
     fresh = record is not None and record.spec_digest == spec.digest and record.options == OPTIONS

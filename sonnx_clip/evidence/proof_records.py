@@ -15,9 +15,9 @@ from sonnx_clip.claims.obligation import Kind, Obligation
 from sonnx_clip.evidence.read import read_record, require_digest
 from sonnx_clip.prove.outcome import Outcome, Reply, Status
 from sonnx_clip.prove.proofs_report import theory_digests
-from sonnx_clip.prove.provers import Answer, Verdict
-from sonnx_clip.prove.standing import Kind as Standing
-from sonnx_clip.prove.trusted import Kind as TrustedKind
+from sonnx_clip.prove.provers import ProverAnswer, ProverVerdict
+from sonnx_clip.prove.standing import StandingKind
+from sonnx_clip.prove.trusted import TrustedKind
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Excerpt
 
@@ -36,7 +36,7 @@ class ReplyRecord(Excerpt):
 
     prover: str
     version: str
-    verdict: Verdict
+    verdict: ProverVerdict
     cpu: float = Field(ge=0)
     task: str
     from_ledger: bool
@@ -57,7 +57,7 @@ class OutcomeRecord(Excerpt):
     statement: str
 
     status: Status
-    standing: Standing = "counts"
+    standing: StandingKind = "counts"
     repeats: str = ""
     witness: dict[str, str] | None = None
     commands: dict[str, str]
@@ -70,7 +70,7 @@ class OutcomeRecord(Excerpt):
     def derived_status(self, provers: Sequence[str]) -> Status:
         """The status that follows from the replies; false must have been looked for by every prover."""
         answers = tuple(
-            Reply(r.prover, r.version, r.task, Answer(r.verdict, r.words, r.cpu), r.from_ledger)
+            Reply(r.prover, r.version, r.task, ProverAnswer(r.verdict, r.words, r.cpu), r.from_ledger)
             for r in self.replies
         )
         if self.kind == "smoke" and {r.prover for r in self.replies} != set(provers):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.evidence.view import View
-    from sonnx_clip.explain.readings_matrix import Agreement, Cell, Row
+    from sonnx_clip.explain.readings_matrix import Agreement, Cell, ReadingsRow
     from sonnx_clip.spec import Spec
 
 Colour: TypeAlias = Literal["bits", "values", "differs", "open"]
@@ -69,7 +69,7 @@ def reading_picture(spec: Spec, view: View) -> ReadingPicture:
     return ReadingPicture(*size, columns, lines, legend)
 
 
-def _tiles(view: View, row: Row, y: int) -> Iterator[Tile]:
+def _tiles(view: View, row: ReadingsRow, y: int) -> Iterator[Tile]:
     for i, cell in enumerate(row.cells):
         proved = all(
             view.has_obligation(id_) and view.obligation(id_).status != "not proved"
@@ -88,7 +88,7 @@ def _tiles(view: View, row: Row, y: int) -> Iterator[Tile]:
         )
 
 
-def _said(cell: Cell, row: Row, *, proved: bool) -> str:
+def _said(cell: Cell, row: ReadingsRow, *, proved: bool) -> str:
     told = f"{cell.reading} in {row.id}: {MEANINGS[cell.agreement]}{'' if proved else ', not proved'}"
     if cell.other is None:
         return told

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 GIVEN_AS = {"inputs": "inputs", "attributes": "attributes", "members": "members of the structure"}
 
 
-class Row(Stored):
+class DialectTableRow(Stored):
     """A dialect.
 
     Args:
@@ -52,18 +52,18 @@ class Row(Stored):
     unsaid: dict[str, str]
 
 
-class Table(Stored):
+class DialectTable(Stored):
     """All dialects, in the order of the file."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[DialectTableRow, ...]
 
 
-def dialect_table(spec: Spec) -> Table:
+def dialect_table(spec: Spec) -> DialectTable:
     """The dialects of a specification."""
-    return Table(rows=tuple(_row(spec, d) for d in spec.whole_dialects))
+    return DialectTable(rows=tuple(_row(spec, d) for d in spec.whole_dialects))
 
 
-def _row(spec: Spec, d: Dialect) -> Row:
+def _row(spec: Spec, d: Dialect) -> DialectTableRow:
     of_tensor = d.bound_type == "tensor"
     kind = "of X's type" if of_tensor else "FLOAT"
     missing = "refused"
@@ -72,7 +72,7 @@ def _row(spec: Spec, d: Dialect) -> Row:
         missing = f"{d.missing.min} and {d.missing.max} of {of}"
     families = {spec.element_type(id_).family for id_ in d.element_types if d.converts_to(id_)}
     how = (("float", "to nearest, ties to even"), ("int", "toward zero"))
-    return Row(
+    return DialectTableRow(
         id=d.id,
         title=d.title,
         element_types=d.element_types,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.explain.dialects_table import Row, Table
+    from sonnx_clip.explain.dialects_table import DialectTable, DialectTableRow
     from sonnx_clip.spec import Spec
 
 PATH = "docs/dialects.md"
@@ -26,7 +26,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def cells(row: Row, spec: Spec) -> tuple[str, ...]:
+def cells(row: DialectTableRow, spec: Spec) -> tuple[str, ...]:
     """A row of the table, in words."""
     reading = row.reading if row.reading == row.answers else f"{row.reading}, decided by {row.answers}"
     return (
@@ -35,7 +35,7 @@ def cells(row: Row, spec: Spec) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def print_table(found: Table, spec: Spec, console: Console) -> None:
+def print_table(found: DialectTable, spec: Spec, console: Console) -> None:
     """Print each dialect in a few lines, so that they fit any terminal."""
     shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_lines=True)
     shown.add_column("dialect", no_wrap=True)
@@ -85,7 +85,7 @@ def markdown(spec: Spec, obligations: Iterable[Obligation]) -> str:
     return "\n".join(parts)
 
 
-def _section(row: Row, obligations: list[Obligation], spec: Spec) -> str:
+def _section(row: DialectTableRow, obligations: list[Obligation], spec: Spec) -> str:
     return "".join(
         (
             f"## {row.id}: {row.title}\n\n",
@@ -95,7 +95,7 @@ def _section(row: Row, obligations: list[Obligation], spec: Spec) -> str:
     )
 
 
-def _words(row: Row) -> Iterator[str]:
+def _words(row: DialectTableRow) -> Iterator[str]:
     for aspect, source in row.says.items():
         yield f"- **{aspect.replace('_', ' ')}**: “{source.quote}” ({source.section})\n"
     for aspect, what in row.unsaid.items():
@@ -105,7 +105,7 @@ def _words(row: Row) -> Iterator[str]:
         yield f"- without bounds, another result than {row.after}: {listed}\n"
 
 
-def _theorems(row: Row, obligations: list[Obligation], types: list[str]) -> Iterator[str]:
+def _theorems(row: DialectTableRow, obligations: list[Obligation], types: list[str]) -> Iterator[str]:
     """One line for each goal, with the types in which it is stated."""
     where: dict[tuple[str, str], list[str]] = {}
     for o in obligations:

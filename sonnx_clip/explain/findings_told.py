@@ -30,7 +30,7 @@ from sonnx_clip.spec.findings import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.measured_record import Answer, Measured
+    from sonnx_clip.explain.measured_record import Measured, MeasuredAnswer
     from sonnx_clip.explain.questions import Question
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.spec import Spec
@@ -274,7 +274,7 @@ def number(value: Value, etype: ElementType) -> str:
 
 def _replies(record: Measured, wanted: Sequence[Question], etype: ElementType) -> Iterator[Reply]:
     """The answers to some questions; those of a runtime that are the same are reported together."""
-    together: dict[tuple[str, tuple[str, ...], str | None], list[Answer]] = {}
+    together: dict[tuple[str, tuple[str, ...], str | None], list[MeasuredAnswer]] = {}
     for question in wanted:
         for answer in record.answers:
             if answer.question == question:

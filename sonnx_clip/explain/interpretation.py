@@ -11,7 +11,7 @@ from sonnx_clip.spec.readings import answers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.explain.measured_record import Answer, Measured
+    from sonnx_clip.explain.measured_record import Measured, MeasuredAnswer
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import InterpretedReading
 
@@ -63,7 +63,7 @@ def not_shown(spec: Spec, record: Measured) -> Iterator[str]:
                     )
 
 
-def _has_nan(spec: Spec, answer: Answer) -> bool:
+def _has_nan(spec: Spec, answer: MeasuredAnswer) -> bool:
     etype = spec.element_type(answer.type)
     given = (answer.x, answer.min, answer.max)
     return any(bits is not None and is_nan(encode(bits, etype), etype) for bits in given)

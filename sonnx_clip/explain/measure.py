@@ -14,8 +14,8 @@ from sonnx_clip.explain.measured_record import (
     OTHER_TYPE,
     PATH,
     RUNTIMES,
-    Answer,
     Measured,
+    MeasuredAnswer,
     record_text,
     runtimes_for,
 )
@@ -46,7 +46,7 @@ def installed() -> dict[str, Runtime]:
     return found
 
 
-def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[Answer]:
+def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
     """The answers of these runtimes to all questions that they can be asked."""
     for question in questions(spec):
         for name in runtimes_for(question):
@@ -70,7 +70,7 @@ def write_record(spec: Spec) -> Measured:
     return record
 
 
-def _answer(question: Question, name: str, runtime: Runtime) -> Answer:
+def _answer(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer:
     bits: tuple[str, ...] = ()
     words = None
     try:
@@ -80,7 +80,7 @@ def _answer(question: Question, name: str, runtime: Runtime) -> Answer:
         bits, words = _read(question, result)
     except Exception as error:  # noqa: BLE001
         words = _words(error)
-    return Answer(
+    return MeasuredAnswer(
         finding=question.finding,
         type=question.type,
         x=question.x,

@@ -25,7 +25,7 @@ OTHER_TYPE = "answers in "
 """How `words` begin where a runtime answered, and not in the type of X."""
 
 
-class Answer(Stored):
+class MeasuredAnswer(Stored):
     """What a runtime did with a question.
 
     `bits` are the different entries of its answer, each as hex text with all digits; none where it refused
@@ -59,7 +59,7 @@ class Measured(Stored):
     machine: str
     python: str
     runtimes: dict[str, str]
-    answers: tuple[Answer, ...]
+    answers: tuple[MeasuredAnswer, ...]
 
 
 def runtimes_for(question: Question) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def told(question: Question) -> str:
     return f"{question.form} {question.type} {numbers}"
 
 
-def differences(recorded: Measured, measured: Iterable[Answer]) -> list[str]:
+def differences(recorded: Measured, measured: Iterable[MeasuredAnswer]) -> list[str]:
     """Where runtimes answer otherwise than the record says; one line each."""
     there = {(answer.question, answer.runtime): answer for answer in recorded.answers}
     found = []
@@ -128,7 +128,7 @@ def differences(recorded: Measured, measured: Iterable[Answer]) -> list[str]:
     return found
 
 
-def outcome(answer: Answer) -> str:
+def outcome(answer: MeasuredAnswer) -> str:
     """The bits of an answer, or the words of a refusal."""
     return " or ".join(answer.bits) if answer.bits else f"refused ({answer.words})"
 

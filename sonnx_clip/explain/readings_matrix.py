@@ -55,7 +55,7 @@ class Cell(Stored):
     obligations: tuple[str, str]
 
 
-class Row(Stored):
+class ReadingsRow(Stored):
     """A class, the numbers that the specification gives for it, and what is expected for them."""
 
     id: str
@@ -76,7 +76,7 @@ class Matrix(Stored):
     type: str
     titles: dict[str, str]
     interpretations: dict[str, str]
-    rows: tuple[Row, ...]
+    rows: tuple[ReadingsRow, ...]
 
 
 def matrix(spec: Spec, etype: ElementType) -> Matrix:
@@ -88,7 +88,7 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
         due = evaluator(spec, etype).clip(*(encode(text, etype) for text in (x, l, m)))
         cells = tuple(_cell(spec, etype, r, klass, found[r.id, klass.id]) for r in spec.readings)
         shown = show(due, etype)
-        rows.append(Row(id=klass.id, case=klass.case, x=x, min=l, max=m, due=shown, cells=cells))
+        rows.append(ReadingsRow(id=klass.id, case=klass.case, x=x, min=l, max=m, due=shown, cells=cells))
     titles = {reading.id: reading.title for reading in spec.readings}
     given = {r.id: interpreted(r.interpretation) for r in spec.readings if r.interpretation is not None}
     return Matrix(

@@ -18,7 +18,7 @@ from sonnx_clip.spec.reading_classes import reading_classes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.readings_matrix import Cell, Matrix, Row
+    from sonnx_clip.explain.readings_matrix import Cell, Matrix, ReadingsRow
     from sonnx_clip.spec import Spec
 
 PATH = "docs/readings.md"
@@ -109,7 +109,7 @@ def _short(cell: Cell) -> str:
     return f"{SIGNS[cell.agreement]} {' or '.join(cell.answers)}"
 
 
-def _at(row: Row) -> str:
+def _at(row: ReadingsRow) -> str:
     return f"{row.x}, {row.min}, {row.max}"
 
 

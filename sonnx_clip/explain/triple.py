@@ -75,7 +75,7 @@ class ReadingTold(Stored):
     interpretation: str | None = None
 
 
-class Obligation(Stored):
+class ObligationShown(Stored):
     """What a prover has to show about the case or the class, or about a `kernel`: code that computes Clip.
 
     `status` is that of an earlier run of the provers which fits this specification, None where there is none.
@@ -88,7 +88,7 @@ class Obligation(Stored):
     proved_by: tuple[str, ...] = ()
 
 
-class Explanation(Stored):
+class TripleExplanation(Stored):
     """Why clip(X, L, M) is what it is."""
 
     type: str
@@ -105,10 +105,12 @@ class Explanation(Stored):
     quote: str
     acceptable: tuple[AlsoAcceptable, ...]
     readings: tuple[ReadingTold, ...]
-    obligations: tuple[Obligation, ...]
+    obligations: tuple[ObligationShown, ...]
 
 
-def explain(type_id: str, x: str, min_: str, max_: str, status_of: StatusOf | None = None) -> Explanation:
+def explain(
+    type_id: str, x: str, min_: str, max_: str, status_of: StatusOf | None = None
+) -> TripleExplanation:
     """Explain a triple.
 
     Args:
@@ -127,7 +129,7 @@ def explain(type_id: str, x: str, min_: str, max_: str, status_of: StatusOf | No
     triple = (values["x"], values["min"], values["max"])
     case, klass = case_of(spec, etype, *triple), class_of(spec, etype, *triple)
     due = clip_value(spec, etype, *triple)
-    return Explanation(
+    return TripleExplanation(
         type=etype.id,
         x=_number(triple[0], etype),
         min=_number(triple[1], etype),
@@ -207,7 +209,7 @@ def _known_obligations() -> tuple[dict[str, object], ...]:
 
 def _obligations(
     spec: Spec, type_id: str, shown: set[str], status_of: StatusOf | None
-) -> tuple[Obligation, ...]:
+) -> tuple[ObligationShown, ...]:
     """The obligations of a type that show the case or the class."""
     rows = [
         row
@@ -216,7 +218,7 @@ def _obligations(
     ]
     statuses = status_of(spec.digest, rows) if status_of else {}
     return tuple(
-        Obligation(
+        ObligationShown(
             id=str(row["id"]),
             title=str(row["title"]),
             kernel=row["kind"] == "refinement",
@@ -233,7 +235,7 @@ def _shows(entry: dict[str, object]) -> list[object]:
     return shows
 
 
-def explanation_text(told: Explanation, *, every: bool = False, width: int | None = None) -> str:
+def explanation_text(told: TripleExplanation, *, every: bool = False, width: int | None = None) -> str:
     """An explanation as lines of text.
 
     Args:
@@ -257,9 +259,9 @@ def explanation_text(told: Explanation, *, every: bool = False, width: int | Non
     return "\n".join(hanging(line, width) for line in lines)
 
 
-def _obligation_lines(told: Explanation, *, every: bool) -> Iterator[str]:
+def _obligation_lines(told: TripleExplanation, *, every: bool) -> Iterator[str]:
     """The obligations by status, those about kernels folded into a line."""
-    by_status: dict[str, list[Obligation]] = {}
+    by_status: dict[str, list[ObligationShown]] = {}
     for one in told.obligations:
         by_status.setdefault(_status_text(one), []).append(one)
     for status, obligations in by_status.items():
@@ -271,7 +273,7 @@ def _obligation_lines(told: Explanation, *, every: bool) -> Iterator[str]:
             yield f"    {name}: the C and NumPy kernels compute Clip ({kernels} of them; --all lists each)"
 
 
-def _status_text(one: Obligation) -> str:
+def _status_text(one: ObligationShown) -> str:
     if one.status is None:
         return "not proved here yet (run: make prove)"
     if one.status == "not proved":
@@ -280,7 +282,7 @@ def _status_text(one: Obligation) -> str:
     return f"proved by {by}" if one.status == "proved" else f"proved by {by} alone"
 
 
-def _reading_lines(told: Explanation) -> Iterator[str]:
+def _reading_lines(told: TripleExplanation) -> Iterator[str]:
     for one in told.readings:
         answer = " or ".join("any NaN" if n is None else _forms(n) for n in one.answers)
         yield f"    {one.id:<13} {one.agreement:<12} {answer}"
@@ -290,7 +292,7 @@ def _reading_lines(told: Explanation) -> Iterator[str]:
         yield from (f"    {one.id}: {one.interpretation}" for one in given)
 
 
-def _operands(told: Explanation) -> tuple[tuple[str, Number], ...]:
+def _operands(told: TripleExplanation) -> tuple[tuple[str, Number], ...]:
     return ("X", told.x), ("L (min)", told.min), ("M (max)", told.max)
 
 

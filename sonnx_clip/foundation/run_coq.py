@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from sonnx_clip.foundation.sources import FOLDERS, Source, Theorem
+from sonnx_clip.foundation.sources import FOLDERS, CoqSource, Theorem
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 
@@ -34,7 +34,7 @@ _AXIOM = re.compile(r"^(?P<name>[\w.']+)(?=\s*(?::|$))", re.MULTILINE)
 class Compiled:
     """What became of a file: `problem` is empty when Coq accepted it."""
 
-    source: Source
+    source: CoqSource
     seconds: float
     problem: str
 
@@ -50,7 +50,7 @@ def coq_version() -> str:
     return found[1]
 
 
-def lay_out(sources: Iterable[Source], folder: Path) -> None:
+def lay_out(sources: Iterable[CoqSource], folder: Path) -> None:
     """Copy the sources into an empty folder, so that nothing compiled before is taken."""
     shutil.rmtree(folder, ignore_errors=True)
     for source in sources:
@@ -59,7 +59,7 @@ def lay_out(sources: Iterable[Source], folder: Path) -> None:
         file.write_text(source.text, encoding="utf-8")
 
 
-def compile_all(sources: Sequence[Source], folder: Path, running: Running) -> list[Compiled]:
+def compile_all(sources: Sequence[CoqSource], folder: Path, running: Running) -> list[Compiled]:
     """Compile every file after those that it needs, as many at once as there are cores.
 
     A file that needs one that failed is not tried, and says so.
@@ -93,7 +93,7 @@ def _refuse_circle(left: Iterable[str]) -> NoReturn:
     raise UserError(f"Coq files need each other in a circle: {', '.join(left)}")
 
 
-def _compile(source: Source, folder: Path, running: Running) -> Compiled:
+def _compile(source: CoqSource, folder: Path, running: Running) -> Compiled:
     started = time.monotonic()
     status, output, killed = _run(["coqc", "-q", *load_path(folder), str(folder / source.path)], running)
     seconds = time.monotonic() - started
@@ -103,7 +103,7 @@ def _compile(source: Source, folder: Path, running: Running) -> Compiled:
     return Compiled(source, seconds, _problem(source, status, output, killed=killed))
 
 
-def _problem(source: Source, status: int, output: str, *, killed: bool) -> str:
+def _problem(source: CoqSource, status: int, output: str, *, killed: bool) -> str:
     place = _PLACE.search(output)
     line = int(place["line"]) if place else 1
     within = source.theorem_at(line) or "the file"

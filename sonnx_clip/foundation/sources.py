@@ -49,7 +49,7 @@ class Theorem:
 
 
 @dataclass(frozen=True)
-class Source:
+class CoqSource:
     """A Coq file, by its path in the repository and its name in Coq."""
 
     path: str
@@ -122,7 +122,7 @@ class Source:
                 yield f"{place}: `{token.text}` outside a section is an axiom: put it into a section"
 
 
-def coq_sources(root: Path) -> tuple[Source, ...]:
+def coq_sources(root: Path) -> tuple[CoqSource, ...]:
     """All Coq files of a checkout, sorted by path; UserError if one would not be looked at."""
     found = []
     for folder, prefix in FOLDERS.items():
@@ -131,12 +131,12 @@ def coq_sources(root: Path) -> tuple[Source, ...]:
                 where = path.relative_to(root).as_posix()
                 raise UserError("a Coq file in this place is not looked at", where, f"put it into {folder}/")
             text = path.read_text(encoding="utf-8")
-            found.append(Source(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
+            found.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
         if not any(source.path.startswith(f"{folder}/") for source in found):
             raise UserError("there is no Coq file here", folder, "restore it, or run: sonnx-clip generate")
     return tuple(found)
 
 
-def digests(sources: tuple[Source, ...]) -> dict[str, str]:
+def digests(sources: tuple[CoqSource, ...]) -> dict[str, str]:
     """The digest of each file, by its path."""
     return {source.path: source.digest for source in sources}

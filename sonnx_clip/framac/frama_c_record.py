@@ -16,10 +16,10 @@ PROVERS = ("Z3", "cvc5")
 RECORD = "frama-c.json"
 HEADER = "generated/c/sonnx_clip.h"
 
-Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
+WpStatus: TypeAlias = Literal["proved", "proved by one", "not proved"]
 
 
-class Goal(Stored):
+class WpGoal(Stored):
     """A property of a function, which WP splits into `total` goals.
 
     `simplifier` counts those that WP's own simplifier proves, `by` those that each prover proves.
@@ -42,14 +42,14 @@ class Goal(Stored):
         return tuple(name for name in PROVERS if self.by.get(name, 0) == self.asked)
 
     @property
-    def status(self) -> Status:
+    def status(self) -> WpStatus:
         """Whether two show it, one, or none; what the simplifier proves needs no prover."""
         if self.total < 1 or not 0 <= self.simplifier <= self.total or not self.shown_by:
             return "not proved"
         return "proved" if len(self.shown_by) == len(PROVERS) else "proved by one"
 
 
-class Property(Stored):
+class WpProperty(Stored):
     """An annotation, or a guard of the C, with the status that Frama-C gives to it in the end."""
 
     function: str
@@ -74,8 +74,8 @@ class OfType(Stored):
 
     type: str
     files: dict[str, str]
-    goals: tuple[Goal, ...]
-    properties: tuple[Property, ...]
+    goals: tuple[WpGoal, ...]
+    properties: tuple[WpProperty, ...]
     smoke: tuple[Smoke, ...]
     taken: tuple[str, ...]
     words: tuple[str, ...]
@@ -96,7 +96,7 @@ class OfType(Stored):
             *(f"{s.function}_smoke: false was proved" for s in self.smoke if not s.held),
         )
 
-    def status(self, etype: ElementType) -> Status:
+    def status(self, etype: ElementType) -> WpStatus:
         """The weakest of its goals, if all that is expected is there."""
         if self.open(etype):
             return "not proved"
@@ -123,7 +123,7 @@ class OfType(Stored):
         return sum(goal.by.get(prover, 0) for goal in self.goals)
 
 
-class Record(Stored):
+class FramaCRecord(Stored):
     """The whole file. `options` are those of the run; `complete` says that no element type was left out."""
 
     format: Literal[1] = 1

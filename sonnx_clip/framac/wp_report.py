@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.framac.frama_c_record import PROVERS, Goal, Property, Smoke
+from sonnx_clip.framac.frama_c_record import PROVERS, Smoke, WpGoal, WpProperty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ def trouble(output: str) -> tuple[str, ...]:
     return tuple(told[:_LINES])
 
 
-def read_goals(file: Path) -> tuple[Goal, ...]:
+def read_goals(file: Path) -> tuple[WpGoal, ...]:
     """The goals of a run, in the order of the report.
 
     Raises:
@@ -54,13 +54,13 @@ def read_goals(file: Path) -> tuple[Goal, ...]:
     return tuple(found)
 
 
-def _goal(function: str, name: str, counts: dict[str, Any]) -> Goal:
+def _goal(function: str, name: str, counts: dict[str, Any]) -> WpGoal:
     by: dict[str, int] = {}
     for who, count in counts.items():
         prover = next((p for p in PROVERS if who.partition(":")[0] == p), None)
         if prover is not None:
             by[prover] = int(count.get("valid", 0))
-    return Goal(
+    return WpGoal(
         function=function,
         name=name,
         total=int(counts["wp:main"]["total"]),
@@ -69,7 +69,7 @@ def _goal(function: str, name: str, counts: dict[str, Any]) -> Goal:
     )
 
 
-def read_properties(file: Path) -> tuple[Property, ...]:
+def read_properties(file: Path) -> tuple[WpProperty, ...]:
     """The properties of a run with their statuses.
 
     Raises:
@@ -83,9 +83,9 @@ def read_properties(file: Path) -> tuple[Property, ...]:
         raise UnreadableError(what) from error
 
 
-def _properties(rows: csv.DictReader[str]) -> Iterator[Property]:
+def _properties(rows: csv.DictReader[str]) -> Iterator[WpProperty]:
     for row in rows:
-        yield Property(
+        yield WpProperty(
             function=row["function"], kind=row["property kind"], text=row["property"], status=row["status"]
         )
 

@@ -20,7 +20,7 @@ from sonnx_clip.graph.normalise_inputs import NO_BOUND, missing_bounds
 from sonnx_clip.graph.normalise_opset import LEAST, raise_opset
 from sonnx_clip.graph.normalise_scalars import one_entry_bounds
 from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
-from sonnx_clip.graph.self_check import OFF, UNCHANGED, Outcome, self_check
+from sonnx_clip.graph.self_check import OFF, UNCHANGED, SelfCheckOutcome, self_check
 from sonnx_clip.graph.skim import without_passed_over
 from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step, did, left_alone
 from sonnx_clip.graph.strip import drop_bulky_data
@@ -131,7 +131,7 @@ def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Norm
     checked = OFF
     if wish.self_check:
         checked = self_check(before, work.model, path, wish.shapes)
-        if checked.outcome is Outcome.DIFFERENT:
+        if checked.outcome is SelfCheckOutcome.DIFFERENT:
             raise UserError(
                 f"the self-check refuses the result: {checked.what}",
                 where=shown(str(path)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.grouping import MORE, grouped, some
 from sonnx_clip.graph.lint_report import cause_lines, cause_object
-from sonnx_clip.graph.self_check import NOT_KNOWN, Outcome
+from sonnx_clip.graph.self_check import NOT_KNOWN, SelfCheckOutcome
 from sonnx_clip.graph.verdict import Verdict
 from sonnx_clip.root.counts import counted
 
@@ -118,7 +118,7 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
 
 
 def _known(report: NormaliseReport) -> bool:
-    return report.self_check.outcome in (Outcome.EQUAL, Outcome.UNCHANGED)
+    return report.self_check.outcome in (SelfCheckOutcome.EQUAL, SelfCheckOutcome.UNCHANGED)
 
 
 def exit_status(report: NormaliseReport) -> int:

@@ -23,7 +23,7 @@ SECONDS = 120.0
 NOT_KNOWN = "whether a runtime gives equal results before and after was not tried"
 
 
-class Outcome(StrEnum):
+class SelfCheckOutcome(StrEnum):
     """How the comparison ended."""
 
     EQUAL = "equal"
@@ -44,7 +44,7 @@ class SelfCheck:
         lost: why a runtime that runs the model does not run the result; None where it does.
     """
 
-    outcome: Outcome
+    outcome: SelfCheckOutcome
     runs: tuple[str, ...] = ()
     what: str = ""
     lost: str | None = None
@@ -52,15 +52,15 @@ class SelfCheck:
     @property
     def decided(self) -> bool:
         """The models were compared, or it was the user who did without; and no runtime was lost."""
-        return self.outcome is not Outcome.NOT_RUN and self.lost is None
+        return self.outcome is not SelfCheckOutcome.NOT_RUN and self.lost is None
 
     def lines(self) -> list[str]:
         """For people."""
-        if self.outcome is Outcome.EQUAL:
+        if self.outcome is SelfCheckOutcome.EQUAL:
             found = [f"self-check: equal bits by {'; '.join(self.runs)}"]
-        elif self.outcome is Outcome.DIFFERENT:
+        elif self.outcome is SelfCheckOutcome.DIFFERENT:
             found = [f"self-check: the result differs: {self.what}"]
-        elif self.outcome is Outcome.UNCHANGED:
+        elif self.outcome is SelfCheckOutcome.UNCHANGED:
             found = []
         else:
             reason = f": {self.what}" if self.what else " (--no-self-check)"
@@ -68,8 +68,8 @@ class SelfCheck:
         return found + ([f"self-check: {self.lost}"] if self.lost else [])
 
 
-OFF = SelfCheck(Outcome.SWITCHED_OFF)
-UNCHANGED = SelfCheck(Outcome.UNCHANGED)
+OFF = SelfCheck(SelfCheckOutcome.SWITCHED_OFF)
+UNCHANGED = SelfCheck(SelfCheckOutcome.UNCHANGED)
 
 
 def self_check(
@@ -90,10 +90,10 @@ def self_check(
     """
     done = run_isolated(_compared, before, after, path, dict(sizes or {}), seconds=seconds)
     if done.failure is not None:
-        return SelfCheck(Outcome.NOT_RUN, what=shown(done.failure))
+        return SelfCheck(SelfCheckOutcome.NOT_RUN, what=shown(done.failure))
     found = json.loads(done.result)
     return SelfCheck(
-        Outcome(found["outcome"]),
+        SelfCheckOutcome(found["outcome"]),
         tuple(map(shown, found["runs"])),
         shown(found["what"]),
         None if found["lost"] is None else shown(found["lost"]),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.mutants.users import reached, renamed
-from sonnx_clip.prove.provers import Limits, ask, find_provers
+from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
 from sonnx_clip.prove.tasks import configure, print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import Running
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from sonnx_clip.mutants.theories import Theories, TheoryMutant
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.tasks import Why3
-    from sonnx_clip.whyml.declarations import Declaration
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
 
-_LIMITS = Limits(seconds=5)
+_LIMITS = ProverLimits(seconds=5)
 _CARRIED = ("use", "clone", "type", "predicate", "function", "constant", "meta", "axiom")
 
 
@@ -51,7 +51,7 @@ def by_normal_form(theories: Theories, mutant: TheoryMutant) -> bool:
 
 
 @dataclass(frozen=True)
-class Question:
+class EqualityQuestion:
     """One goal of a theory: a mutant means what the original means, or what is spoken of does.
 
     Args:
@@ -80,7 +80,7 @@ def by_provers(
     with tempfile.TemporaryDirectory() as temporary:
         for times, make in enumerate((_itself, _users)):
             asked = {m: make(theories, m) for m in every if m not in found}
-            proved: set[Question] = set()
+            proved: set[EqualityQuestion] = set()
             done = 0
             for module, group in _by_module(asked.values()).items():
                 valid = group
@@ -96,23 +96,23 @@ def by_provers(
     return found
 
 
-def _by_module(asked: Iterable[tuple[Question, ...]]) -> dict[str, list[Question]]:
-    found: dict[str, list[Question]] = defaultdict(list)
+def _by_module(asked: Iterable[tuple[EqualityQuestion, ...]]) -> dict[str, list[EqualityQuestion]]:
+    found: dict[str, list[EqualityQuestion]] = defaultdict(list)
     for questions in asked:
         for q in questions:
             found[q.module].append(q)
     return found
 
 
-def _itself(theories: Theories, mutant: TheoryMutant) -> tuple[Question, ...]:
+def _itself(theories: Theories, mutant: TheoryMutant) -> tuple[EqualityQuestion, ...]:
     (module, name), body = next(iter(mutant.bodies.items()))
     d = declaration(theories, module, name)
     if not isinstance(body, Node) or d is None or d.kind.startswith(("let", "goal", "lemma", "axiom")):
         return ()
-    return (Question(mutant, module, (_defined(d, body, {name: f"{name}__{{0}}"}),), _equal(d)),)
+    return (EqualityQuestion(mutant, module, (_defined(d, body, {name: f"{name}__{{0}}"}),), _equal(d)),)
 
 
-def _users(theories: Theories, mutant: TheoryMutant) -> tuple[Question, ...]:
+def _users(theories: Theories, mutant: TheoryMutant) -> tuple[EqualityQuestion, ...]:
     """One question for each module that has the definition; none where it is itself spoken of."""
     found = []
     for (module, name), body in mutant.bodies.items():
@@ -125,27 +125,27 @@ def _users(theories: Theories, mutant: TheoryMutant) -> tuple[Question, ...]:
         lines = [_defined(d, body if d.name == name else d.body, names) for d in chain.definitions if d.body]
         spoken = [d for d in chain.definitions if d.name in chain.spoken_of]
         goal = " /\\ ".join(f"({_equal(d)})" for d in spoken)
-        found.append(Question(mutant, module, tuple(lines), goal))
+        found.append(EqualityQuestion(mutant, module, tuple(lines), goal))
     return tuple(found)
 
 
-def _defined(d: Declaration, body: Node, names: Mapping[str, str]) -> str:
+def _defined(d: WhymlDeclaration, body: Node, names: Mapping[str, str]) -> str:
     """A definition under another name, by others that have other names."""
     given = " ".join(f"({name}: {of})" for name, of in d.parameters)
     head = f"function {names[d.name]} {given} : {d.of}" if d.of else f"predicate {names[d.name]} {given}"
     return f"{head} = {shown(renamed(body, names))}"
 
 
-def _equal(d: Declaration) -> str:
+def _equal(d: WhymlDeclaration) -> str:
     names = " ".join(name for name, _ in d.parameters)
     bound = f"forall {', '.join(f'{name}: {of}' for name, of in d.parameters)}. " if names else ""
     return f"{bound}{d.name}__{{0}} {names} {'=' if d.of else '<->'} {d.name} {names}"
 
 
 def _valid(
-    theories: Theories, why3: Why3, prover: Prover, module: str, asked: Sequence[Question], folder: Path,
-    running: Running,
-) -> Iterator[Question]:  # fmt: skip
+    theories: Theories, why3: Why3, prover: Prover, module: str, asked: Sequence[EqualityQuestion],
+    folder: Path, running: Running,
+) -> Iterator[EqualityQuestion]:  # fmt: skip
     """The questions that a prover answers by a proof; where Why3 refuses one, each is asked alone."""
     file = folder / "equal.mlw"
     file.write_text(_theory(theories, module, asked), encoding="utf-8")
@@ -160,7 +160,7 @@ def _valid(
             yield asked[int(task.name.goal.removeprefix("equal_"))]
 
 
-def declaration(theories: Theories, module: str, name: str) -> Declaration | None:
+def declaration(theories: Theories, module: str, name: str) -> WhymlDeclaration | None:
     """The declaration of a name in a module."""
     found = [
         d for d in theories.goals.library.module(module).declarations if d.name == name and d.body is not None
@@ -168,11 +168,11 @@ def declaration(theories: Theories, module: str, name: str) -> Declaration | Non
     return found[-1] if found else None
 
 
-def _quantified(d: Declaration, body: Node) -> Node:
+def _quantified(d: WhymlDeclaration, body: Node) -> Node:
     return Node("forall", "", (body,), d.parameters) if d.parameters else body
 
 
-def _theory(theories: Theories, module: str, asked: Sequence[Question]) -> str:
+def _theory(theories: Theories, module: str, asked: Sequence[EqualityQuestion]) -> str:
     """The module with its definitions, and a goal for each question."""
     stem = module.partition(".")[0]
     lines = ["module Equal"]

@@ -33,7 +33,7 @@ SAME = "sonnx-clip generate --check"
 """What finds a program that is not what is generated, and that was wrong on no value."""
 
 
-class Row(BaseModel):
+class MutantRow(BaseModel):
     """One mutant: what finds it (`by`, with an example), or that it is equivalent; empty if neither is."""
 
     model_config = ConfigDict(frozen=True)
@@ -45,7 +45,7 @@ class Row(BaseModel):
     example: str = ""
 
 
-class Record(BaseModel):
+class MutantsRecord(BaseModel):
     """A whole run.
 
     Args:
@@ -59,7 +59,7 @@ class Record(BaseModel):
     tool: str
     spec_sha256: str
     seconds: int
-    mutants: tuple[Row, ...]
+    mutants: tuple[MutantRow, ...]
     kills: dict[str, tuple[str, str]]
     unkilled: tuple[str, ...]
 
@@ -80,9 +80,9 @@ def short(change: str) -> str:
     return " => ".join(p if len(p) <= _LONG else f"{p[: _LONG - 1]}…" for p in change.split(" => "))
 
 
-def read_mutants() -> Record:
+def read_mutants() -> MutantsRecord:
     """The record of the last complete run."""
-    return Record.model_validate_json(repo_file(RECORD).read_text(encoding="utf-8"))
+    return MutantsRecord.model_validate_json(repo_file(RECORD).read_text(encoding="utf-8"))
 
 
 def reasons() -> list[tuple[str, str]]:
@@ -95,21 +95,21 @@ def reasons() -> list[tuple[str, str]]:
     return found
 
 
-def reason_of(row: Row, known: Sequence[tuple[str, str]]) -> str:
+def reason_of(row: MutantRow, known: Sequence[tuple[str, str]]) -> str:
     """Why a mutant may stay; empty if nobody has said."""
     text = f"{row.area} | {row.name} | {row.change}"
     plain = text.replace("[", "(").replace("]", ")")
     return next((reason for pattern, reason in known if fnmatchcase(plain, pattern)), "")
 
 
-def outcome(row: Row, known: Sequence[tuple[str, str]]) -> str:
+def outcome(row: MutantRow, known: Sequence[tuple[str, str]]) -> str:
     """In one word: found, equivalent, reason, open."""
     if row.by.startswith("equivalent"):
         return "equivalent"
     return "found" if row.by else "reason" if reason_of(row, known) else "open"
 
 
-def closing_line(record: Record) -> str:
+def closing_line(record: MutantsRecord) -> str:
     """The score, in one line."""
     known = reasons()
     kinds = Counter(outcome(row, known) for row in record.mutants)
@@ -123,14 +123,14 @@ def closing_line(record: Record) -> str:
     )
 
 
-def page(record: Record) -> str:
+def page(record: MutantsRecord) -> str:
     """docs/mutants.md."""
     known = reasons()
     return "\n".join([*_head(record), *_table(record, known), *_of_vectors(record, known),
                       *_listed(record, known), *_unkilled(record), *_kills(record)]) + "\n"  # fmt: skip
 
 
-def _head(record: Record) -> list[str]:
+def _head(record: MutantsRecord) -> list[str]:
     return [
         "# Mutants",
         "",
@@ -149,7 +149,7 @@ def _head(record: Record) -> list[str]:
     ]
 
 
-def _table(record: Record, known: Sequence[tuple[str, str]]) -> list[str]:
+def _table(record: MutantsRecord, known: Sequence[tuple[str, str]]) -> list[str]:
     lines = ["| where | mutants | found | by what, most often | equivalent | reason | open |",
              "| --- | ---: | ---: | --- | ---: | ---: | ---: |"]  # fmt: skip
     for area, title in AREAS.items():
@@ -169,12 +169,12 @@ def _finder(by: str) -> str:
     return "an obligation" if "." in word and "/" not in word else by.partition(":")[0]
 
 
-def wrong_programs(record: Record, known: Sequence[tuple[str, str]], area: str) -> list[Row]:
+def wrong_programs(record: MutantsRecord, known: Sequence[tuple[str, str]], area: str) -> list[MutantRow]:
     """The mutants of an area that are wrong on some value."""
     return [r for r in record.mutants if r.area == area and outcome(r, known) == "found" and r.by != SAME]
 
 
-def _of_vectors(record: Record, known: Sequence[tuple[str, str]]) -> list[str]:
+def _of_vectors(record: MutantsRecord, known: Sequence[tuple[str, str]]) -> list[str]:
     lines = ["## The vectors' own score", "",
              "Of the programs that are wrong on some value, how many the vectors alone find, run under",
              "the strict policy, those with the same bounds together and each alone, in place too. Wrong is",
@@ -193,8 +193,8 @@ def _of_vectors(record: Record, known: Sequence[tuple[str, str]]) -> list[str]:
     return [*lines, ""]
 
 
-def _listed(record: Record, known: Sequence[tuple[str, str]]) -> list[str]:
-    groups: dict[str, list[Row]] = defaultdict(list)
+def _listed(record: MutantsRecord, known: Sequence[tuple[str, str]]) -> list[str]:
+    groups: dict[str, list[MutantRow]] = defaultdict(list)
     for row in record.mutants:
         if outcome(row, known) in ("reason", "open"):
             groups[reason_of(row, known) or "open: nobody has said why it may stay"].append(row)
@@ -210,7 +210,7 @@ def _listed(record: Record, known: Sequence[tuple[str, str]]) -> list[str]:
 _SHOWN = 12
 
 
-def _unkilled(record: Record) -> list[str]:
+def _unkilled(record: MutantsRecord) -> list[str]:
     names = Counter(id_.partition(".")[2] for id_ in record.unkilled)
     lines = ["## Obligations that no mutant makes fail", "",
              "They hold by definition, or no definition that is changed here decides them. In brackets: in",
@@ -219,7 +219,7 @@ def _unkilled(record: Record) -> list[str]:
     return [*lines, ", ".join(f"`{name}` ({count})" for name, count in sorted(names.items())) or "None.", ""]
 
 
-def _kills(record: Record) -> list[str]:
+def _kills(record: MutantsRecord) -> list[str]:
     groups: dict[str, list[tuple[str, tuple[str, str]]]] = defaultdict(list)
     for id_, kill in record.kills.items():
         groups[id_.partition(".")[2]].append((id_, kill))
@@ -236,7 +236,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def all_found(rows: Iterable[Row]) -> bool:
+def all_found(rows: Iterable[MutantRow]) -> bool:
     """Whether each mutant is found, equivalent, or has a reason."""
     known = reasons()
     return all(outcome(row, known) != "open" for row in rows)

@@ -57,7 +57,7 @@ class ProgramMutant:
 
 
 @dataclass(frozen=True)
-class Vector:
+class VectorPatterns:
     """One vector, as patterns."""
 
     id: str
@@ -68,12 +68,12 @@ class Vector:
 
 
 @cache
-def vectors(etype: str) -> dict[tuple[int, int], tuple[Vector, ...]]:
+def vectors(etype: str) -> dict[tuple[int, int], tuple[VectorPatterns, ...]]:
     """The vectors of an element type, those with the same bounds together."""
     data = json.loads(repo_file(f"generated/vectors/{etype}.json").read_text(encoding="utf-8"))
-    found: dict[tuple[int, int], list[Vector]] = defaultdict(list)
+    found: dict[tuple[int, int], list[VectorPatterns]] = defaultdict(list)
     for v in data["vectors"]:
-        vector = Vector(v["id"], *(int(v[k], 16) for k in ("x", "min", "max", "expected")))
+        vector = VectorPatterns(v["id"], *(int(v[k], 16) for k in ("x", "min", "max", "expected")))
         found[vector.low, vector.high].append(vector)
     return {bounds: tuple(vs) for bounds, vs in found.items()}
 

@@ -21,8 +21,8 @@ from sonnx_clip.mutants.mutants_record import (
     PAGE,
     RECORD,
     SAME,
-    Record,
-    Row,
+    MutantRow,
+    MutantsRecord,
     all_found,
     closing_line,
     page,
@@ -83,7 +83,7 @@ class Journal:
         self._file.close()
 
 
-class Run:
+class MutantsRun:
     """One run over the whole family.
 
     Args:
@@ -100,7 +100,7 @@ class Run:
         programs_ = (programs.KERNELS, programs.PLAN, programs.ORACLE)
         self.key_of_programs = _digest_of("generated/c", "generated/vectors", *programs_, _JUDGE)
 
-    def everything(self) -> Record:
+    def everything(self) -> MutantsRecord:
         """All mutants, and what each obligation finds."""
         start = time.monotonic()
         mutants = list(self._theory_mutants())
@@ -108,12 +108,12 @@ class Run:
         kills, unkilled = self._kills(mutants)
         digest = self.spec.digest
         seconds = round(time.monotonic() - start)
-        return Record(
+        return MutantsRecord(
             tool=f"sonnx-clip {__version__}", spec_sha256=digest, seconds=seconds,
             mutants=tuple(rows), kills=kills, unkilled=unkilled,
         )  # fmt: skip
 
-    def _programs(self) -> list[Row]:
+    def _programs(self) -> list[MutantRow]:
         found = [
             m
             for make in (programs.c_kernels, programs.numpy_kernels, programs.oracle)
@@ -128,7 +128,9 @@ class Run:
                 by, example = self.journal.known[key]
                 if not by and m.area in _GENERATED:
                     by = SAME  # it means the same, and it is not what is generated
-                rows.append(Row(area=m.area, name=m.name, change=short(m.change), by=by, example=example))
+                rows.append(
+                    MutantRow(area=m.area, name=m.name, change=short(m.change), by=by, example=example)
+                )
                 show(count + 1, "")
         return rows
 
@@ -142,7 +144,7 @@ class Run:
         for module in _DRIVERS:
             yield from self.theories.of_drivers(module, self.theories.goals.library.scope(module).symbols)
 
-    def _of_theories(self, mutants: list[TheoryMutant]) -> list[Row]:
+    def _of_theories(self, mutants: list[TheoryMutant]) -> list[MutantRow]:
         found: dict[TheoryMutant, tuple[str, str]] = {}
         with progress("theories", len(mutants), "mutants", self.console) as show:
             for count, m in enumerate(mutants):
@@ -161,7 +163,7 @@ class Run:
             if not by and len(proved.get(m_key(m), ())) > 1:
                 by = f"equivalent: {' and '.join(proved[m_key(m)])}"
             by = by or self._pinned(m)
-            rows.append(Row(area=m.area, name=m.name, change=short(m.change), by=by, example=example))
+            rows.append(MutantRow(area=m.area, name=m.name, change=short(m.change), by=by, example=example))
         return rows
 
     def _found_by(self, m: TheoryMutant) -> tuple[str, str]:
@@ -182,7 +184,7 @@ class Run:
         """A hand-written statement that is changed is told by the list of statements, whatever it means."""
         return "why3/statements.txt" if m.name in pinned() else ""
 
-    def _renderer(self) -> list[Row]:
+    def _renderer(self) -> list[MutantRow]:
         of_programs = {id_ for id_, s in self.theories.statements.items() if s.program is not None}
         subjects = (*_TYPES, "restrictions")
         ids = [id_ for id_, o in self.theories.obligations.items()
@@ -208,7 +210,7 @@ class Run:
                             key, [f"{id_}: {said}" if said else "" if false is None else id_, false or ""]
                         )
                     by, example = self.journal.known[key]
-                    rows.append(Row(area="renderer", name=id_, change=change, by=by, example=example))
+                    rows.append(MutantRow(area="renderer", name=id_, change=change, by=by, example=example))
                 show(count + 1, "")
         return rows
 
@@ -301,7 +303,7 @@ def main() -> int:
     console = Console(stderr=True)
     root = checkout()
     try:
-        run = Run(load_spec(), root / "build", console)
+        run = MutantsRun(load_spec(), root / "build", console)
         record = run.everything()
     except UserError as error:
         print(error, file=sys.stderr)

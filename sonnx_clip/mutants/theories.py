@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.spec import Spec
-    from sonnx_clip.whyml.evaluate_whyml import Change
+    from sonnx_clip.whyml.evaluate_whyml import WhymlChange
     from sonnx_clip.whyml.whyml_scope import Key
 
 _OF_THE_YAML = ("", "readings_", "dialects_", "examples_", "findings_")
@@ -61,7 +61,7 @@ class TheoryMutant:
     area: str
     name: str
     change: str
-    bodies: Mapping[Key, Change]
+    bodies: Mapping[Key, WhymlChange]
 
 
 class Theories:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.mutants.theories import Theories
-    from sonnx_clip.whyml.declarations import Declaration
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
     from sonnx_clip.whyml.node import Node
 
 _DEFINED = ("predicate", "function", "constant")
@@ -32,7 +32,7 @@ class Reached:
         spoken_of: the names among them that a goal, a program, an axiom or another module mentions.
     """
 
-    definitions: tuple[Declaration, ...]
+    definitions: tuple[WhymlDeclaration, ...]
     spoken_of: tuple[str, ...]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.claims.obligation import Obligation
 from sonnx_clip.prove.outcome import Outcome, Reply, Status
 from sonnx_clip.prove.proofs_report import theory_digests
-from sonnx_clip.prove.provers import Answer
+from sonnx_clip.prove.provers import ProverAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -59,7 +59,9 @@ def _same(row: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
 def _derived(row: Mapping[str, Any], outcome: Mapping[str, Any]) -> Known:
     obligation = Obligation(**{name: row[name] for name in Obligation.__dataclass_fields__})
     replies = tuple(
-        Reply(r["prover"], r["version"], r["task"], Answer(r["verdict"], "", r["cpu"]), from_ledger=True)
+        Reply(
+            r["prover"], r["version"], r["task"], ProverAnswer(r["verdict"], "", r["cpu"]), from_ledger=True
+        )
         for r in outcome["replies"]
         if r["task"]
     )

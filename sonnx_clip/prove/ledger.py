@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from sonnx_clip.prove.provers import Answer, Limits, Prover, Verdict, follows
+from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ProverVerdict, follows
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Ledger:
         """Close the file."""
         self._db.close()
 
-    def answer(self, task: str, prover: Prover, limits: Limits) -> Answer | None:
+    def answer(self, task: str, prover: Prover, limits: ProverLimits) -> ProverAnswer | None:
         """The answer that this prover gave about this task under these limits, if it was asked.
 
         A verdict that does not follow from the prover's last words is no answer.
@@ -108,11 +108,11 @@ class Ledger:
                 " AND command = ? AND seconds = ? AND megabytes = ?",
                 _key(task, prover, limits),
             ).fetchone()
-        if row is None or row[0] not in get_args(Verdict) or not follows(row[0], row[1]):
+        if row is None or row[0] not in get_args(ProverVerdict) or not follows(row[0], row[1]):
             return None  # what a prover did not say is asked again
-        return Answer(*row)
+        return ProverAnswer(*row)
 
-    def record(self, task: str, prover: Prover, limits: Limits, answer: Answer) -> None:
+    def record(self, task: str, prover: Prover, limits: ProverLimits, answer: ProverAnswer) -> None:
         """Keep an answer."""
         with self._readable():
             self._db.execute(
@@ -157,5 +157,5 @@ class Ledger:
             )
 
 
-def _key(task: str, prover: Prover, limits: Limits) -> tuple[str, str, str, str, int, int]:
+def _key(task: str, prover: Prover, limits: ProverLimits) -> tuple[str, str, str, str, int, int]:
     return (task, prover.name, prover.version, " ".join(prover.command), limits.seconds, limits.megabytes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.prove.provers import Answer
+    from sonnx_clip.prove.provers import ProverAnswer
 
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
 
@@ -27,7 +27,7 @@ class Reply:
     prover: str
     version: str
     task: str
-    answer: Answer
+    answer: ProverAnswer
     from_ledger: bool
 
 

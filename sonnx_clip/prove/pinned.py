@@ -18,7 +18,7 @@ from sonnx_clip.whyml.written import theory_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sonnx_clip.whyml.declarations import Declaration, Module
+    from sonnx_clip.whyml.declarations import Module, WhymlDeclaration
 
 GOLDEN = "why3/statements.txt"
 IMPORTS = "(imports)"
@@ -28,7 +28,7 @@ _DEFINED = ("predicate", "function", "constant", "type")
 
 
 @dataclass(frozen=True)
-class Statement:
+class PinnedStatement:
     """What a hand-written theory states in one place.
 
     Args:
@@ -46,7 +46,7 @@ class Statement:
     line: int
 
 
-def statements() -> tuple[Statement, ...]:
+def statements() -> tuple[PinnedStatement, ...]:
     """Each definition, axiom, goal and program of why3/*.mlw, and what each module imports.
 
     What has neither definition nor contract is left to why3/trusted.txt, and so are the [val]s.
@@ -59,7 +59,7 @@ def statements() -> tuple[Statement, ...]:
     )
 
 
-def _of_module(stem: str, module: Module) -> Iterator[Statement]:
+def _of_module(stem: str, module: Module) -> Iterator[PinnedStatement]:
     imports = " ".join(d.text for d in module.declarations if d.kind in _IMPORTS)
     if imports:
         yield _statement(f"{stem}.{module.name}.{IMPORTS}", imports, "", 0)
@@ -68,14 +68,14 @@ def _of_module(stem: str, module: Module) -> Iterator[Statement]:
             yield _statement(f"{stem}.{module.name}.{d.name}", d.text, d.comment, d.line)
 
 
-def _states(d: Declaration) -> bool:
+def _states(d: WhymlDeclaration) -> bool:
     if d.kind in _IMPORTS or d.kind.startswith("val") or (d.kind == "goal" and d.name.startswith("smoke_")):
         return False
     return d.kind not in _DEFINED or "=" in d.text.split()
 
 
-def _statement(name: str, text: str, comment: str, line: int) -> Statement:
-    return Statement(name, digest_of(text)[:_DIGITS], text, comment, line)
+def _statement(name: str, text: str, comment: str, line: int) -> PinnedStatement:
+    return PinnedStatement(name, digest_of(text)[:_DIGITS], text, comment, line)
 
 
 def pinned() -> dict[str, tuple[str, str]]:
@@ -90,7 +90,7 @@ def pinned() -> dict[str, tuple[str, str]]:
     return kept
 
 
-def unpinned(found: Iterable[Statement] | None = None) -> list[str]:
+def unpinned(found: Iterable[PinnedStatement] | None = None) -> list[str]:
     """A line for each statement that differs from the list, is not in it, is gone, or has no sentence."""
     now = {s.name: s for s in (statements() if found is None else found)}
     kept = pinned()

@@ -13,9 +13,9 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonnx_clip.prove.outcome import Outcome, Reply
-from sonnx_clip.prove.provers import Answer, Limits, Prover, ask
+from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ask
 from sonnx_clip.prove.tasks import (
-    Printed,
+    PrintedTasks,
     Task,
     Why3,
     lemmas,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.ledger import Ledger, TaskName
     from sonnx_clip.prove.standing import Standing
 
-PROOF = Limits(seconds=60)
-SMOKE = Limits(seconds=1)
+PROOF = ProverLimits(seconds=60)
+SMOKE = ProverLimits(seconds=1)
 _PORTIONS = 8  # of the theories for each process at work, so that none waits long for another
 
 _T = TypeVar("_T")
@@ -85,7 +85,7 @@ class _Questions:
     names: dict[tuple[str, str], TaskName] = field(default_factory=dict)
 
 
-class Session:
+class ProofSession:
     """Runs the questions of one call. Not to be used twice.
 
     Args:
@@ -112,10 +112,10 @@ class Session:
         self.asked = 0
         self.prover_cpu = 0.0
         self.running = Running()
-        self.asking: dict[Future[Answer], list[tuple[_Questions, Obligation, str]]] = {}
+        self.asking: dict[Future[ProverAnswer], list[tuple[_Questions, Obligation, str]]] = {}
         # Each puts itself here when it is done: to wait for any of thousands is to look at all of them.
         self.done: SimpleQueue[Future[Any]] = SimpleQueue()
-        self.open_questions: dict[tuple[str, str, Limits], Future[Answer]] = {}
+        self.open_questions: dict[tuple[str, str, ProverLimits], Future[ProverAnswer]] = {}
 
     def prove(self, obligations: Sequence[Obligation], complete_files: frozenset[str]) -> Proofs:
         """Ask about every obligation.
@@ -161,7 +161,7 @@ class Session:
         """Print what the ledger does not know, ask what it does not know, until nothing is pending."""
         unknown = [q for q in questions if not self._answered_by_ledger(q)]
         proved = lemmas() if unknown else frozenset[str]()
-        printing: dict[Future[Mapping[str, Printed]], tuple[_Questions, ...]] = {}
+        printing: dict[Future[Mapping[str, PrintedTasks]], tuple[_Questions, ...]] = {}
         for portion in _portions(unknown, _PORTIONS * self.jobs):
             printing[self._submit(pool, _print, self.why3, portion, proved, self.running)] = portion
         while printing or self.asking:
@@ -230,7 +230,7 @@ class Session:
         self._reply(q, o, task.digest, answer, from_ledger=True)
         return True
 
-    def _printed(self, q: _Questions, printed: Printed) -> Iterable[tuple[Obligation, Task]]:
+    def _printed(self, q: _Questions, printed: PrintedTasks) -> Iterable[tuple[Obligation, Task]]:
         """Note what Why3 printed; yields what is left to ask. What it did not print is not proved.
 
         Neither is a goal whose task says something that nobody knows of.
@@ -247,12 +247,12 @@ class Session:
             task = by_goal.get((o.theory, o.goal))
             if task is None or not task.text.endswith("(check-sat)"):
                 words = said or f"Why3 printed no complete task for {o.theory}.{o.goal} of {o.file}"
-                self._reply(q, o, "", Answer("failed", words, 0.0), from_ledger=False)
+                self._reply(q, o, "", ProverAnswer("failed", words, 0.0), from_ledger=False)
             elif (o.theory, o.goal) in refused:
                 words = f"not accounted for: {refused[o.theory, o.goal]}"
-                self._reply(q, o, "", Answer("failed", words, 0.0), from_ledger=False)
+                self._reply(q, o, "", ProverAnswer("failed", words, 0.0), from_ledger=False)
             elif said:
-                self._reply(q, o, "", Answer("failed", said, 0.0), from_ledger=False)
+                self._reply(q, o, "", ProverAnswer("failed", said, 0.0), from_ledger=False)
             elif not self._from_ledger(q, o, task.name):
                 yield o, task
 
@@ -262,7 +262,7 @@ class Session:
             stray = [f"{q.file} {theory}.{goal}" for theory, goal in q.names if (theory, goal) not in wanted]
             self.strays += [s for s in stray if s not in self.strays]
 
-    def _answered(self, q: _Questions, o: Obligation, digest: str, answer: Answer) -> None:
+    def _answered(self, q: _Questions, o: Obligation, digest: str, answer: ProverAnswer) -> None:
         """A failure, or a timeout that may be the machine's fault, is asked again in the next run."""
         final = answer.verdict != "failed" and (answer.verdict != "timeout" or o.kind == "smoke")
         if final:
@@ -271,7 +271,9 @@ class Session:
         self.prover_cpu += answer.cpu
         self._reply(q, o, digest, answer, from_ledger=False)
 
-    def _reply(self, q: _Questions, o: Obligation, digest: str, answer: Answer, *, from_ledger: bool) -> None:
+    def _reply(
+        self, q: _Questions, o: Obligation, digest: str, answer: ProverAnswer, *, from_ledger: bool
+    ) -> None:
         self.replies[o.id, q.prover.name] = Reply(
             q.prover.name, q.prover.version, digest, answer, from_ledger
         )
@@ -303,7 +305,7 @@ def _portions(questions: Sequence[_Questions], count: int) -> Iterator[tuple[_Qu
 
 def _print(
     why3: Why3, portion: Sequence[_Questions], proved: frozenset[str], running: Running
-) -> Mapping[str, Printed]:
+) -> Mapping[str, PrintedTasks]:
     """What Why3 prints of a portion, by file."""
     first = portion[0]
     if not first.everything:
@@ -312,6 +314,6 @@ def _print(
     return print_files(why3, first.prover, [q.file for q in portion], proved, running)
 
 
-def limits_of(obligation: Obligation) -> Limits:
+def limits_of(obligation: Obligation) -> ProverLimits:
     """A smoke obligation only waits whether false turns up."""
     return SMOKE if obligation.kind == "smoke" else PROOF

@@ -18,10 +18,10 @@ from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, versi
 if TYPE_CHECKING:
     from pathlib import Path
 
-Verdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
+ProverVerdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 
 INSTALL = "install it: apt-get install why3 z3 cvc5"
-_VERDICTS: dict[str, Verdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
+_VERDICTS: dict[str, ProverVerdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
 GRACE = 2  # seconds beyond its own limit after which a prover is killed
 _WORDS = 2000  # characters of a prover's last words that are kept
 
@@ -47,7 +47,7 @@ class Prover:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProverLimits:
     """What a prover may use for one task."""
 
     seconds: int
@@ -55,7 +55,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProverAnswer:
     """What a prover said of one task.
 
     Args:
@@ -64,7 +64,7 @@ class Answer:
         cpu: seconds of processor time that it used, start-up included.
     """
 
-    verdict: Verdict
+    verdict: ProverVerdict
     words: str
     cpu: float
 
@@ -90,7 +90,9 @@ def _find(name: str) -> Prover:
     return Prover(match, command, found[1])
 
 
-def ask(prover: Prover, task: str, digest: str, limits: Limits, folder: Path, running: Running) -> Answer:
+def ask(
+    prover: Prover, task: str, digest: str, limits: ProverLimits, folder: Path, running: Running
+) -> ProverAnswer:
     """Ask a prover about one task.
 
     Args:
@@ -107,10 +109,10 @@ def ask(prover: Prover, task: str, digest: str, limits: Limits, folder: Path, ru
     asked = [*filled, str(file)]
     done = run_limited(asked, limits.seconds + GRACE, running, environment=LARGE_PAGES, together=True)
     verdict = read_answer(done.text, digest, done.status, killed=done.killed)
-    return Answer(verdict, _last(done.text, done.status), done.cpu)
+    return ProverAnswer(verdict, _last(done.text, done.status), done.cpu)
 
 
-def read_answer(output: str, digest: str, status: int, *, killed: bool) -> Verdict:
+def read_answer(output: str, digest: str, status: int, *, killed: bool) -> ProverVerdict:
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
     lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
     if killed or lines[1:2] == ["timeout"] or any("interrupted by timeout" in line for line in lines):

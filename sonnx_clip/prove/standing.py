@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 GOLDEN = "why3/by_definition.txt"
 KEPT = "standing.json"
-Kind: TypeAlias = Literal["counts", "by definition", "repeats", "vacuous"]
+StandingKind: TypeAlias = Literal["counts", "by definition", "repeats", "vacuous"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Standing:
         conclusions: how many conclusions it has with premises of their own: each has a witness.
     """
 
-    kind: Kind
+    kind: StandingKind
     of: str = ""
     witness: dict[str, str] | None = None
     conclusions: int = 0
@@ -137,7 +137,7 @@ def _standing(evaluated: Goals, statement: Statement, same: str, *, plainly: boo
     parts = [p for p in evaluated.parts(statement) if p.premises]
     empty = next((p for p in parts if p.witness is None), None)
     witness = dict(parts[0].witness or {}) if parts else None
-    kind: Kind = "counts"
+    kind: StandingKind = "counts"
     of = ""
     if empty is not None:
         kind, of = "vacuous", "no value that was tried meets " + " -> ".join(map(shown, empty.premises))
@@ -196,9 +196,9 @@ def by_definition() -> dict[str, str]:
     return {row[0]: row[1] for row in rows if len(row) == 2}
 
 
-def counts(found: Iterable[Standing]) -> dict[Kind, int]:
+def counts(found: Iterable[Standing]) -> dict[StandingKind, int]:
     """How many obligations there are of each kind."""
-    kinds: dict[Kind, int] = {"counts": 0, "by definition": 0, "repeats": 0, "vacuous": 0}
+    kinds: dict[StandingKind, int] = {"counts": 0, "by definition": 0, "repeats": 0, "vacuous": 0}
     for standing in found:
         kinds[standing.kind] += 1
     return kinds

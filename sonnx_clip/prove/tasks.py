@@ -152,7 +152,7 @@ def goal_options(obligation: Obligation) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedTasks:
     """What Why3 printed of a theory file for a prover.
 
     Args:
@@ -180,7 +180,7 @@ def print_tasks(
     proved: frozenset[str],
     asked: Sequence[Obligation] = (),
     running: Running | None = None,
-) -> Printed:
+) -> PrintedTasks:
     """Let Why3 print the tasks of a theory file, and account for what they say.
 
     The task of a smoke goal keeps the whole context. Every other one has definitions inlined and premises
@@ -215,7 +215,7 @@ def print_files(
     files: Sequence[str],
     proved: frozenset[str],
     running: Running | None = None,
-) -> Mapping[str, Printed]:
+) -> Mapping[str, PrintedTasks]:
     """Let Why3 print all tasks of several theory files, as `print_tasks` does of one.
 
     Why3 is started twice for all of them, and reads what they use once. Where it complains, each file is
@@ -248,12 +248,12 @@ def _printed(
     said: str,
     proved: frozenset[str],
     prover: Prover,
-) -> Printed:
+) -> PrintedTasks:
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
     tasks = {key: text for key, text in found.items() if not _is_smoke(key[1])}
     accounted = Account() if said else account(tasks, whole, proved, prover.name)
     tasks |= {key: text for key, text in whole.items() if _is_smoke(key[1])}
-    return Printed(tuple(_task(key, text) for key, text in tasks.items()), said, accounted)
+    return PrintedTasks(tuple(_task(key, text) for key, text in tasks.items()), said, accounted)
 
 
 def _is_smoke(goal: str) -> bool:

@@ -38,7 +38,7 @@ _TOOLS = "sonnx_clip/backends/drivers.py"
 _TASKS = "sonnx_clip/prove/tasks.py"
 C_DRIVERS = "generated/c/drivers"
 
-Kind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
+TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
 
 _SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
 _PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
@@ -81,7 +81,7 @@ class Trusted:
         discharged_by: the obligations that show it where it is used.
     """
 
-    kind: Kind
+    kind: TrustedKind
     name: str
     where: str
     statement: str

@@ -26,7 +26,7 @@ _DONE, _RAISED = b"0", b"1"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IsolatedOutcome:
     """What the work returned, or why it returned nothing; it `hung` if its time was up."""
 
     result: bytes
@@ -40,7 +40,7 @@ def run_isolated(
     seconds: float,
     folder: Path | None = None,
     memory: int = MEMORY,
-) -> Outcome:
+) -> IsolatedOutcome:
     """Do some work in a process of its own.
 
     Where the system can fork, the process starts with everything that is imported and loaded here.
@@ -62,20 +62,20 @@ def run_isolated(
     sender.close()
     try:
         if not receiver.poll(seconds):
-            return Outcome(b"", f"no answer within {seconds:.3g} s", hung=True)
+            return IsolatedOutcome(b"", f"no answer within {seconds:.3g} s", hung=True)
         try:
             kind, answer = receiver.recv_bytes(), receiver.recv_bytes()
         except (EOFError, OSError):
             process.join(5)
-            return Outcome(b"", f"its process ended with status {process.exitcode}")
+            return IsolatedOutcome(b"", f"its process ended with status {process.exitcode}")
     finally:
         if process.is_alive():
             process.kill()
         process.join()
         receiver.close()
     if kind == _DONE:
-        return Outcome(answer)
-    return Outcome(b"", answer.decode("utf-8", "replace"))
+        return IsolatedOutcome(answer)
+    return IsolatedOutcome(b"", answer.decode("utf-8", "replace"))
 
 
 def _child(

@@ -10,7 +10,7 @@ from sonnx_clip.language.names import suggestion
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.coverage_alike import check_alike
-from sonnx_clip.spec.coverage_file import PATH, Answer, Coverage, CoverageFile, Covered
+from sonnx_clip.spec.coverage_file import PATH, Coverage, CoverageFile, Covered, SentenceAnswer
 from sonnx_clip.spec.document import Document, read_text
 from sonnx_clip.spec.finding import Finding, raise_first, unknown
 from sonnx_clip.spec.quotes import places, quoted
@@ -76,7 +76,7 @@ def _sources(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
             yield Finding(("sources",), what, "answer each of its sentences", of_key=True)
 
 
-def _aligned(document: Document, file: str, source: str, answers: Sequence[Answer]) -> None:
+def _aligned(document: Document, file: str, source: str, answers: Sequence[SentenceAnswer]) -> None:
     """UserError for the first words without an answer, or the first answer whose words are not there."""
     found = items(repo_file(file))
     told, there = [" ".join(answer.words.split()) for answer in answers], [item.text for item in found]

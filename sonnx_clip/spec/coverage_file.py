@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from sonnx_clip.language.types import WHOLE, Id, Part, Text
-from sonnx_clip.spec.sentences import Item, Kind
+from sonnx_clip.spec.sentences import Item, WordsKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +31,10 @@ class Reason(Part):
     """
 
     reason: Text
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[WordsKind, ...] = ()
 
 
-class Answer(Part):
+class SentenceAnswer(Part):
     """What becomes of some words of a source.
 
     Args:
@@ -77,7 +77,7 @@ class CoverageFile(Part):
 
     format: Annotated[int, Field(strict=True, ge=1, le=1), WHOLE]
     reasons: dict[Id, Reason]
-    sources: dict[Id, tuple[Answer, ...]]
+    sources: dict[Id, tuple[SentenceAnswer, ...]]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Covered:
 
     source: str
     item: Item
-    answer: Answer
+    answer: SentenceAnswer
     reason: str | None
 
 

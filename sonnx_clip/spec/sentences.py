@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-Kind: TypeAlias = Literal[
+WordsKind: TypeAlias = Literal[
     "heading", "sentence", "list item", "table row", "formula", "code", "remark", "anchor", "directive"
 ]
 
@@ -48,7 +48,7 @@ class Item:
 
     line: int
     section: tuple[str, ...]
-    kind: Kind
+    kind: WordsKind
     text: str
     start: int
     end: int
@@ -58,7 +58,7 @@ class Item:
 class _Block:
     """Lines from `first` up to `last`, which is not in it, that belong together."""
 
-    kind: Kind
+    kind: WordsKind
     first: int
     last: int
 
@@ -144,7 +144,7 @@ def _markdown_blocks(lines: Sequence[str], headings: frozenset[int]) -> Iterator
     index = 0
     while index < len(lines):
         line, after = lines[index].strip(), index + 1
-        kind: Kind | None = "sentence"
+        kind: WordsKind | None = "sentence"
         if not line or (line.startswith("|") and _MARKDOWN_RULE.match(line)):
             kind = None
         elif index in headings:

@@ -16,7 +16,7 @@ from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.references import check_listed_types
-from sonnx_clip.spec.sonnx_page import Branch, Chapter, chapters
+from sonnx_clip.spec.sonnx_page import Chapter, FormulaBranch, chapters
 from sonnx_clip.spec.texts import fold, plain
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _conditions(spec: Spec, name: str, family: Family, chapter: Chapter) -> Iter
                 yield Finding(("cases", index, "when"), what, f"they differ in {etype.id}")
 
 
-def _holds(branch: Branch, keys: dict[str, Any]) -> bool:
+def _holds(branch: FormulaBranch, keys: dict[str, Any]) -> bool:
     if branch.condition is None:
         return True
     left, sign, right = branch.condition

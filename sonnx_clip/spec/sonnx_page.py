@@ -29,7 +29,7 @@ _BRANCH = re.compile(
 
 
 @dataclass(frozen=True)
-class Row:
+class RestrictionRow:
     """A row of a chapter's table of restrictions."""
 
     line: int
@@ -70,7 +70,7 @@ class Matrices:
 
 
 @dataclass(frozen=True)
-class Branch:
+class FormulaBranch:
     """A branch of the formula with cases: its condition as (left, sign, right), None for `otherwise`."""
 
     line: int
@@ -89,11 +89,11 @@ class Chapter:
     title: str
     line: int
     types: tuple[tuple[int, tuple[str, ...]], ...]
-    rows: tuple[Row, ...]
+    rows: tuple[RestrictionRow, ...]
     tagged: tuple[Tagged, ...]
     sentences: tuple[Sentence, ...]
     examples: tuple[Matrices, ...]
-    branches: tuple[Branch, ...]
+    branches: tuple[FormulaBranch, ...]
     unread: tuple[Sentence, ...]
     lines: tuple[str, ...]
 
@@ -144,11 +144,13 @@ def _types(lines: list[tuple[int, str]]) -> Iterator[tuple[int, tuple[str, ...]]
             yield number, names
 
 
-def _rows(lines: list[tuple[int, str]]) -> Iterator[Row]:
+def _rows(lines: list[tuple[int, str]]) -> Iterator[RestrictionRow]:
     for number, line in lines:
         row = _ROW.match(line)
         if row is not None:
-            yield Row(number, row["tag"], plain(row["statement"]), plain(_LINK.sub(r"\1", row["origin"])))
+            yield RestrictionRow(
+                number, row["tag"], plain(row["statement"]), plain(_LINK.sub(r"\1", row["origin"]))
+            )
 
 
 def _constraints(lines: list[tuple[int, str]]) -> Iterator[Tagged]:
@@ -197,7 +199,7 @@ def _examples(lines: list[tuple[int, str]]) -> Iterator[Matrices]:
 _SIGNS = {r"\lt": "<", r"\leq": "<=", r"\gt": ">", r"\geq": ">=", "<": "<", ">": ">", "=": "=="}
 
 
-def _branches(lines: list[tuple[int, str]]) -> Iterator[Branch]:
+def _branches(lines: list[tuple[int, str]]) -> Iterator[FormulaBranch]:
     for number, line in lines:
         branch = _BRANCH.match(line.strip())
         if branch is None:
@@ -208,4 +210,4 @@ def _branches(lines: list[tuple[int, str]]) -> Iterator[Branch]:
             if len(parts) != 3 or parts[1] not in _SIGNS:
                 continue
             condition = (parts[0], _SIGNS[parts[1]], parts[2])
-        yield Branch(number, branch["result"].replace("[i]", ""), condition)
+        yield FormulaBranch(number, branch["result"].replace("[i]", ""), condition)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.sweep.slices import Slice
-    from sonnx_clip.sweep.subjects import Subject
+    from sonnx_clip.sweep.subjects import SweepSubject
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,13 @@ def sweep(
     return tuple(_together(work, results))
 
 
-def _parts(subject: Subject, types: Sequence[ElementType]) -> Iterable[Slice]:
+def _parts(subject: SweepSubject, types: Sequence[ElementType]) -> Iterable[Slice]:
     return (part for etype in types for part in slices(etype, in_c=subject.pointer is not None))
 
 
-def _run(left: Sequence[tuple[Subject, Slice]], jobs: int) -> Iterator[tuple[Subject, Slice, Swept]]:
+def _run(
+    left: Sequence[tuple[SweepSubject, Slice]], jobs: int
+) -> Iterator[tuple[SweepSubject, Slice, Swept]]:
     todo = list(left)
     if jobs == 1 or len(todo) <= 1:
         yield from ((subject, part, run_slice(subject, part)) for subject, part in todo)
@@ -118,7 +120,9 @@ def _in_worker(name: str, digest: str, part: Slice) -> Swept:
     return run_slice(subject, part)
 
 
-def _together(work: Iterable[tuple[Subject, Slice]], results: dict[tuple[str, str], Swept]) -> Iterator[Done]:
+def _together(
+    work: Iterable[tuple[SweepSubject, Slice]], results: dict[tuple[str, str], Swept]
+) -> Iterator[Done]:
     total: dict[tuple[str, str, str], Swept] = {}
     for subject, part in work:
         key = (subject.name, part.etype, part.sweep)

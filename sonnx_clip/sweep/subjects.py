@@ -30,7 +30,7 @@ NAMES = ("c", "numpy")
 
 
 @dataclass(frozen=True)
-class Subject:
+class SweepSubject:
     """An implementation under test.
 
     Args:
@@ -49,7 +49,7 @@ class Subject:
 
 
 @cache
-def find_subject(name: str) -> Subject:
+def find_subject(name: str) -> SweepSubject:
     """An implementation by its name.
 
     Raises:
@@ -76,12 +76,12 @@ def digest_of_files(files: Iterable[Path], *words: str) -> str:
     return digest_of_parts([*(file.read_bytes() for file in sorted(files)), *words])
 
 
-def _c() -> Subject:
+def _c() -> SweepSubject:
     library = c_build.built_file(c.compiler(), c_build.source_files())
     return kernels_of(library, " ".join(c.flags()))
 
 
-def kernels_of(library: Path, version: str) -> Subject:
+def kernels_of(library: Path, version: str) -> SweepSubject:
     """The kernels in a shared library that was made from generated/c or a copy of it."""
     loaded = ctypes.CDLL(str(library))
 
@@ -96,10 +96,10 @@ def kernels_of(library: Path, version: str) -> Subject:
     def pointer(etype: str) -> int:
         return ctypes.cast(c.function_of(loaded, etype), ctypes.c_void_p).value or 0
 
-    return Subject("c", version, digest_of_files([library], platform.machine()), open_, pointer)
+    return SweepSubject("c", version, digest_of_files([library], platform.machine()), open_, pointer)
 
 
-def _python(name: str, clip: Callable[..., Any], files: Iterable[Path]) -> Subject:
+def _python(name: str, clip: Callable[..., Any], files: Iterable[Path]) -> SweepSubject:
     versions = (f"numpy {np.__version__}", f"ml_dtypes {ml_dtypes.__version__}", platform.machine())
 
     def open_(etype: str) -> Call:
@@ -111,4 +111,4 @@ def _python(name: str, clip: Callable[..., Any], files: Iterable[Path]) -> Subje
 
         return call
 
-    return Subject(name, ", ".join(versions[:2]), digest_of_files(files, *versions), open_)
+    return SweepSubject(name, ", ".join(versions[:2]), digest_of_files(files, *versions), open_)

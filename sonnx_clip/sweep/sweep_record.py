@@ -22,13 +22,13 @@ from sonnx_clip.sweep.work import Swept
 
 if TYPE_CHECKING:
     from sonnx_clip.sweep.slices import Slice
-    from sonnx_clip.sweep.subjects import Subject
+    from sonnx_clip.sweep.subjects import SweepSubject
 
 _DIGITS = 16
 
 
 @dataclass
-class Record:
+class SweepRecord:
     """The finished slices of an implementation, a line each, in a file that is only added to.
 
     The file is named after the digests of what was swept and of what it was compared by: results of other
@@ -74,10 +74,10 @@ def _ends_a_line(path: Path) -> bool:
         return file.read() in (b"", b"\n")
 
 
-def record_of(subject: Subject, folder: Path) -> Record:
+def record_of(subject: SweepSubject, folder: Path) -> SweepRecord:
     """The record of an implementation in a folder."""
     name = re.sub(r"[^\w.-]", "_", subject.name)
-    return Record(folder / f"{name}-{subject.digest[:_DIGITS]}-{judge_digest()[:_DIGITS]}.jsonl")
+    return SweepRecord(folder / f"{name}-{subject.digest[:_DIGITS]}-{judge_digest()[:_DIGITS]}.jsonl")
 
 
 def judge_digest() -> str:

@@ -27,7 +27,7 @@ _INFINITE = _SCALE << 300
 
 
 @dataclass(frozen=True)
-class Table:
+class OrderTable:
     """The order of an element type of 8 or 16 bits.
 
     Args:
@@ -40,14 +40,14 @@ class Table:
 
 
 @cache
-def table_of(etype: ElementType) -> Table:
+def table_of(etype: ElementType) -> OrderTable:
     """The table of an element type of 8 or 16 bits; ValueError for any other."""
     if etype.width not in (8, 16):
         raise ValueError(f"{etype.id} is not swept: its patterns are too many")
     keys = [_key(decode(pattern, etype)) for pattern in range(1 << etype.width)]
     ranks = {key: rank for rank, key in enumerate(sorted({key for key in keys if key is not None}))}
     rank = np.array([0 if key is None else ranks[key] for key in keys], np.int32)
-    return Table(rank, np.array([key is not None for key in keys], np.int32))
+    return OrderTable(rank, np.array([key is not None for key in keys], np.int32))
 
 
 def _key(value: Fraction | str) -> int | None:
@@ -60,7 +60,7 @@ def _key(value: Fraction | str) -> int | None:
     return int(scaled)
 
 
-class Findings(ctypes.Structure):
+class SweepFindings(ctypes.Structure):
     """How many results are wrong, and the first of them: X, min, max and the result, in bits."""
 
     _fields_ = (
@@ -83,7 +83,7 @@ def checker() -> ctypes.CDLL:
     """The functions of check.c."""
     library = ctypes.CDLL(str(check_file()))
     pointer, number = ctypes.c_void_p, ctypes.c_uint32
-    found = ctypes.POINTER(Findings)
+    found = ctypes.POINTER(SweepFindings)
     library.sweep_check.argtypes = (pointer, pointer, pointer, number, number, number, found)
     library.sweep_bounds.argtypes = (
         pointer, pointer, pointer, ctypes.c_int, number, number, number, number, found,
@@ -92,7 +92,7 @@ def checker() -> ctypes.CDLL:
     return library
 
 
-def check(table: Table, y: Array, lower: int, upper: int, findings: Findings) -> None:
+def check(table: OrderTable, y: Array, lower: int, upper: int, findings: SweepFindings) -> None:
     """Compare the results for every X under one pair of bounds.
 
     Args:

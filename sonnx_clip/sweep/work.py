@@ -14,7 +14,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import evaluator, load_spec
 from sonnx_clip.sweep import slices as sweeps
-from sonnx_clip.sweep.tables import Findings, Table, check, checker, table_of
+from sonnx_clip.sweep.tables import OrderTable, SweepFindings, check, checker, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.sweep.slices import Slice
-    from sonnx_clip.sweep.subjects import Subject
+    from sonnx_clip.sweep.subjects import SweepSubject
 
 _POISON = (0x5A, 0xA5)  # what is not written is not taken for the result of the call before
 
@@ -46,7 +46,7 @@ class Swept:
         return Swept(self.compared + other.compared, self.wrong + other.wrong, self.first or other.first)
 
 
-def run_slice(subject: Subject, part: Slice) -> Swept:
+def run_slice(subject: SweepSubject, part: Slice) -> Swept:
     """Sweep a slice."""
     etype = load_spec().element_type(part.etype)
     if part.sweep == sweeps.TABLE:
@@ -71,8 +71,8 @@ def _pairs(etype: ElementType, part: Slice) -> Iterable[tuple[int, int]]:
     return ((part.fixed, upper) for upper in varying)
 
 
-def _every_x(subject: Subject, etype: ElementType, pairs: Iterable[tuple[int, int]]) -> Swept:
-    table, call, found = table_of(etype), subject.open(etype.id), Findings()
+def _every_x(subject: SweepSubject, etype: ElementType, pairs: Iterable[tuple[int, int]]) -> Swept:
+    table, call, found = table_of(etype), subject.open(etype.id), SweepFindings()
     x = np.arange(table.rank.size).astype(bits_type(etype.id))
     y, compared = np.empty_like(x), 0
     for number, (lower, upper) in enumerate(pairs):
@@ -83,7 +83,7 @@ def _every_x(subject: Subject, etype: ElementType, pairs: Iterable[tuple[int, in
     return _result(compared, found)
 
 
-def _few(subject: Subject, etype: ElementType, pairs: Iterable[tuple[int, int]]) -> Swept:
+def _few(subject: SweepSubject, etype: ElementType, pairs: Iterable[tuple[int, int]]) -> Swept:
     """Three X, for an implementation that takes its time with each call."""
     table, call = table_of(etype), subject.open(etype.id)
     first, last = sweeps.three(etype)
@@ -100,7 +100,7 @@ def _few(subject: Subject, etype: ElementType, pairs: Iterable[tuple[int, int]])
     return Swept(y.size, len(wrong), (int(x[i, k]), *bounds[i].tolist(), int(y[i, k])))
 
 
-def due_of(table: Table, x: Array, lower: Array, upper: Array) -> Array:
+def due_of(table: OrderTable, x: Array, lower: Array, upper: Array) -> Array:
     """What is expected, in bits, by ranks; the operands are bits of shapes that broadcast."""
 
     def numbers(a: Array, b: Array) -> Array:
@@ -112,10 +112,10 @@ def due_of(table: Table, x: Array, lower: Array, upper: Array) -> Array:
     return np.where(inverted, upper, np.where(low, lower, np.where(high, upper, x)))
 
 
-def _all_bounds(subject: Subject, etype: ElementType, part: Slice) -> Swept:
+def _all_bounds(subject: SweepSubject, etype: ElementType, part: Slice) -> Swept:
     if subject.pointer is None:
         raise ValueError(f"{subject.name} is no C function")
-    table, found = table_of(etype), Findings()
+    table, found = table_of(etype), SweepFindings()
     signed = etype.family == "int" and etype.id.startswith("int")
     checker().sweep_bounds(
         table.rank.ctypes.data, table.number.ctypes.data, subject.pointer(etype.id), int(signed),
@@ -124,7 +124,7 @@ def _all_bounds(subject: Subject, etype: ElementType, part: Slice) -> Swept:
     return _result(3 * (part.stop - part.start) * table.rank.size, found)
 
 
-def _result(compared: int, found: Findings) -> Swept:
+def _result(compared: int, found: SweepFindings) -> Swept:
     first = (found.x, found.min, found.max, found.got) if found.wrong else ()
     return Swept(compared, found.wrong, first)
 

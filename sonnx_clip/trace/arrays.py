@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from sonnx_clip.trace.numpy_meaning import CHOICES, PATH
-from sonnx_clip.trace.symbolic_run import Run, UntraceableError, Value
+from sonnx_clip.trace.symbolic_run import SymbolicRun, UntraceableError, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     Whatever would let a value out of the symbolic world, or is not in the table, raises `UntraceableError`.
     """
 
-    def __init__(self, run: Run, memory: Memory, dtype: np.dtype[Any], ndim: Literal[0, 1]) -> None:
+    def __init__(self, run: SymbolicRun, memory: Memory, dtype: np.dtype[Any], ndim: Literal[0, 1]) -> None:
         self._run, self._memory, self._dtype, self._ndim = run, memory, dtype, ndim
 
     @property

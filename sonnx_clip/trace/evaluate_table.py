@@ -39,7 +39,7 @@ _32 = np.uint64(32)
 
 
 @dataclass(frozen=True)
-class Reading:
+class PatternOrder:
     """How patterns of a width are ordered.
 
     Args:
@@ -126,14 +126,14 @@ class Reading:
         return sign * (magnitude >> _32).astype(np.int64), sign * (magnitude & _LOW).astype(np.int64)
 
 
-def reading(name: ReadingName, etype: ElementType) -> Reading:
+def reading(name: ReadingName, etype: ElementType) -> PatternOrder:
     """One of the readings of an element type's patterns."""
     assert etype.width is not None
     top = infinity(etype.bits) if name == "Float" and isinstance(etype.bits, FloatBits) else 0
-    return Reading(name, etype.width, top)
+    return PatternOrder(name, etype.width, top)
 
 
-def readings(etype: ElementType) -> Mapping[ReadingName, Reading]:
+def readings(etype: ElementType) -> Mapping[ReadingName, PatternOrder]:
     """Those that have a meaning for it."""
     names: tuple[ReadingName, ...] = ("Signed", "Unsigned")
     if isinstance(etype.bits, FloatBits):
@@ -142,7 +142,10 @@ def readings(etype: ElementType) -> Mapping[ReadingName, Reading]:
 
 
 def evaluate(
-    meaning: Meaning, arguments: tuple[Values, ...], how: Reading, others: Mapping[str, Meaning] | None = None
+    meaning: Meaning,
+    arguments: tuple[Values, ...],
+    how: PatternOrder,
+    others: Mapping[str, Meaning] | None = None,
 ) -> Values:
     """The result of an operation on patterns and masks, choices included, all of one shape.
 
@@ -161,7 +164,7 @@ def evaluate(
 
 
 def _value(
-    tree: Node, environment: Mapping[str, Values], how: Reading, others: Mapping[str, Meaning]
+    tree: Node, environment: Mapping[str, Values], how: PatternOrder, others: Mapping[str, Meaning]
 ) -> Values:
     match tree:
         case Name(id=name):

@@ -12,7 +12,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
 from sonnx_clip.trace.sample_inputs import samples_of
 from sonnx_clip.trace.subject import dtype_of
-from sonnx_clip.trace.symbolic_run import Fork, Language, Run, UntraceableError, Value
+from sonnx_clip.trace.symbolic_run import Fork, Language, SymbolicRun, UntraceableError, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +81,7 @@ def explore(what: Subject, etype: ElementType, *, in_place: bool) -> Traced:
     clones: set[tuple[str, ReadingName | None]] = set()
     while todo:
         fork = todo.pop()
-        run = Run(language, fork)
+        run = SymbolicRun(language, fork)
         paths.append(_path(what, run, in_place=in_place))
         todo += run.forks
         clones |= run.clones
@@ -95,7 +95,7 @@ _SCRATCH = "write to `out`, or to an array that the kernel makes"
 _SEEN = "write it with operations of the table, or add the operation to why3/numpy.mlw"
 
 
-def _path(what: Subject, run: Run, *, in_place: bool) -> Path:
+def _path(what: Subject, run: SymbolicRun, *, in_place: bool) -> Path:
     kernel, result = follow(what, run, in_place=in_place)
     return Path(
         kernel,
@@ -107,7 +107,7 @@ def _path(what: Subject, run: Run, *, in_place: bool) -> Path:
     )
 
 
-def follow(what: Subject, run: Run, *, in_place: bool) -> tuple[str, str]:
+def follow(what: Subject, run: SymbolicRun, *, in_place: bool) -> tuple[str, str]:
     """Run planner and kernel once on symbols: the name of the kernel, and what `out` holds in the end.
 
     Raises:

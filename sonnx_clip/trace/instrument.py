@@ -51,7 +51,7 @@ class Point:
     column: int
 
 
-class Record:
+class PassedPoints:
     """What one run passed."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Instrumented:
     def __init__(self, what: Subject) -> None:
         self.points: list[Point] = []
         """All points; a point is noted by its number here."""
-        self._record = Record()
+        self._record = PassedPoints()
         twins: dict[Any, Any] = {module: ModuleType(module.__name__) for module in what.modules}
         for module, file in zip(what.modules, what.files, strict=True):
             vars(twins[module]).update(vars(module) | {_PASS: self._pass, _DECIDE: self._decide})
@@ -88,9 +88,9 @@ class Instrumented:
         """The copies, to be run in place of the functions."""
 
     @contextmanager
-    def watch(self) -> Iterator[Record]:
+    def watch(self) -> Iterator[PassedPoints]:
         """Note what the copies pass meanwhile."""
-        self._record = Record()
+        self._record = PassedPoints()
         yield self._record
 
     def _pass(self, number: int) -> None:

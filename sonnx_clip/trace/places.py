@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.explore import follow
-from sonnx_clip.trace.symbolic_run import Branch, Fork, Language, Run
+from sonnx_clip.trace.symbolic_run import Branch, Fork, Language, SymbolicRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ def places_of(traced: Traced, copies: Instrumented) -> tuple[Places, ...]:
 
 def _places(traced: Traced, path: Path, copies: Instrumented, language: Language) -> Places:
     taken = tuple(step.taken for step in path.steps if isinstance(step, Branch))
-    run = Run(language, Fork(taken, path.samples.first()), again=True)
+    run = SymbolicRun(language, Fork(taken, path.samples.first()), again=True)
     with copies.watch() as record:
         kernel, result = follow(copies.subject, run, in_place=traced.in_place)
     of = f"{traced.etype.id}: the recorded copy of {path.kernel}"

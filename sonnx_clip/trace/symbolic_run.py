@@ -81,7 +81,7 @@ class Language:
         self.etype, self.table, self.readings = etype, table(), readings(etype)
 
 
-class Run:
+class SymbolicRun:
     """One execution. Its decisions are given as far as they are known; then it goes wherever a sample goes.
 
     Args:

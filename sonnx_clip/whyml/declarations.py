@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.whyml.formulas import Reader
-from sonnx_clip.whyml.tokens import Token, tokens
+from sonnx_clip.whyml.tokens import WhymlToken, tokens
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MARKS = frozenset({"rec", "ghost", "lemma", "function", "predicate", "constant"
 
 
 @dataclass(frozen=True)
-class Declaration:
+class WhymlDeclaration:
     """One declaration of a module.
 
     Args:
@@ -62,7 +62,7 @@ class Module:
 
     name: str
     comment: str
-    declarations: tuple[Declaration, ...] = field(default=())
+    declarations: tuple[WhymlDeclaration, ...] = field(default=())
 
 
 def parse_modules(text: str, where: str) -> tuple[Module, ...]:
@@ -94,7 +94,7 @@ def _parse_modules(text: str, where: str) -> tuple[Module, ...]:
     return tuple(modules)
 
 
-def _end(found: list[Token], start: int) -> int:
+def _end(found: list[WhymlToken], start: int) -> int:
     """Where the declaration ends: at the next one, or at the end of the module."""
     at, depth = start + 1, 0
     while at < len(found):
@@ -113,7 +113,7 @@ def _end(found: list[Token], start: int) -> int:
     return at
 
 
-def _goes_on(found: list[Token], start: int, at: int, text: str, before: str) -> bool:
+def _goes_on(found: list[WhymlToken], start: int, at: int, text: str, before: str) -> bool:
     """Whether a word that could begin a declaration belongs to the one at hand."""
     first = found[start].text
     if first == "clone" and text != "clone" and (before in ("with", ",") or text == "axiom"):
@@ -128,7 +128,7 @@ def _goes_on(found: list[Token], start: int, at: int, text: str, before: str) ->
     return text == "let" and first not in ("use", "clone", "type", "meta", "val") and _has_in(found, at)
 
 
-def _has_in(found: list[Token], at: int) -> bool:
+def _has_in(found: list[WhymlToken], at: int) -> bool:
     depth = 1
     for token in found[at + 1 :]:
         if token.text == "let":
@@ -142,7 +142,7 @@ def _has_in(found: list[Token], at: int) -> bool:
     return False
 
 
-def _declaration(found: tuple[Token, ...], where: str) -> Declaration:
+def _declaration(found: tuple[WhymlToken, ...], where: str) -> WhymlDeclaration:
     first = found[0]
     text = " ".join(t.text for t in found)
     reader = Reader(found, where)
@@ -153,7 +153,7 @@ def _declaration(found: tuple[Token, ...], where: str) -> Declaration:
         while reader.next in _MARKS:
             reader.take()
         name = reader.take()
-        return Declaration(kind, name, text, first.comment, first.line)
+        return WhymlDeclaration(kind, name, text, first.comment, first.line)
     marks = []
     while reader.next in _MARKS:
         marks.append(reader.take())
@@ -162,12 +162,12 @@ def _declaration(found: tuple[Token, ...], where: str) -> Declaration:
         reader.take(":")
         body = reader.sequence()
         _finished(reader)
-        return Declaration(kind, name, text, first.comment, first.line, body=body)
+        return WhymlDeclaration(kind, name, text, first.comment, first.line, body=body)
     kind = " ".join([kind, *marks])
     return _definition(reader, kind, name, text, first)
 
 
-def _import(reader: Reader, kind: str, text: str, first: Token) -> Declaration:
+def _import(reader: Reader, kind: str, text: str, first: WhymlToken) -> WhymlDeclaration:
     way = "export" if reader.skip("export") else ""
     reader.skip("import")
     name = reader.word()
@@ -188,10 +188,10 @@ def _import(reader: Reader, kind: str, text: str, first: Token) -> Declaration:
             given.append((what, old, by))
             reader.skip(",")
     _finished(reader)
-    return Declaration(kind, name, text, first.comment, first.line, given=tuple(given), way=way)
+    return WhymlDeclaration(kind, name, text, first.comment, first.line, given=tuple(given), way=way)
 
 
-def _definition(reader: Reader, kind: str, name: str, text: str, first: Token) -> Declaration:
+def _definition(reader: Reader, kind: str, name: str, text: str, first: WhymlToken) -> WhymlDeclaration:
     parameters: list[Binder] = []
     loose = 0
     while reader.next not in (":", "=", "", "requires", "ensures", "variant", "reads", "writes"):
@@ -217,7 +217,7 @@ def _definition(reader: Reader, kind: str, name: str, text: str, first: Token) -
                 pass
     body = reader.sequence() if reader.skip("=") else None
     _finished(reader)
-    return Declaration(
+    return WhymlDeclaration(
         kind, name, text, first.comment, first.line,
         tuple(parameters), of, body, tuple(requires), tuple(ensures),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.whyml.abstract_symbols import ABSTRACT, TOY, models_of
-from sonnx_clip.whyml.evaluate_whyml import Cells, Evaluator, Memory, described, width_of
+from sonnx_clip.whyml.evaluate_whyml import Cells, WhymlEvaluator, WhymlMemory, described, width_of
 from sonnx_clip.whyml.natives import UNSIGNED, float_type, float_value
 from sonnx_clip.whyml.node import TRUE, Node
 from sonnx_clip.whyml.samples import columns, domain_of, is_element, patterns
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.spec import Spec
-    from sonnx_clip.whyml.declarations import Declaration
-    from sonnx_clip.whyml.evaluate_whyml import Change, Environment
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
+    from sonnx_clip.whyml.evaluate_whyml import WhymlChange, WhymlEnvironment
     from sonnx_clip.whyml.whyml_scope import Key
 
 _COMPLETE = 16  # bits of an element type of which all patterns are taken where one variable is bound
@@ -50,7 +50,7 @@ class Statement:
     key: Key
     node: Node
     scope: Scope
-    program: Declaration | None = None
+    program: WhymlDeclaration | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Goals:
         self.texts = dict(texts or {})
         self.library = Library(self.texts, ABSTRACT)
         self._statements: dict[Key, Statement | None] = {}
-        self._rows: dict[Key, list[Environment]] = {}
+        self._rows: dict[Key, list[WhymlEnvironment]] = {}
 
     # ------------------------------------------------------------------------------------- what is stated
 
@@ -167,7 +167,9 @@ class Goals:
 
     # ------------------------------------------------------------------------------------------ evaluation
 
-    def counterexample(self, statement: Statement, changed: Mapping[Key, Change] | None = None) -> str | None:
+    def counterexample(
+        self, statement: Statement, changed: Mapping[Key, WhymlChange] | None = None
+    ) -> str | None:
         """Values of which the statement is false, as text; None if none of the samples is such.
 
         Args:
@@ -184,7 +186,7 @@ class Goals:
                 statement = replace(statement, program=replace(statement.program, body=body))
         for models in models_of(statement.scope.module):
             scope = self._with(statement.scope, models)
-            evaluator = Evaluator(
+            evaluator = WhymlEvaluator(
                 self._domain(scope), self._together, {k: v for k, v in changed.items() if k != statement.key}
             )
             for env in self._environments(statement, node):
@@ -196,7 +198,7 @@ class Goals:
         return None
 
     def _truth(
-        self, evaluator: Evaluator, statement: Statement, body: Node, env: Environment, scope: Scope
+        self, evaluator: WhymlEvaluator, statement: Statement, body: Node, env: WhymlEnvironment, scope: Scope
     ) -> Any:
         if statement.program is None:
             return evaluator.value(body, env, scope)
@@ -209,7 +211,7 @@ class Goals:
             return self._of_program(statement)
         for models in models_of(statement.scope.module):
             scope = self._with(statement.scope, models)
-            evaluator = Evaluator(self._domain(scope), self._together)
+            evaluator = WhymlEvaluator(self._domain(scope), self._together)
             for env in self._tries(statement):
                 evaluator.vectors = any(np.ndim(v) for v in env.values() if isinstance(v, np.ndarray))
                 with np.errstate(all="ignore"):
@@ -222,7 +224,7 @@ class Goals:
                     return list(found.values())
         return list(found.values())
 
-    def _tries(self, statement: Statement) -> Iterator[Environment]:
+    def _tries(self, statement: Statement) -> Iterator[WhymlEnvironment]:
         """The samples; then, for premises that few values meet, more and more of them."""
         yield from self._environments(statement, statement.node)
         binders = _binders(statement.node)
@@ -238,7 +240,7 @@ class Goals:
         assert program is not None
         conclusion = program.ensures[0] if program.ensures else TRUE
         for env in self._environments(statement, statement.node):
-            evaluator = Evaluator(self._domain(statement.scope), self._together)
+            evaluator = WhymlEvaluator(self._domain(statement.scope), self._together)
             if all(np.any(evaluator.value(r, env, statement.scope)) for r in program.requires):
                 return [Part(conclusion, program.requires, _first(env, np.True_) or {})]
         return [Part(conclusion, program.requires, None)]
@@ -258,7 +260,7 @@ class Goals:
             return [np.arange(2 ** width_of(types[0]), dtype=UNSIGNED[width_of(types[0])])]
         return columns(self.spec, types)
 
-    def _environments(self, statement: Statement, node: Node) -> list[Environment]:
+    def _environments(self, statement: Statement, node: Node) -> list[WhymlEnvironment]:
         binders = _binders(node)
         types = [described(of, statement.scope) for _, of in binders]
         names = [name for name, _ in binders]
@@ -277,14 +279,18 @@ class Goals:
         return self._rows[statement.key]
 
     def _more_rows(
-        self, rows: Sequence[Environment], names: Sequence[str], types: Sequence[Any], statement: Statement
-    ) -> list[Environment]:
+        self,
+        rows: Sequence[WhymlEnvironment],
+        names: Sequence[str],
+        types: Sequence[Any],
+        statement: Statement,
+    ) -> list[WhymlEnvironment]:
         """Further values that a program may be given, where few of the first ones are of that kind."""
         program = statement.program
         assert program is not None
-        evaluator = Evaluator(self._domain(statement.scope), self._together)
+        evaluator = WhymlEvaluator(self._domain(statement.scope), self._together)
 
-        def allowed(env: Environment) -> bool:
+        def allowed(env: WhymlEnvironment) -> bool:
             return all(np.all(evaluator.value(r, env, statement.scope)) for r in program.requires)
 
         lacking = _ALLOWED - sum(map(allowed, rows))
@@ -319,7 +325,7 @@ _CELLS = 8  # elements of a program's memory
 _IMPORTS = ("use", "clone", "val", "type", "meta")
 
 
-def _contract(d: Declaration) -> Node:
+def _contract(d: WhymlDeclaration) -> Node:
     """The contract of a program as a formula, for what compares statements; it is evaluated by running."""
     body = _gives(d)
     for premise in reversed(d.requires):
@@ -327,7 +333,7 @@ def _contract(d: Declaration) -> Node:
     return Node("forall", "", (body,), d.parameters) if d.parameters else body
 
 
-def _gives(d: Declaration) -> Node:
+def _gives(d: WhymlDeclaration) -> Node:
     """What a contract promises of the result."""
     body = d.ensures[0] if d.ensures else TRUE
     for more in d.ensures[1:]:
@@ -335,7 +341,7 @@ def _gives(d: Declaration) -> Node:
     return body
 
 
-def _with_solved(env: Environment, solved: Mapping[str, Any]) -> Environment:
+def _with_solved(env: WhymlEnvironment, solved: Mapping[str, Any]) -> WhymlEnvironment:
     """The rows as they are, each variable solved alone, all of them solved, and their values exchanged."""
     size = len(next(iter(env.values())))
     rows = [{}, *({name: value} for name, value in solved.items()), dict(solved)]
@@ -411,7 +417,7 @@ def _body(node: Node) -> Node:
 
 def _rows(
     spec: Spec, names: Sequence[str], types: Sequence[Any], statement: Statement
-) -> Iterator[Environment]:
+) -> Iterator[WhymlEnvironment]:
     pools = [domain_of(spec, t, statement.scope) for t in types]
     total = 1
     for pool in pools:
@@ -424,7 +430,7 @@ def _rows(
         yield env | _around(spec, statement)
 
 
-def _drawn(names: Sequence[str], pools: Sequence[Any], rows: int, seed: int) -> Iterator[Environment]:
+def _drawn(names: Sequence[str], pools: Sequence[Any], rows: int, seed: int) -> Iterator[WhymlEnvironment]:
     """Values drawn for each variable from its own."""
     random = np.random.default_rng(seed)
     for _ in range(rows):
@@ -432,18 +438,23 @@ def _drawn(names: Sequence[str], pools: Sequence[Any], rows: int, seed: int) -> 
         yield dict(zip(names, values, strict=True))
 
 
-def _around(spec: Spec, statement: Statement) -> Environment:
+def _around(spec: Spec, statement: Statement) -> WhymlEnvironment:
     """What a program finds: the memory."""
     if statement.program is None or "memory" not in statement.node.names:
         return {}
     pool = patterns(spec, statement.scope.types.get("t", TOY))
     few = pool[:: max(1, len(pool) // _CELLS)][:_CELLS]
     found = {place: few[(5 * place + 2) % len(few)] for place in range(_CELLS)}
-    return {"memory": Memory(Cells(found, few[0]))}
+    return {"memory": WhymlMemory(Cells(found, few[0]))}
 
 
 def _reach(
-    evaluator: Evaluator, node: Node, env: Environment, scope: Scope, reached: Any, premises: tuple[Node, ...]
+    evaluator: WhymlEvaluator,
+    node: Node,
+    env: WhymlEnvironment,
+    scope: Scope,
+    reached: Any,
+    premises: tuple[Node, ...],
 ) -> Iterator[tuple[Part, Any]]:
     """Every conclusion, with the truth of the premises over it."""
     match node.kind, node.text:
@@ -475,7 +486,7 @@ def _has_premises(node: Node) -> bool:
     return any(part.text == "->" for _, part in node.walk() if part.kind == "binary")
 
 
-def _first(env: Environment, reached: Any) -> dict[str, str] | None:
+def _first(env: WhymlEnvironment, reached: Any) -> dict[str, str] | None:
     if not np.any(reached):
         return None
     at = int(np.argmax(reached)) if np.ndim(reached) else 0
@@ -494,12 +505,14 @@ def _text(value: Any, at: int) -> str:
     return str(value)
 
 
-def _shown_at(env: Environment, truth: Any) -> str:
+def _shown_at(env: WhymlEnvironment, truth: Any) -> str:
     values = _first(env, np.logical_not(truth)) or {}
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-def _keeps_contract(evaluator: Evaluator, program: Declaration, env: Environment, scope: Scope) -> Any:
+def _keeps_contract(
+    evaluator: WhymlEvaluator, program: WhymlDeclaration, env: WhymlEnvironment, scope: Scope
+) -> Any:
     """Whether a program, run on values that meet what it requires, gives what it ensures."""
     allowed: Any = np.True_
     for premise in program.requires:

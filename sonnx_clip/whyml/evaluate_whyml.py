@@ -19,12 +19,12 @@ from sonnx_clip.whyml.whyml_scope import Closure, Constructor, Native
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.whyml.declarations import Declaration
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
     from sonnx_clip.whyml.node import Node, Pattern
     from sonnx_clip.whyml.whyml_scope import Key, Scope
 
-Environment: TypeAlias = "dict[str, Any]"
-Change: TypeAlias = "Node | Callable[..., Any]"
+WhymlEnvironment: TypeAlias = "dict[str, Any]"
+WhymlChange: TypeAlias = "Node | Callable[..., Any]"
 """What a mutant puts for a declaration: another body, or for what the drivers give another function."""
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -53,13 +53,13 @@ class Cells(dict[int, Any]):
 
 
 @dataclass
-class Memory:
+class WhymlMemory:
     """The memory of a program."""
 
     cells: Cells
 
 
-class Evaluator:
+class WhymlEvaluator:
     """Evaluates under a domain for each type, and with other bodies for declarations that a mutant changes.
 
     Args:
@@ -73,7 +73,7 @@ class Evaluator:
         self,
         domain: Callable[[Any], Sequence[Any]],
         together: Callable[[Sequence[Any]], list[Any]],
-        changed: Mapping[Key, Change] | None = None,
+        changed: Mapping[Key, WhymlChange] | None = None,
     ) -> None:
         self.domain, self.together = domain, together
         self.changed = {key: body for key, body in (changed or {}).items() if not callable(body)}
@@ -81,13 +81,13 @@ class Evaluator:
         self._calls: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = {}
         self.vectors = False  # whether a variable stands for an array
 
-    def value(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def value(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         """The value of a node."""
         return getattr(self, f"_{node.kind}")(node, env, scope)
 
     # ------------------------------------------------------------------------------------------- leaves
 
-    def _name(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _name(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         name = node.text
         if name in env:
             return env[name]
@@ -95,16 +95,18 @@ class Evaluator:
             return _CONSTANTS[name]
         return self._symbol(name, (), scope)
 
-    def _number(self, node: Node, env: Environment, scope: Scope) -> Any:  # noqa: ARG002
+    def _number(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:  # noqa: ARG002
         return float(node.text) if "." in node.text else int(node.text, 0)
 
-    def _typed(self, node: Node, env: Environment, scope: Scope) -> Any:  # noqa: ARG002
+    def _typed(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:  # noqa: ARG002
         return literal(node.parts[0].text, scope.types.get(node.text))
 
-    def run(self, program: Declaration, env: Environment, scope: Scope, allowed: Any) -> Any:
+    def run(self, program: WhymlDeclaration, env: WhymlEnvironment, scope: Scope, allowed: Any) -> Any:
         """Whether a program gives what it ensures, of values that meet what it requires."""
         memory = env.get("memory")
-        before = {"memory": Memory(Cells(memory.cells, memory.cells.beyond))} if memory is not None else {}
+        before = (
+            {"memory": WhymlMemory(Cells(memory.cells, memory.cells.beyond))} if memory is not None else {}
+        )
         inner = {**env, "before": before}
         assert program.body is not None
         body = self.changed.get((scope.module, program.name), program.body)
@@ -117,18 +119,18 @@ class Evaluator:
             kept = np.logical_and(kept, self.value(promise, {**inner, "result": result}, scope))
         return np.logical_or(np.logical_not(allowed), kept)
 
-    def _unit(self, node: Node, env: Environment, scope: Scope) -> Any:  # noqa: ARG002
+    def _unit(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:  # noqa: ARG002
         return None
 
     # ------------------------------------------------------------------------------------------ formulas
 
-    def _not(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _not(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         return np.logical_not(self.value(node.parts[0], env, scope))
 
-    def _negative(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _negative(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         return -self.value(node.parts[0], env, scope)
 
-    def _binary(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _binary(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         sign = node.text
         left = self.value(node.parts[0], env, scope)
         if sign in _SHORT:
@@ -154,7 +156,7 @@ class Evaluator:
             case _:
                 return _COMPARED[sign](_int(left), _int(right))
 
-    def _if(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _if(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         condition, then, otherwise = node.parts
         test = self.value(condition, env, scope)
         if np.ndim(test) == 0:
@@ -165,17 +167,17 @@ class Evaluator:
             return self.value(otherwise, env, scope)
         return np.where(test, self.value(then, env, scope), self.value(otherwise, env, scope))
 
-    def _let(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _let(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         value = self.value(node.parts[0], env, scope)
         return self.value(node.parts[1], {**env, node.text: value}, scope)
 
-    def _forall(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _forall(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         return self._all(node.binders, node.parts[0], env, scope, every=True)
 
-    def _exists(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _exists(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         return self._all(node.binders, node.parts[0], env, scope, every=False)
 
-    def _all(self, binders: Any, body: Node, env: Environment, scope: Scope, *, every: bool) -> Any:
+    def _all(self, binders: Any, body: Node, env: WhymlEnvironment, scope: Scope, *, every: bool) -> Any:
         if not binders:
             return self.value(body, env, scope)
         if not self.vectors and (grid := self.together([described(of, scope) for _, of in binders])):
@@ -193,7 +195,7 @@ class Evaluator:
                 break
         return result
 
-    def _apply(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _apply(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         arguments = tuple([self.value(part, env, scope) for part in node.parts if part.kind != "unit"])
         if node.text in env:
             return env[node.text](*arguments)
@@ -203,7 +205,7 @@ class Evaluator:
             return self._in_memory(node.text, arguments, env, scope)
         return self._symbol(node.text, arguments, scope)
 
-    def _in_memory(self, name: str, arguments: tuple[Any, ...], env: Environment, scope: Scope) -> Any:
+    def _in_memory(self, name: str, arguments: tuple[Any, ...], env: WhymlEnvironment, scope: Scope) -> Any:
         cells = env["memory"].cells
         if name == "read":
             pointer, index = arguments
@@ -217,11 +219,11 @@ class Evaluator:
         inner = dict(zip(closure.parameters, arguments, strict=True)) | {"memory": env["memory"]}
         return self.value(self.changed.get(closure.key, closure.body), inner, closure.scope)
 
-    def _call(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _call(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         function, *arguments = [self.value(part, env, scope) for part in node.parts]
         return function(*arguments)
 
-    def _fun(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _fun(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         names = [name for name, _ in node.binders]
         return lambda *given: self.value(
             node.parts[0], {**env, **dict(zip(names, given, strict=True))}, scope
@@ -256,50 +258,50 @@ class Evaluator:
 
     # --------------------------------------------------------------------------------- data and programs
 
-    def _match(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _match(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         subject = self.value(node.parts[0], env, scope)
         for pattern, body in zip(node.patterns, node.parts[1:], strict=True):
-            bound: Environment = {}
+            bound: WhymlEnvironment = {}
             if _fits(pattern, subject, bound):
                 return self.value(body, {**env, **bound}, scope)
         raise UserError("no branch of a match fits", f"module {scope.module}")
 
-    def _record(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _record(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         names = node.text.split()
         changed = len(node.parts) > len(names)
         base = dict(self.value(node.parts[0], env, scope)) if changed else {}
         given = node.parts[1:] if changed else node.parts
         return {**base, **{n: self.value(p, env, scope) for n, p in zip(names, given, strict=True)}}
 
-    def _field(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _field(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         owner = self.value(node.parts[0], env, scope)
-        return owner.cells if isinstance(owner, Memory) else owner[node.text]
+        return owner.cells if isinstance(owner, WhymlMemory) else owner[node.text]
 
-    def _at(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _at(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         owner, index = (self.value(part, env, scope) for part in node.parts)
         return owner.at(index)
 
-    def _update(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _update(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         owner, index, value = (self.value(part, env, scope) for part in node.parts)
         return Cells({**owner, int(index): value}, owner.beyond)
 
-    def _old(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _old(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         return self.value(node.parts[0], {**env, **env.get("before", {})}, scope)
 
-    def _seq(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _seq(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         result = None
         for part in node.parts:
             result = self.value(part, env, scope)
         return result
 
-    def _ref(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _ref(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         inner = {**env, node.text: self.value(node.parts[0], env, scope)}
         return self.value(node.parts[1], inner, scope)
 
-    def _assign(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _assign(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         env[node.text] = self.value(node.parts[0], env, scope)
 
-    def _while(self, node: Node, env: Environment, scope: Scope) -> Any:
+    def _while(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
         condition, *_, body = node.parts
         for _ in range(_STEPS):
             if not self.value(condition, env, scope):
@@ -307,7 +309,7 @@ class Evaluator:
             self.value(body, env, scope)
         raise EndlessError
 
-    def _assert(self, node: Node, env: Environment, scope: Scope) -> None:
+    def _assert(self, node: Node, env: WhymlEnvironment, scope: Scope) -> None:
         if not np.all(self.value(node.parts[0], env, scope)):
             raise AssertionIsFalseError
 
@@ -358,7 +360,7 @@ def _identical(left: Any, right: Any) -> Any:
     return np.equal(left, right)
 
 
-def _fits(pattern: Pattern, value: Any, bound: Environment) -> bool:
+def _fits(pattern: Pattern, value: Any, bound: WhymlEnvironment) -> bool:
     if pattern.text == "_":
         return True
     if not pattern.parts and not pattern.text[0].isupper():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.whyml.node import Binder, Node, Pattern
-from sonnx_clip.whyml.tokens import Token, tokens
+from sonnx_clip.whyml.tokens import WhymlToken, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ _TIMES = ("*", "/", "*.")
 class Reader:
     """Reads tokens from left to right."""
 
-    def __init__(self, found: Sequence[Token], where: str) -> None:
+    def __init__(self, found: Sequence[WhymlToken], where: str) -> None:
         self.found, self.where, self.at = found, where, 0
 
     @property
@@ -44,7 +44,7 @@ class Reader:
         return self.found[self.at].text if self.at < len(self.found) else ""
 
     @property
-    def token(self) -> Token:
+    def token(self) -> WhymlToken:
         """The token to come."""
         if self.at >= len(self.found):
             self.refuse("the text ends too early")

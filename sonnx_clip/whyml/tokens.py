@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Token:
+class WhymlToken:
     """A word, sign, number or attribute.
 
     Args:
@@ -29,13 +29,13 @@ class Token:
     comment: str = ""
 
 
-def tokens(text: str, where: str) -> list[Token]:
+def tokens(text: str, where: str) -> list[WhymlToken]:
     """The tokens of a text; UserError at the first that no theory here has."""
     read = why3_lexer.tokens(text)
     if read.refusals:
         refusal = read.refusals[0]
         raise UserError(f"{refusal.what}: {refusal.text}", f"{where}:{refusal.line}")
-    found: list[Token] = []
+    found: list[WhymlToken] = []
     every, at = read.tokens, 0
     while at < len(every):
         first = every[at]
@@ -43,12 +43,12 @@ def tokens(text: str, where: str) -> list[Token]:
             at += 2
         kind = "sign" if first.kind in ("operator", "bracket") else first.kind
         line, comment = read.line(first.start), read.comment_before(first.start)
-        found.append(Token(kind, text[first.start : every[at].end], line, comment))
+        found.append(WhymlToken(kind, text[first.start : every[at].end], line, comment))
         at += 1
     return found
 
 
-def _is_qualified(three: Sequence[why3_lexer.Token]) -> bool:
+def _is_qualified(three: Sequence[why3_lexer.Why3Token]) -> bool:
     """Whether a word, a dot and a word stand right behind each other: ``Module.name``."""
     if len(three) < 3 or three[1].text != "." or three[2].kind != "word":
         return False

@@ -51,7 +51,7 @@ _ATTRIBUTES: Final = ("shows:", "kind:", "extraction:c_static_inline")
 _SHOWN: Final = 60  # characters of what is refused
 
 
-class Token(NamedTuple):
+class Why3Token(NamedTuple):
     """A token with its place: ``text[start:end]`` of the file."""
 
     kind: TokenKind
@@ -87,7 +87,7 @@ class Tokens:
     """
 
     text: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[Why3Token, ...]
     comments: tuple[tuple[int, int], ...]
     refusals: tuple[Refusal, ...]
 
@@ -138,7 +138,7 @@ def without_header(text: str) -> str:
 @lru_cache(maxsize=128)  # a theory is asked for several times in a row, and its tokens take much memory
 def tokens(text: str) -> Tokens:
     """Split a text; what is not understood is among the refusals."""
-    found: list[Token] = []
+    found: list[Why3Token] = []
     comments: list[tuple[int, int]] = []
     refusals: list[Refusal] = []
     at = 0
@@ -148,7 +148,7 @@ def tokens(text: str) -> Tokens:
             kind = match.lastgroup
             start, at = match.span(kind or 0)
             if kind in _PLAIN:
-                found.append(_token(Token, (kind, text[start:at], start, at)))
+                found.append(_token(Why3Token, (kind, text[start:at], start, at)))
                 continue
             if kind is None or kind == "end":
                 break
@@ -161,7 +161,9 @@ def tokens(text: str) -> Tokens:
                 break
             if kind in _REFUSED:
                 refusals.append(_refusal(text, start, _REFUSED[kind], text[start:at]))
-            found.append(Token("attribute" if kind == "attribute" else "other", text[start:at], start, at))
+            found.append(
+                Why3Token("attribute" if kind == "attribute" else "other", text[start:at], start, at)
+            )
     refusals += _more(text, found)
     return Tokens(text, tuple(found), tuple(comments), tuple(sorted(refusals, key=lambda r: r.line)))
 
@@ -181,7 +183,7 @@ def _end_of_comment(text: str, at: int) -> int:
     return at
 
 
-def _more(text: str, found: list[Token]) -> list[Refusal]:
+def _more(text: str, found: list[Why3Token]) -> list[Refusal]:
     """What single tokens do not show: operators in parentheses, which are names."""
     refusals = []
     for at, first in enumerate(found[:-2]):

@@ -13,7 +13,7 @@ from sonnx_clip.whyml.natives import native, native_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sonnx_clip.whyml.declarations import Declaration, Module
+    from sonnx_clip.whyml.declarations import Module, WhymlDeclaration
     from sonnx_clip.whyml.node import Node
 
 Key: TypeAlias = "tuple[str, str]"
@@ -71,7 +71,7 @@ class Scope:
     symbols: dict[str, Closure | Native | Constructor] = field(default_factory=dict)
     types: dict[str, Any] = field(default_factory=dict)
     exported: set[str] = field(default_factory=set)
-    axioms: list[Declaration] = field(default_factory=list)
+    axioms: list[WhymlDeclaration] = field(default_factory=list)
 
 
 class Library:
@@ -132,7 +132,12 @@ class Library:
         return scope
 
     def _import(
-        self, scope: Scope, stem: str, d: Declaration, symbols: Mapping[str, Any], types: Mapping[str, Any]
+        self,
+        scope: Scope,
+        stem: str,
+        d: WhymlDeclaration,
+        symbols: Mapping[str, Any],
+        types: Mapping[str, Any],
     ) -> None:
         if d.name in STDLIB:
             return
@@ -162,7 +167,12 @@ class Library:
             scope.exported |= names
 
     def _declare(
-        self, scope: Scope, module: str, d: Declaration, symbols: Mapping[str, Any], types: Mapping[str, Any]
+        self,
+        scope: Scope,
+        module: str,
+        d: WhymlDeclaration,
+        symbols: Mapping[str, Any],
+        types: Mapping[str, Any],
     ) -> None:
         name = d.name
         scope.exported.add(name)
@@ -193,7 +203,7 @@ class Library:
             else Native(name, found, (module, name))
         )
 
-    def _val(self, scope: Scope, module: str, d: Declaration) -> Any:
+    def _val(self, scope: Scope, module: str, d: WhymlDeclaration) -> Any:
         """What a contract promises, where it says what the result is."""
         for promise in d.ensures:
             if (
@@ -210,7 +220,7 @@ _SYMBOLS = ("function", "predicate", "constant", "val")
 
 
 def _declare_type(
-    scope: Scope, module: str, d: Declaration, types: Mapping[str, Any], models: Mapping[str, Any]
+    scope: Scope, module: str, d: WhymlDeclaration, types: Mapping[str, Any], models: Mapping[str, Any]
 ) -> None:
     words = d.text.split()
     if "=" not in words:

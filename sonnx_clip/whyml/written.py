@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from sonnx_clip.whyml.why3_lexer import Token, Tokens
+    from sonnx_clip.whyml.why3_lexer import Tokens, Why3Token
 
 _QUOTED = re.compile(r"\[([^\]]*)\]")
 _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
@@ -47,7 +47,7 @@ class WrittenModule:
     """A module of a file: its name, its tokens, and where its text begins and ends."""
 
     name: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[Why3Token, ...]
     start: int
     end: int
 

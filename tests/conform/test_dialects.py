@@ -10,7 +10,7 @@ from sonnx_clip.cli.app import app
 from sonnx_clip.conform.board import Board
 from sonnx_clip.conform.dialects import process
 from sonnx_clip.conform.dialects.asked import FEW_FLOATS, FLOATS, questions
-from sonnx_clip.conform.dialects.comparison_record import STATES, Record, oracle_digest
+from sonnx_clip.conform.dialects.comparison_record import STATES, ComparisonRecord, oracle_digest
 from sonnx_clip.conform.dialects.comparison_table import ranges, table_of
 from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
 from sonnx_clip.conform.dialects.obligations import known_obligations
@@ -159,7 +159,9 @@ def test_the_text_and_the_record(tmp_path):
     lines = done.output.splitlines()
     assert "0 unexplained" in lines[-2]
     assert lines[-1].startswith("DirectML was not run")
-    record = Record.model_validate(json.loads((tmp_path / "dialects" / "onnx-reference.json").read_text()))
+    record = ComparisonRecord.model_validate(
+        json.loads((tmp_path / "dialects" / "onnx-reference.json").read_text())
+    )
     assert (record.spec_sha256, record.oracle_sha256) == (SPEC.digest, oracle_digest())
     assert not record.complete
     assert {path.name for path in (tmp_path / "dialects").iterdir()} == {

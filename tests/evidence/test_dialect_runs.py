@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from sonnx_clip.conform.dialects.comparison_record import FOLDER, Record
+from sonnx_clip.conform.dialects.comparison_record import FOLDER, ComparisonRecord
 from sonnx_clip.conform.dialects.run_comparison import compare_dialects
 from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
 from sonnx_clip.evidence.page import render_page
@@ -24,7 +24,7 @@ def build(tmp_path, *records):
     shutil.rmtree(tmp_path / FOLDER, ignore_errors=True)
     (tmp_path / FOLDER).mkdir()
     for number, one in enumerate(records):
-        text = one.model_dump_json() if isinstance(one, Record) else json.dumps(one)
+        text = one.model_dump_json() if isinstance(one, ComparisonRecord) else json.dumps(one)
         (tmp_path / FOLDER / f"{number}.json").write_text(text)
     return tmp_path
 

@@ -10,7 +10,7 @@ from sonnx_clip.backends.acsl import due, functions
 from sonnx_clip.evidence.frama_c_shown import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.page import render_page
 from sonnx_clip.evidence.write import write_evidence
-from sonnx_clip.framac.frama_c_record import Goal, OfType, Property, Record, Smoke, digests
+from sonnx_clip.framac.frama_c_record import FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
 from sonnx_clip.framac.run_frama_c import OPTIONS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
@@ -26,9 +26,10 @@ def of_type(etype, **fields):
     whole = {
         "type": etype.id,
         "files": digests(etype),
-        "goals": tuple(Goal(function="f", name=n, total=2, simplifier=1, by=by) for n in due(etype)),
+        "goals": tuple(WpGoal(function="f", name=n, total=2, simplifier=1, by=by) for n in due(etype)),
         "properties": tuple(
-            Property(function=f, kind="termination clause", text="", status="Valid") for f in functions(etype)
+            WpProperty(function=f, kind="termination clause", text="", status="Valid")
+            for f in functions(etype)
         ),
         "smoke": tuple(Smoke(function=f, held=True) for f in functions(etype)),
         "taken": (),
@@ -47,7 +48,7 @@ def record(**fields):
         "complete": True,
         "types": tuple(map(of_type, TYPES)),
     }
-    return Record(**(whole | fields))
+    return FramaCRecord(**(whole | fields))
 
 
 def statuses(found):

@@ -16,7 +16,7 @@ from sonnx_clip.explain.measured_record import (
     MEASURE,
     PATH,
     RUNTIMES,
-    Answer,
+    MeasuredAnswer,
     differences,
     outcome,
     read_record,
@@ -39,11 +39,11 @@ LOW_OF_DOUBLE = Question("any", "float64", "0x0000000000000000", "0x3f800000", N
 
 
 @pytest.fixture(scope="module")
-def answers() -> list[Answer]:
+def answers() -> list[MeasuredAnswer]:
     return list(measuring.measure(SPEC, measuring.installed()))
 
 
-def test_the_record_is_what_the_installed_runtimes_answer(answers: list[Answer]) -> None:
+def test_the_record_is_what_the_installed_runtimes_answer(answers: list[MeasuredAnswer]) -> None:
     record = read_record(SPEC)
     assert {answer.runtime for answer in answers} == set(RUNTIMES)
     assert len(answers) == len(record.answers)
@@ -51,13 +51,13 @@ def test_the_record_is_what_the_installed_runtimes_answer(answers: list[Answer])
     assert not found, f"{'; '.join(found)}: {MEASURE}"
 
 
-def test_every_question_is_put_to_all_who_can_be_asked(answers: list[Answer]) -> None:
+def test_every_question_is_put_to_all_who_can_be_asked(answers: list[MeasuredAnswer]) -> None:
     there = {(a.question, a.runtime) for a in answers}
     assert there == {(q, runtime) for q in questions(SPEC) for runtime in runtimes_for(q)}
     assert {q.form for q in questions(SPEC)} >= {CALL, "clip-1", "clip-6", "clip-13", "body-13", "body-16"}
 
 
-def test_runtimes_differ_where_the_findings_say_so(answers: list[Answer]) -> None:
+def test_runtimes_differ_where_the_findings_say_so(answers: list[MeasuredAnswer]) -> None:
     """Independent of the record: what was found by hand."""
 
     def bits(finding: str, runtime: str, form: str, x: str, low: str | None) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from sonnx_clip.foundation.sources import Source, coq_sources
+from sonnx_clip.foundation.sources import CoqSource, coq_sources
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
 
 
 def source(text):
-    return Source("coq/A.v", "SonnxClip.A", text)
+    return CoqSource("coq/A.v", "SonnxClip.A", text)
 
 
 @pytest.mark.parametrize(

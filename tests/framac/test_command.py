@@ -11,7 +11,7 @@ import pytest
 from sonnx_clip.cli import frama_c_command
 from sonnx_clip.cli.frama_c_command import frama_c
 from sonnx_clip.framac import frama_c_record, run_frama_c
-from sonnx_clip.framac.frama_c_record import HEADER, Record, digests
+from sonnx_clip.framac.frama_c_record import HEADER, FramaCRecord, digests
 from sonnx_clip.framac.run_frama_c import configuration
 from sonnx_clip.prove.tasks import Why3
 from sonnx_clip.root.errors import UserError
@@ -223,7 +223,7 @@ def test_json_is_the_record_and_a_whole_run_is_kept(fake, prove, tmp_path, monke
     assert status == 0
     kept = (tmp_path / "build" / "frama-c.json").read_text()
     assert json.loads(out) == json.loads(kept)
-    frama_c_record = Record.model_validate_json(kept)
+    frama_c_record = FramaCRecord.model_validate_json(kept)
     assert frama_c_record.complete
     assert frama_c_record.types[0].files == digests(INT8)
     assert frama_c_record.types[0].status(INT8) == "proved"

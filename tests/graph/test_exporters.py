@@ -15,7 +15,7 @@ import pytest
 
 from sonnx_clip.graph import lint_model
 from sonnx_clip.graph.normalise import Wish, normalise
-from sonnx_clip.graph.self_check import Outcome
+from sonnx_clip.graph.self_check import SelfCheckOutcome
 
 pytestmark = pytest.mark.exhaustive
 
@@ -41,4 +41,4 @@ def test_a_model_keeps_its_bits_or_is_left_alone(path: Path) -> None:
     found = normalise(path, None, Wish(assume_finite=True)).report
     assert len(found.nodes) == len(before.nodes)
     if found.changed:
-        assert found.self_check.outcome is Outcome.EQUAL
+        assert found.self_check.outcome is SelfCheckOutcome.EQUAL

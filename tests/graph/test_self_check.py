@@ -14,7 +14,7 @@ from sonnx_clip.graph import normalise_opset, self_check_runs
 from sonnx_clip.graph import self_check as self_check_module
 from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.graph.normalise_report import exit_status, normalise_text
-from sonnx_clip.graph.self_check import NOT_KNOWN, Outcome, SelfCheck, self_check
+from sonnx_clip.graph.self_check import NOT_KNOWN, SelfCheck, SelfCheckOutcome, self_check
 from sonnx_clip.root.errors import UserError
 from tests.graph.build import clip, graph, model, scalar, value
 from tests.graph.mapped_weights import product, read_otherwise
@@ -40,7 +40,7 @@ def chain(number: float, opset: int = 13) -> onnx.ModelProto:
 
 def test_equal_models(tmp_path: Path) -> None:
     found = checked(tmp_path, chain(2.0), chain(2.0))
-    assert found.outcome is Outcome.EQUAL
+    assert found.outcome is SelfCheckOutcome.EQUAL
     assert [run.partition(" 1.")[0] for run in found.runs] == ["onnxruntime"] * 2
     assert all(run.endswith(" on 4 inputs") for run in found.runs)
     assert found.decided
@@ -48,20 +48,20 @@ def test_equal_models(tmp_path: Path) -> None:
 
 def test_the_first_node_that_differs_is_named(tmp_path: Path) -> None:
     found = checked(tmp_path, chain(2.0), chain(2.0000002))
-    assert found.outcome is Outcome.DIFFERENT
+    assert found.outcome is SelfCheckOutcome.DIFFERENT
     assert "node 1 'second' (Mul) is the first that differs, output 'B'" in found.what
 
 
 def test_a_zero_without_its_sign_is_a_difference(tmp_path: Path) -> None:
     proto = [model(graph(stored=[scalar("L", low), scalar("M", 1.0)])) for low in (0.0, -0.0)]
-    assert checked(tmp_path, *proto).outcome is Outcome.DIFFERENT
+    assert checked(tmp_path, *proto).outcome is SelfCheckOutcome.DIFFERENT
 
 
 def test_a_result_that_a_runtime_refuses_is_a_difference(tmp_path: Path) -> None:
     other = chain(2.0)
     other.graph.node[1].op_type = "Own"
     found = checked(tmp_path, chain(2.0), other)
-    assert found.outcome is Outcome.DIFFERENT
+    assert found.outcome is SelfCheckOutcome.DIFFERENT
     assert "refuses the result" in found.what
 
 
@@ -70,7 +70,7 @@ def test_element_types_that_onnxruntime_lacks_go_through_the_evaluator(tmp_path:
     main = graph(inputs=[value("X", [4], code)], outputs=[value("Y", [4], code)],
                  stored=[scalar("L", -3, code), scalar("M", 9, code)])  # fmt: skip
     found = checked(tmp_path, model(main), model(main))
-    assert found.outcome is Outcome.EQUAL
+    assert found.outcome is SelfCheckOutcome.EQUAL
     assert len(found.runs) == 1
     assert found.runs[0].startswith("onnx's ReferenceEvaluator")
 
@@ -81,7 +81,7 @@ def test_element_types_that_onnxruntime_lacks_go_through_the_evaluator(tmp_path:
 def test_inputs_that_cannot_be_made(tmp_path: Path, dims: list[int] | None, reason: str) -> None:
     proto = model(graph(inputs=[value("X", dims)], outputs=[value("Y", dims)]))
     found = checked(tmp_path, proto, proto)
-    assert found.outcome is Outcome.NOT_RUN
+    assert found.outcome is SelfCheckOutcome.NOT_RUN
     assert reason in found.what
     assert not found.decided
     assert NOT_KNOWN in found.lines()[0]
@@ -93,17 +93,17 @@ def test_open_sizes_are_tried_until_the_model_runs(tmp_path: Path) -> None:
     proto = model(
         graph(node, inputs=[value("X", ["N", "C"])], outputs=[value("Y", ["N", 3])], stored=[weights])
     )
-    assert checked(tmp_path, proto, proto).outcome is Outcome.EQUAL
-    assert checked(tmp_path, proto, proto, sizes={"X": [7, 48]}).outcome is Outcome.EQUAL
+    assert checked(tmp_path, proto, proto).outcome is SelfCheckOutcome.EQUAL
+    assert checked(tmp_path, proto, proto, sizes={"X": [7, 48]}).outcome is SelfCheckOutcome.EQUAL
     found = checked(tmp_path, proto, proto, sizes={"X": [7, 47]})
-    assert found.outcome is Outcome.NOT_RUN
+    assert found.outcome is SelfCheckOutcome.NOT_RUN
 
 
 def test_a_model_that_draws_numbers_cannot_be_compared(tmp_path: Path) -> None:
     nodes = [helper.make_node("RandomNormalLike", ["X"], ["R"]), helper.make_node("Add", ["X", "R"], ["Y"])]
     proto = model(graph(*nodes, stored=[]))
     found = checked(tmp_path, proto, proto)
-    assert found.outcome is Outcome.NOT_RUN
+    assert found.outcome is SelfCheckOutcome.NOT_RUN
     assert "other results each time" in found.what
 
 
@@ -139,7 +139,7 @@ def test_large_weights_are_read_once_from_the_file(tmp_path: Path) -> None:
     path.write_bytes(proto.SerializeToString())
     found = normalise(path, tmp_path / "out.onnx")
     assert len(found.model.SerializeToString()) < 10_000
-    assert found.report.self_check.outcome is Outcome.EQUAL
+    assert found.report.self_check.outcome is SelfCheckOutcome.EQUAL
     result = onnx.ModelProto.FromString(found.data)
     assert result.graph.initializer[0] == weights
     onnx.checker.check_model(result, full_check=True)
@@ -156,7 +156,7 @@ def test_a_model_behind_a_link_is_compared_too(tmp_path: Path) -> None:
     (tmp_path / "there" / "large.onnx").write_bytes(product().SerializeToString())
     (tmp_path / "link.onnx").symlink_to(tmp_path / "there" / "large.onnx")
     found = normalise(tmp_path / "link.onnx", tmp_path / "out.onnx")
-    assert found.report.self_check.outcome is Outcome.EQUAL
+    assert found.report.self_check.outcome is SelfCheckOutcome.EQUAL
 
 
 def spoiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,6 +208,6 @@ def test_a_model_that_cannot_be_run_is_written_and_says_so(
                         stored=[helper.make_tensor("L", 1, [1], [0.0]), scalar("M", 1.0)]))  # fmt: skip
     path.write_bytes(proto.SerializeToString())
     found = normalise(path, tmp_path / "out.onnx")
-    assert found.report.self_check.outcome is Outcome.NOT_RUN
+    assert found.report.self_check.outcome is SelfCheckOutcome.NOT_RUN
     assert found.report.after.verdict == "meets"
     assert exit_status(found.report) == 1

@@ -12,7 +12,7 @@ from onnx import helper
 from sonnx_clip.graph import lint_model
 from sonnx_clip.graph.normalise import Normalised, Wish, normalise
 from sonnx_clip.graph.normalise_report import exit_status, normalise_text
-from sonnx_clip.graph.self_check import Outcome
+from sonnx_clip.graph.self_check import SelfCheckOutcome
 from sonnx_clip.root.errors import UserError
 from tests.graph.normalised import done, left
 from tests.graph.same_outputs import Feed, differences, feeds
@@ -38,7 +38,7 @@ def test_all_are_there() -> None:
 def test_it_comes_into_the_profile_with_equal_bits(tmp_path: Path, name: str) -> None:
     found = normalised(tmp_path, name)
     assert exit_status(found.report) == 0
-    assert found.report.self_check.outcome is Outcome.EQUAL
+    assert found.report.self_check.outcome is SelfCheckOutcome.EQUAL
     assert len(found.report.self_check.runs) == 2
     assert differences(FOLDER / f"{name}.onnx", tmp_path / "after.onnx") == []
 
@@ -94,7 +94,7 @@ def test_a_node_that_onnx_does_not_define(name: str, text: str) -> None:
 def test_a_runtime_that_is_lost_is_named(tmp_path: Path, name: str) -> None:
     found = normalised(tmp_path, name)
     checked = found.report.self_check
-    assert checked.outcome is Outcome.EQUAL
+    assert checked.outcome is SelfCheckOutcome.EQUAL
     assert checked.lost is not None
     assert "runs the model, but not the result" in checked.lost
     assert "NOT_IMPLEMENTED" in checked.lost

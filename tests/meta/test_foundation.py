@@ -10,7 +10,7 @@ import pytest
 from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.foundation.assumptions import surprises
 from sonnx_clip.foundation.run_coq import assumptions, check_again, compile_all, lay_out
-from sonnx_clip.foundation.sources import Source, coq_sources
+from sonnx_clip.foundation.sources import CoqSource, coq_sources
 from sonnx_clip.root.paths import repo_root
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec import checked, load_spec
@@ -40,7 +40,7 @@ def chosen(names, planted=None):
     wanted = {f"SonnxClip.{name}" for name in names}
     sources = [s for s in coq_sources(repo_root()) if s.module in wanted]
     assert len(sources) == len(wanted)
-    return [Source(s.path, s.module, (planted or {}).get(s.path, s.text)) for s in sources]
+    return [CoqSource(s.path, s.module, (planted or {}).get(s.path, s.text)) for s in sources]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from sonnx_clip.conform import campaign, conditions
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ClassReport, FormReport, TypeReport
 from sonnx_clip.conform.dialects import run_comparison as dialect_run
-from sonnx_clip.conform.dialects.comparison_record import Record
+from sonnx_clip.conform.dialects.comparison_record import ComparisonRecord
 from sonnx_clip.conform.limits import Limits
 from sonnx_clip.conform.runtimes import RUNTIMES
 from sonnx_clip.root import installed as installed_here
@@ -300,9 +300,9 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Stands for a real comparison; lists the runtimes that were compared."""
     found: list[str] = []
 
-    def compare(runtime: str, *_: object, **__: object) -> Record:
+    def compare(runtime: str, *_: object, **__: object) -> ComparisonRecord:
         found.append(runtime)
-        return Record(
+        return ComparisonRecord(
             tool="t", spec_sha256="s", oracle_sha256="o", runtime=runtime, runtime_version="v", onnx="1",
             python="3", numpy="2", machine="m", complete=True, seconds=1.0, cells=(), groups=(),
         )  # fmt: skip
@@ -311,7 +311,9 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def dialect_record(folder: Path, runtime: str = "onnxruntime", *, opsets=(), again: bool = False) -> Record:
+def dialect_record(
+    folder: Path, runtime: str = "onnxruntime", *, opsets=(), again: bool = False
+) -> ComparisonRecord:
     return dialect_run.kept_or_compared(
         runtime, opsets, (), kept=folder, again=again, on_opset=lambda _: None, stopped=lambda: False
     )

@@ -16,7 +16,7 @@ from sonnx_clip.graph import save as save_module
 from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.graph.normalise_opset import Raised
 from sonnx_clip.graph.normalise_run import normalise_models
-from sonnx_clip.graph.self_check import Outcome, SelfCheck
+from sonnx_clip.graph.self_check import SelfCheck, SelfCheckOutcome
 from sonnx_clip.graph.skim import Span
 from sonnx_clip.root import files
 from sonnx_clip.root.errors import UserError
@@ -64,7 +64,9 @@ def refuses_what_is_spoiled(folder: Path) -> bool:
 def test_a_self_check_that_is_off_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spoiled(monkeypatch)
     assert refuses_what_is_spoiled(tmp_path)
-    monkeypatch.setattr(normalise_module, "self_check", lambda *_: SelfCheck(Outcome.EQUAL, ("nothing",)))
+    monkeypatch.setattr(
+        normalise_module, "self_check", lambda *_: SelfCheck(SelfCheckOutcome.EQUAL, ("nothing",))
+    )
     assert not refuses_what_is_spoiled(tmp_path)
 
 

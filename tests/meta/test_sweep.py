@@ -98,7 +98,7 @@ def test_a_wrong_table_is_caught_by_the_oracle(monkeypatch):
     right = tables.table_of(load_spec().element_type("int8"))
     rank = right.rank.copy()
     rank[[3, 4]] = rank[[4, 3]]
-    monkeypatch.setattr("sonnx_clip.sweep.work.table_of", lambda _: tables.Table(rank, right.number))
+    monkeypatch.setattr("sonnx_clip.sweep.work.table_of", lambda _: tables.OrderTable(rank, right.number))
     assert run_slice(find_subject("c"), Slice("int8", TABLE)).wrong
 
 

@@ -18,7 +18,7 @@ from sonnx_clip.spec import load_spec
 from sonnx_clip.trace import instrument, real
 from sonnx_clip.trace.arrays import SymbolicArray
 from sonnx_clip.trace.explore import Traced, explore
-from sonnx_clip.trace.instrument import Instrumented, Record, _Instrument
+from sonnx_clip.trace.instrument import Instrumented, PassedPoints, _Instrument
 from sonnx_clip.trace.places import places_of
 from sonnx_clip.trace.subject import Subject, subject
 from sonnx_clip.trace.tracing import trace_all, traced_kernels
@@ -403,8 +403,8 @@ def test_a_recording_that_always_agrees_is_caught(monkeypatch: pytest.MonkeyPatc
     """Each run passes the same places, whatever it does: as good as no comparison."""
 
     @contextmanager
-    def watch(self: Instrumented) -> Iterator[Record]:
-        record = self._record = Record()
+    def watch(self: Instrumented) -> Iterator[PassedPoints]:
+        record = self._record = PassedPoints()
         yield record
         record.places = list(range(len(self.points)))
 

@@ -9,8 +9,8 @@ import pytest
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.mutants import programs
 from sonnx_clip.mutants.family import of_c, of_formula, of_python
-from sonnx_clip.mutants.mutants_record import SAME, Record, Row, all_found, closing_line
-from sonnx_clip.mutants.run_mutants import Journal, Run
+from sonnx_clip.mutants.mutants_record import SAME, MutantRow, MutantsRecord, all_found, closing_line
+from sonnx_clip.mutants.run_mutants import Journal, MutantsRun
 from sonnx_clip.mutants.theories import Theories, TheoryMutant, of_renderer, says_nothing
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
@@ -124,18 +124,18 @@ def test_a_journal_goes_on_behind_a_line_that_was_cut(tmp_path: Path) -> None:
 
 
 def test_an_open_mutant_is_no_success() -> None:
-    assert not all_found([Row(area="yaml", name="int8.low", change="a => b", by="")])
+    assert not all_found([MutantRow(area="yaml", name="int8.low", change="a => b", by="")])
 
 
 def test_the_closing_line_counts_what_it_says() -> None:
     rows = (
-        Row(area="c kernels", name="a", change="b", by="vector int8.low_tie.1"),
-        Row(area="c kernels", name="a", change="c", by="special values"),
-        Row(area="c kernels", name="a", change="e", by=SAME),
-        Row(area="yaml", name="int8.low", change="d", by="equivalent: one normal form"),
-        Row(area="yaml", name="int8.low", change="no such change", by=""),
+        MutantRow(area="c kernels", name="a", change="b", by="vector int8.low_tie.1"),
+        MutantRow(area="c kernels", name="a", change="c", by="special values"),
+        MutantRow(area="c kernels", name="a", change="e", by=SAME),
+        MutantRow(area="yaml", name="int8.low", change="d", by="equivalent: one normal form"),
+        MutantRow(area="yaml", name="int8.low", change="no such change", by=""),
     )
-    made = Record(
+    made = MutantsRecord(
         tool="t", spec_sha256="s", seconds=1, mutants=rows, kills={"int8.low": ("m", "v")}, unkilled=()
     )
     line = closing_line(made)
@@ -150,7 +150,7 @@ def test_two_changes_of_one_text_are_two_questions() -> None:
     key = ("int8.Meaning", "inside")
     texts = ("not lt m x /\\ not le x l", "not lt m l /\\ not le x x")
     mutants = [TheoryMutant("yaml", "int8.inside", "l => x", {key: parse_formula(text)}) for text in texts]
-    asked = Run.__new__(Run)
+    asked = MutantsRun.__new__(MutantsRun)
     asked.key = "theories"
     assert len({asked._key(m) for m in mutants}) == 2
 

@@ -14,7 +14,7 @@ from sonnx_clip.mutants.mutants_record import (
     PAGE,
     RECORD,
     SAME,
-    Record,
+    MutantsRecord,
     all_found,
     outcome,
     page,
@@ -28,22 +28,22 @@ from sonnx_clip.spec import load_spec
 
 
 @pytest.fixture(scope="module")
-def record() -> Record:
+def record() -> MutantsRecord:
     return read_mutants()
 
 
-def test_the_page_is_that_of_the_record(record: Record) -> None:
+def test_the_page_is_that_of_the_record(record: MutantsRecord) -> None:
     assert repo_file(PAGE).read_text(encoding="utf-8") == page(record), "run: make mutants"
 
 
-def test_it_speaks_of_this_specification(record: Record) -> None:
+def test_it_speaks_of_this_specification(record: MutantsRecord) -> None:
     assert record.spec_sha256 == load_spec().digest, "run: make mutants"
     ids = {o.id for o in all_obligations(load_spec()) if o.kind != "smoke"}
     assert set(record.kills) | set(record.unkilled) == ids
     assert not set(record.kills) & set(record.unkilled)
 
 
-def test_each_mutant_is_found_or_equivalent_or_has_a_reason(record: Record) -> None:
+def test_each_mutant_is_found_or_equivalent_or_has_a_reason(record: MutantsRecord) -> None:
     assert len(record.mutants) >= 2000
     assert all_found(record.mutants)
     known = reasons()
@@ -60,7 +60,7 @@ UNDECIDED = {
 }
 
 
-def test_what_no_mutant_makes_fail_holds_by_definition(record: Record) -> None:
+def test_what_no_mutant_makes_fail_holds_by_definition(record: MutantsRecord) -> None:
     """Such an obligation is out of what the headline counts; the few others are known, each with a reason."""
     patterns = by_definition()
     left = [id_ for id_ in record.unkilled if not any(fnmatchcase(id_, p) for p in patterns)]
@@ -75,14 +75,14 @@ def test_the_record_names_no_place_in_memory() -> None:
         assert not re.search(r" at 0x[0-9a-f]+|<(?:function|object|built-in)", text), file
 
 
-def test_the_vectors_find_every_wrong_kernel(record: Record) -> None:
+def test_the_vectors_find_every_wrong_kernel(record: MutantsRecord) -> None:
     for area in KERNELS:
         wrong = wrong_programs(record, reasons(), area)
         assert len(wrong) > 300
         assert [row for row in wrong if not row.by.startswith("vector")] == []
 
 
-def test_what_finds_a_mutant_exists(record: Record) -> None:
+def test_what_finds_a_mutant_exists(record: MutantsRecord) -> None:
     ids = {o.id for o in all_obligations(load_spec())}
     machine = [e.id for e in load_spec().element_types if e.family != "real"]
     files = [repo_file(f"generated/vectors/{id_}.json").read_text(encoding="utf-8") for id_ in machine]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pytest
 
     from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.prove.provers import Answer, Limits, Prover
+    from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.root.run_program import Ended, Running
     from sonnx_clip.spec import Spec
@@ -64,8 +64,8 @@ class Remembered:
         return done
 
     def ask(
-        self, prover: Prover, task: str, digest: str, limits: Limits, folder: Path, running: Running
-    ) -> Answer:
+        self, prover: Prover, task: str, digest: str, limits: ProverLimits, folder: Path, running: Running
+    ) -> ProverAnswer:
         """As `provers.ask`."""
         program = prover.command[0]
         if shutil.which(program) != _REAL[program]:

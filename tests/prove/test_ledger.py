@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.prove.ledger import Ledger, TaskName
-from sonnx_clip.prove.provers import Answer, Limits, Prover
+from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Z3 = Prover("Z3", ("z3", "-smt2"), "4.8.12")
-ANSWER = Answer("valid", "unsat", 0.25)
-LIMITS = Limits(60)
+ANSWER = ProverAnswer("valid", "unsat", 0.25)
+LIMITS = ProverLimits(60)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_an_answer_comes_back(ledger: Ledger) -> None:
 def test_a_verdict_that_does_not_follow_from_the_words_is_no_answer(
     verdict: str, words: str, believed: bool, ledger: Ledger
 ) -> None:
-    answer = Answer(verdict, words, 0.25)  # type: ignore[arg-type]
+    answer = ProverAnswer(verdict, words, 0.25)  # type: ignore[arg-type]
     ledger.record("d", Z3, LIMITS, answer)
     assert ledger.answer("d", Z3, LIMITS) == (answer if believed else None)
 
@@ -73,12 +73,12 @@ def test_an_answer_survives_the_process(ledger: Ledger) -> None:
         ("d", replace(Z3, name="cvc5"), LIMITS),
         ("d", replace(Z3, version="4.8.13"), LIMITS),
         ("d", replace(Z3, command=("z3", "-smt2", "sat.random_seed=1")), LIMITS),
-        ("d", Z3, Limits(61)),
-        ("d", Z3, Limits(60, 2000)),
+        ("d", Z3, ProverLimits(61)),
+        ("d", Z3, ProverLimits(60, 2000)),
     ],
 )
 def test_a_change_of_anything_is_another_question(
-    task: str, prover: Prover, limits: Limits, ledger: Ledger
+    task: str, prover: Prover, limits: ProverLimits, ledger: Ledger
 ) -> None:
     ledger.record("d", Z3, LIMITS, ANSWER)
     assert ledger.answer(task, prover, limits) is None
@@ -86,12 +86,12 @@ def test_a_change_of_anything_is_another_question(
 
 def test_the_last_answer_counts(ledger: Ledger) -> None:
     ledger.record("d", Z3, LIMITS, ANSWER)
-    ledger.record("d", Z3, LIMITS, Answer("countermodel", "sat", 1.0))
-    assert ledger.answer("d", Z3, LIMITS) == Answer("countermodel", "sat", 1.0)
+    ledger.record("d", Z3, LIMITS, ProverAnswer("countermodel", "sat", 1.0))
+    assert ledger.answer("d", Z3, LIMITS) == ProverAnswer("countermodel", "sat", 1.0)
 
 
 def test_a_verdict_that_does_not_exist_is_no_answer(ledger: Ledger) -> None:
-    ledger.record("d", Z3, LIMITS, Answer("proved", "unsat", 0.0))  # type: ignore[arg-type]
+    ledger.record("d", Z3, LIMITS, ProverAnswer("proved", "unsat", 0.0))  # type: ignore[arg-type]
     assert ledger.answer("d", Z3, LIMITS) is None
 
 

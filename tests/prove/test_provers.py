@@ -12,9 +12,9 @@ from sonnx_clip.claims.obligation import Obligation
 from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import (
     NAMES,
-    Answer,
-    Limits,
     Prover,
+    ProverAnswer,
+    ProverLimits,
     ask,
     find_provers,
     read_answer,
@@ -99,11 +99,11 @@ def test_asking_a_real_prover(prover: str, tmp_path: Path) -> None:
     (asked,) = find_provers((prover,))
     for assertion, verdict in (("false", "valid"), ("true", "countermodel")):
         task = TASK.replace("false", assertion)
-        answer = ask(asked, task, "d1", Limits(5), tmp_path, Running())
+        answer = ask(asked, task, "d1", ProverLimits(5), tmp_path, Running())
         assert answer.verdict == verdict
         assert answer.words == {"valid": "unsat", "countermodel": "sat"}[verdict]
         assert 0 < answer.cpu < 5
-    broken = ask(asked, TASK.replace("false", "nonsense"), "d1", Limits(5), tmp_path, Running())
+    broken = ask(asked, TASK.replace("false", "nonsense"), "d1", ProverLimits(5), tmp_path, Running())
     assert broken.verdict == "failed"
     assert "nonsense" in broken.words
 
@@ -113,13 +113,13 @@ def test_a_prover_takes_its_memory_in_large_pages_unless_the_user_says_otherwise
 ) -> None:
     echo = Prover("Z3", ("sh", "-c", 'echo "$GLIBC_TUNABLES"'), "1")
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    assert "hugetlb=1" in ask(echo, TASK, "d1", Limits(5), tmp_path, Running()).words
+    assert "hugetlb=1" in ask(echo, TASK, "d1", ProverLimits(5), tmp_path, Running()).words
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=0")
-    assert ask(echo, TASK, "d1", Limits(5), tmp_path, Running()).words == "glibc.malloc.hugetlb=0"
+    assert ask(echo, TASK, "d1", ProverLimits(5), tmp_path, Running()).words == "glibc.malloc.hugetlb=0"
 
 
 def test_a_prover_that_is_gone(tmp_path: Path) -> None:
-    answer = ask(Prover("Z3", ("/no/such/z3",), "1"), TASK, "d1", Limits(1), tmp_path, Running())
+    answer = ask(Prover("Z3", ("/no/such/z3",), "1"), TASK, "d1", ProverLimits(1), tmp_path, Running())
     assert answer.verdict == "failed"
     assert answer.words.startswith("/no/such/z3: ")
     assert answer.words.endswith("[exit status 127]")
@@ -127,7 +127,7 @@ def test_a_prover_that_is_gone(tmp_path: Path) -> None:
 
 def test_only_the_end_of_long_words_is_kept(tmp_path: Path) -> None:
     noisy = Prover("Z3", ("sh", "-c", "yes word | head -c 100000; echo last"), "1")
-    answer = ask(noisy, TASK, "d1", Limits(5), tmp_path, Running())
+    answer = ask(noisy, TASK, "d1", ProverLimits(5), tmp_path, Running())
     assert answer.verdict == "failed"
     assert len(answer.words) <= 2000
     assert answer.words.endswith("last")
@@ -154,7 +154,7 @@ def test_only_the_end_of_long_words_is_kept(tmp_path: Path) -> None:
 def test_status(kind, verdicts, status) -> None:
     obligation = Obligation("a.b", kind, "a", ("R1",), "a title", "why3/a.mlw", "A", "b")
     replies = tuple(
-        Reply(name, "1", "d", Answer(verdict, "", 1.5), from_ledger=False)
+        Reply(name, "1", "d", ProverAnswer(verdict, "", 1.5), from_ledger=False)
         for name, verdict in zip(NAMES, verdicts, strict=False)
     )
     outcome = Outcome(obligation, replies)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.backends.generate import render_theories, write
 from sonnx_clip.cli.app import main
 from sonnx_clip.prove import prove_all
-from sonnx_clip.prove.provers import Limits
+from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import paths
 from sonnx_clip.spec import alike, checked, load, load_spec
 
@@ -84,7 +84,7 @@ class Workbench:
 
     def limit(self, seconds: int) -> None:
         """Give the provers less time than usual."""
-        self.monkeypatch.setattr(prove_all, "PROOF", Limits(seconds))
+        self.monkeypatch.setattr(prove_all, "PROOF", ProverLimits(seconds))
 
     def generate(self) -> None:
         """Render the theories of the copy."""

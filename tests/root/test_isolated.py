@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root.isolated import Outcome, run_isolated
+from sonnx_clip.root.isolated import IsolatedOutcome, run_isolated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def _is_loud() -> bytes:
 
 
 def test_what_it_returns(tmp_path: Path) -> None:
-    assert run_isolated(_length, b"ab", b"", seconds=30) == Outcome(b"[2, 0]")
+    assert run_isolated(_length, b"ab", b"", seconds=30) == IsolatedOutcome(b"[2, 0]")
     assert run_isolated(_where, seconds=30, folder=tmp_path).result == bytes(tmp_path)
     assert len(run_isolated(os.urandom, 5_000_000, seconds=30).result) == 5_000_000
 
@@ -63,9 +63,9 @@ def test_what_it_returns(tmp_path: Path) -> None:
     ],
 )
 def test_what_goes_wrong_is_said(work: Callable[[], bytes], seconds: float, failure: str) -> None:
-    assert run_isolated(work, seconds=seconds) == Outcome(b"", failure, hung=work is _hangs)
+    assert run_isolated(work, seconds=seconds) == IsolatedOutcome(b"", failure, hung=work is _hangs)
 
 
 def test_nothing_of_it_reaches_the_streams(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run_isolated(_is_loud, seconds=30) == Outcome(b"quiet")
+    assert run_isolated(_is_loud, seconds=30) == IsolatedOutcome(b"quiet")
     assert capfd.readouterr() == ("", "")

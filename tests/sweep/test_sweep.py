@@ -17,7 +17,7 @@ from sonnx_clip.spec import evaluate, load_spec
 from sonnx_clip.sweep import run_sweep, slices, sweep_record
 from sonnx_clip.sweep.slices import BOUNDS, SPECIAL_BOUND, TABLE, Slice, swept_types
 from sonnx_clip.sweep.subjects import find_subject
-from sonnx_clip.sweep.tables import Findings, check, table_of
+from sonnx_clip.sweep.tables import SweepFindings, check, table_of
 from sonnx_clip.sweep.work import due_of, run_slice
 
 TYPES = {etype.id: etype for etype in swept_types()}
@@ -58,7 +58,7 @@ def test_the_program_in_c_and_the_tables_in_numpy_are_due_the_same():
     every = np.arange(65536, dtype=np.uint16)
     for lower, upper in [(0x8000, 0), (0, 0x8000), (0x7FC0, 0x3F80), (0x3F80, 0xFFFF), (0x4000, 0x3F80)]:
         due = due_of(table, every, np.array(lower), np.array(upper)).astype(np.uint16)
-        found = Findings()
+        found = SweepFindings()
         check(table, due, lower, upper, found)
         assert found.wrong == 0
         due[[5, 9]] ^= 1
@@ -93,7 +93,7 @@ def test_a_signed_kernel_gets_signed_bounds():
     x, y = np.array([0xFE, 5], np.uint8), np.zeros(2, np.uint8)
     call(x, 0xFF, 3, y)
     assert y.tolist() == [0xFF, 3]
-    assert ctypes.sizeof(Findings) == 24
+    assert ctypes.sizeof(SweepFindings) == 24
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_what_is_not_known_is_named(tmp_path, names, types, words):
 def test_a_record_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "c.jsonl").mkdir()
     with pytest.raises(UserError, match="cannot be written"):
-        sweep_record.Record(tmp_path / "c.jsonl").add(Slice("int8", TABLE), run_sweep.Swept(1))
+        sweep_record.SweepRecord(tmp_path / "c.jsonl").add(Slice("int8", TABLE), run_sweep.Swept(1))
 
 
 def test_lines_that_are_no_results_are_not_believed(tmp_path):
@@ -152,7 +152,7 @@ def test_lines_that_are_no_results_are_not_believed(tmp_path):
     path.write_text(
         '{"slice": "a"}\nnonsense\n[]\n{"slice": "b", "compared": 1, "wrong": 0, "first": []}\n{"sl'
     )
-    kept = sweep_record.Record(path)
+    kept = sweep_record.SweepRecord(path)
     assert list(kept.finished()) == ["b"]
     kept.add(Slice("int8", TABLE), run_sweep.Swept(2))
     assert len(kept.finished()) == 2

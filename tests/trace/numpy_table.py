@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from sonnx_clip.spec import load_spec
-from sonnx_clip.trace.evaluate_table import Reading, evaluate, reading
+from sonnx_clip.trace.evaluate_table import PatternOrder, evaluate, reading
 from sonnx_clip.trace.numpy_meaning import Meaning, table
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def kinds(meaning: Meaning) -> str:
 
 
 @cache
-def readings(name: str) -> Reading:
+def readings(name: str) -> PatternOrder:
     """How NumPy orders the patterns of a type."""
     kind = np.dtype(name).kind
     return reading("Float" if kind == "f" else "Signed" if kind == "i" else "Unsigned", TYPES[name])
@@ -64,7 +64,7 @@ def cases() -> list[tuple[str, str]]:
     ]  # fmt: skip
 
 
-def wrong(meaning: Meaning, how: Reading, operands: tuple[Array, ...], got: Array) -> int:
+def wrong(meaning: Meaning, how: PatternOrder, operands: tuple[Array, ...], got: Array) -> int:
     """At how many places NumPy's result is none of those that the meaning allows.
 
     Args:
@@ -89,7 +89,7 @@ def wrong(meaning: Meaning, how: Reading, operands: tuple[Array, ...], got: Arra
     )
 
 
-def _wrong(meaning: Meaning, how: Reading, operands: tuple[Array, ...], got: Array) -> int:
+def _wrong(meaning: Meaning, how: PatternOrder, operands: tuple[Array, ...], got: Array) -> int:
     given = tuple(a if a.dtype == np.bool_ else a.astype(np.uint64) for a in operands)
     found = got if got.dtype == np.bool_ else got.astype(np.uint64)
     allowed, every = np.zeros(found.shape, np.bool_), table()

@@ -12,7 +12,7 @@ from sonnx_clip.trace.arrays import Memory, SymbolicArray
 from sonnx_clip.trace.explore import explore
 from sonnx_clip.trace.sample_inputs import samples_of
 from sonnx_clip.trace.subject import subject
-from sonnx_clip.trace.symbolic_run import Fork, Language, Run, UntraceableError
+from sonnx_clip.trace.symbolic_run import Fork, Language, SymbolicRun, UntraceableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ def test_paths_are_found_the_same_way_each_time(etype: object, in_place: bool) -
 
 def _array(name: str, ndim: int = 1) -> SymbolicArray:
     etype = SPEC.element_type("float32")
-    run = Run(Language(etype), Fork((), samples_of(etype)))
+    run = SymbolicRun(Language(etype), Fork((), samples_of(etype)))
     return SymbolicArray(run, Memory(run.input("x", run.samples.x)), np.dtype(name), ndim)
 
 

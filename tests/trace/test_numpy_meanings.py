@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.trace.evaluate_table import Reading
+from sonnx_clip.trace.evaluate_table import PatternOrder
 from sonnx_clip.trace.numpy_meaning import table
 from tests.trace.numpy_table import (
     REAL,
@@ -139,10 +139,10 @@ def test_a_wrong_meaning_is_caught() -> None:
     assert wrong(table()["maximum"], readings("uint8"), given, got) == 2 * 128 * 128
 
 
-class _Ranked(Reading):
+class _Ranked(PatternOrder):
     """The order of 16-bit patterns, looked up in a table of ranks that `Reading` itself gives."""
 
-    def __init__(self, how: Reading) -> None:
+    def __init__(self, how: PatternOrder) -> None:
         super().__init__(how.name, how.width, how.top)
         every = np.arange(1 << 16, dtype=np.uint64)
         high, low = how._keys(every)

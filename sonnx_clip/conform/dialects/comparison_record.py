@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from sonnx_clip.conform.dialects.explanations import Kind
+from sonnx_clip.conform.dialects.explanations import ExplanationKind
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.paths import repo_file
@@ -33,7 +33,7 @@ FOLDER = "dialects"
 """Where in the build folder records are."""
 
 
-class Witness(Stored):
+class AnswerNotAllowed(Stored):
     """One answer that the dialect does not allow: bits, and the same as numbers in `shown`.
 
     `min` and `max` are as they are given, in the bits of `bound_type`; None where one is missing. `got` is
@@ -70,10 +70,10 @@ class Group(Stored):
     """
 
     id: str
-    kind: Kind
+    kind: ExplanationKind
     words: str
     places: tuple[Place, ...]
-    witness: Witness
+    witness: AnswerNotAllowed
     obligations: tuple[str, ...]
     fits_too: tuple[str, ...] = ()
 
@@ -125,7 +125,7 @@ class Cell(Stored):
         return "allowed" if self.allowed else "payload" if self.payload else "agrees"
 
 
-class Record(Stored):
+class ComparisonRecord(Stored):
     """A run of one runtime. `complete` says that every operator set and element type was asked about.
 
     `kept` is when it was made, if it was taken over from an earlier run under the same conditions.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.conform.dialects.comparison_record import Cell, Place, Record, State
+    from sonnx_clip.conform.dialects.comparison_record import Cell, ComparisonRecord, Place, State
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """Operator sets in which a form has the same outcome in every element type.
 
     Args:
@@ -29,14 +29,14 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ComparisonTable:
     """The rows, and the element types of their states."""
 
     types: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
 
 
-def table_of(record: Record, order: Iterable[str]) -> Table:
+def table_of(record: ComparisonRecord, order: Iterable[str]) -> ComparisonTable:
     """The table of a record.
 
     Args:
@@ -47,20 +47,20 @@ def table_of(record: Record, order: Iterable[str]) -> Table:
     types = tuple(id_ for id_ in order if id_ in met)
     cells = {(cell.opset, cell.form, cell.type): cell for cell in record.cells}
     by_opset = {opset: _outcome(record, cells, opset, types) for opset in _opsets(record)}
-    rows: list[Row] = []
+    rows: list[ComparisonRow] = []
     for opsets in _runs(by_opset):
         dialect, outcome = by_opset[opsets[0]]
         for form, states in outcome.items():
-            rows.append(Row(ranges(opsets), dialect, form, states))
-    return Table(types, tuple(rows))
+            rows.append(ComparisonRow(ranges(opsets), dialect, form, states))
+    return ComparisonTable(types, tuple(rows))
 
 
-def _opsets(record: Record) -> list[int]:
+def _opsets(record: ComparisonRecord) -> list[int]:
     return sorted({cell.opset for cell in record.cells})
 
 
 def _outcome(
-    record: Record, cells: dict[tuple[int, str, str], Cell], opset: int, types: Sequence[str]
+    record: ComparisonRecord, cells: dict[tuple[int, str, str], Cell], opset: int, types: Sequence[str]
 ) -> tuple[str, dict[str, tuple[State | None, ...]]]:
     here = [cell for cell in record.cells if cell.opset == opset]
     found = {}

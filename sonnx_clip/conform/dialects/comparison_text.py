@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from sonnx_clip.conform.dialects.comparison_record import Group, Record, State
+    from sonnx_clip.conform.dialects.comparison_record import ComparisonRecord, Group, State
 
 NOT_DIRECTML = (
     "DirectML was not run: it needs Windows and a Direct3D 12 device. Its dialects are judged against their"
@@ -32,7 +32,7 @@ _STYLES: dict[State, str] = {
 _NAMED = 4  # obligations that a line names
 
 
-def print_record(record: Record, console: Console) -> None:
+def print_record(record: ComparisonRecord, console: Console) -> None:
     """Print a record."""
     console.print(f"[bold]{record.runtime_version}[/]: operator sets and bounds given, by element type")
     console.print(_table(record))
@@ -46,7 +46,7 @@ def print_record(record: Record, console: Console) -> None:
     console.print(summary(record), soft_wrap=True, highlight=False, markup=False)
 
 
-def _table(record: Record) -> Printed:
+def _table(record: ComparisonRecord) -> Printed:
     found = table_of(record, [etype.id for etype in load_spec().element_types])
     printed = Printed(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("opset", "means", "bounds"):
@@ -59,7 +59,7 @@ def _table(record: Record) -> Printed:
     return printed
 
 
-def refusals(record: Record) -> Iterator[str]:
+def refusals(record: ComparisonRecord) -> Iterator[str]:
     """Each thing that a runtime says when it refuses a whole form, once, with where it says it."""
     places: dict[str, dict[str, set[int]]] = {}
     for cell in record.cells:
@@ -70,7 +70,7 @@ def refusals(record: Record) -> Iterator[str]:
         yield f"refused {told}: {words}"
 
 
-def crashes(record: Record) -> Iterator[str]:
+def crashes(record: ComparisonRecord) -> Iterator[str]:
     """Where the runtime died, and how."""
     for cell in record.cells:
         if cell.crashed:
@@ -116,7 +116,7 @@ def _line(words: str | None) -> str:
     return " ".join((words or "").split())
 
 
-def summary(record: Record) -> str:
+def summary(record: ComparisonRecord) -> str:
     """The last line: what was compared, and how it came out."""
     states = Counter(cell.state for cell in record.cells)
     counts = ", ".join(f"{states[state]:,} {state}" for state in STATES if states[state])

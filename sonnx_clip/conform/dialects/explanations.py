@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
 
-Kind: TypeAlias = Literal["reading", "missing bound", "other type", "other order", "refusal", "unexplained"]
+ExplanationKind: TypeAlias = Literal[
+    "reading", "missing bound", "other type", "other order", "refusal", "unexplained"
+]
 
 NARROW = ("float16", "bfloat16")
 
@@ -44,7 +46,7 @@ class Rule:
     """
 
     id: str
-    kind: Kind
+    kind: ExplanationKind
     words: str
     goals: tuple[str, ...]
 

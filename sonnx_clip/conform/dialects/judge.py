@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.calls import Answer
     from sonnx_clip.conform.dialects.asked import Asked
-    from sonnx_clip.conform.dialects.comparison_record import Witness
+    from sonnx_clip.conform.dialects.comparison_record import AnswerNotAllowed
     from sonnx_clip.conform.dialects.explanations import Explanation
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.spec import Spec
@@ -43,7 +43,7 @@ class Part:
 
     rule: Rule
     count: int
-    witness: Witness
+    witness: AnswerNotAllowed
 
 
 @dataclass(frozen=True)

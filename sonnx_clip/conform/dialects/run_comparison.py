@@ -13,7 +13,7 @@ import onnx
 import sonnx_clip
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.dialects.asked import questions
-from sonnx_clip.conform.dialects.comparison_record import Cell, Record, oracle_digest
+from sonnx_clip.conform.dialects.comparison_record import Cell, ComparisonRecord, oracle_digest
 from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
 from sonnx_clip.conform.dialects.groups import Groups
 from sonnx_clip.conform.dialects.judge import judge
@@ -45,7 +45,7 @@ def compare_dialects(
     limits: Limits = LIMITS,
     on_opset: Callable[[int], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
-) -> Record:
+) -> ComparisonRecord:
     """Compare a runtime with ONNX's dialects.
 
     Args:
@@ -82,7 +82,7 @@ def compare_dialects(
             cells.append(_compared(spec, caller, asked, groups))
     finally:
         caller.close()
-    return Record(
+    return ComparisonRecord(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
         spec_sha256=spec.digest,
         oracle_sha256=oracle_digest(),
@@ -106,7 +106,7 @@ class Stopped(Exception):  # noqa: N818 - nothing went wrong
 def kept_or_compared(
     runtime: str, opsets: Sequence[int], types: Sequence[str], *,
     kept: Path, again: bool, on_opset: Callable[[int], None], stopped: Callable[[], bool],
-) -> Record:  # fmt: skip
+) -> ComparisonRecord:  # fmt: skip
     """The record of an earlier run under the same conditions, if it is whole; else as `compare_dialects`.
 
     Args:
@@ -124,7 +124,7 @@ def kept_or_compared(
     found = None if again else keeper.take(*name)
     if found is not None:
         with suppress(ValueError):
-            return Record.model_validate_json(found.text).model_copy(update={"kept": found.made})
+            return ComparisonRecord.model_validate_json(found.text).model_copy(update={"kept": found.made})
     record = compare_dialects(runtime, opsets, types, on_opset=on_opset, stopped=stopped)
     if not any(cell.crashed for cell in record.cells):  # that may be the machine's fault
         keeper.keep(record.model_dump_json(), *name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.dialects.comparison_record import Witness
+from sonnx_clip.conform.dialects.comparison_record import AnswerNotAllowed
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
 from sonnx_clip.language.show import show
 from sonnx_clip.spec import load_spec
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.dtypes import Array
 
 
-def witness(asked: Asked, rows: Array, got: Array, where: Array) -> Witness:
+def witness(asked: Asked, rows: Array, got: Array, where: Array) -> AnswerNotAllowed:
     """The first answer of some.
 
     Args:
@@ -41,7 +41,7 @@ def witness(asked: Asked, rows: Array, got: Array, where: Array) -> Witness:
     )
 
 
-def failure_witness(asked: Asked, call: int, words: str) -> Witness:
+def failure_witness(asked: Asked, call: int, words: str) -> AnswerNotAllowed:
     """A call without a result."""
     return _made(asked, call, f"{_bounds_shown(asked, call)}: no result", words=words)
 
@@ -49,13 +49,13 @@ def failure_witness(asked: Asked, call: int, words: str) -> Witness:
 def _made(
     asked: Asked, call: int, shown: str, *,
     x: str | None = None, got: str | None = None, due: str | None = None, words: str | None = None,
-) -> Witness:  # fmt: skip
+) -> AnswerNotAllowed:  # fmt: skip
     kind = _bound_type(asked)
     lower, upper = (
         hex_bits(pattern, kind) if pattern is not None else None
         for pattern in (_given(asked, call, name) for name in ("min", "max"))
     )
-    return Witness(
+    return AnswerNotAllowed(
         opset=asked.opset, type=asked.etype.id, form=asked.form.id, bound_type=kind,
         x=x, min=lower, max=upper, got=got, due=due, shown=shown, words=words,
     )  # fmt: skip
