@@ -53,12 +53,10 @@ def test_a_module_begins_and_ends_where_its_words_do() -> None:
 
 
 def test_an_element_type_by_another_name_is_not_that_of_the_title(bench: Workbench) -> None:
-    theory = (
-        "module A\n  use elements.Real as R\n  (** All is well. *)\n  goal a [@shows:monotone] : true\nend\n"
-    )
-    (bench.root / "why3/more.mlw").write_text(theory)
+    goal = "  (** All is well. *)\n  goal a [@shows:monotone] : true\n\nend\n"
+    (bench.root / "why3/more.mlw").write_text(f"module A\n  use elements.Real as R\n{goal}")
     (found,) = (o for o in written_obligations(IDS) if o.subject == "more")
-    assert (found.title, found.statement) == ("all is well", "true end")
+    assert (found.title, found.statement) == ("all is well", "true")
 
 
 def test_all_goals_of_the_hand_written_theories() -> None:
