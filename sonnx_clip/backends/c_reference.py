@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.backends.c_contracts import with_contracts
 from sonnx_clip.backends.extract import extract
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header, obligations_of, smoke
@@ -74,7 +75,7 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
     )
     for etype in types:
         head = f"/* {about.format(etype.id)} */\n\n{PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
-        files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + extracted[etype.id]
+        files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + with_contracts(extracted[etype.id], etype)
     return files
 
 

@@ -65,6 +65,7 @@ def _file(spec: Spec, etype: ElementType) -> str:
         "family": etype.family,
         "bits": _format(etype),
         "latitude": {entry.id: {"reason": entry.reason, "always": entry.always} for entry in spec.latitude},
+        "classes": {c.id: {"title": c.title, "matters": c.matters} for c in spec.classes_of(etype.family)},
     }
     lines = ",\n".join(f"    {json.dumps(vector)}" for vector in _vectors(spec, etype))
     return json.dumps(head, indent=2)[:-2] + f',\n  "vectors": [\n{lines}\n  ]\n}}\n'

@@ -28,6 +28,7 @@ def vectors_schema(spec: Spec) -> dict[str, Any]:
                 "family": {"enum": ["int", "float"]},
                 "bits": {"$ref": "#/$defs/format"},
                 "latitude": {"type": "object", "additionalProperties": {"$ref": "#/$defs/latitude"}},
+                "classes": {"type": "object", "additionalProperties": {"$ref": "#/$defs/class"}},
                 "vectors": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/vector"}},
             }
         ),
@@ -47,6 +48,7 @@ def vectors_schema(spec: Spec) -> dict[str, Any]:
                 optional=("exponent", "significand"),
             ),
             "latitude": _object({"reason": {"type": "string"}, "always": {"type": "boolean"}}),
+            "class": _object({"title": {"type": "string"}, "matters": {"type": "string"}}),
             "vector": _vector(spec),
             "acceptable": _acceptable(spec),
         },

@@ -17,6 +17,7 @@ from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.model_forms.form_words import dependences, form_lines, refusals
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.counts import counted
+from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -232,6 +233,9 @@ def _described(class_id: str, name: str, same: _Same) -> Iterator[str]:
     etype, _, first = same[0]
     counts = ", ".join(f"{one.type} {_number(c, name):,}/{_asked(c):,}" for one, c, _ in same)
     yield f"[{style}]{name}[/] [bold]{class_id}[/]: {counts}"
+    klass = next((c for c in load_spec().classes if c.id == class_id), None)
+    if klass is not None:
+        yield f"    {escape(klass.title)}: {escape(klass.matters)}"
     yield f"    {etype.type}, {first.layout}: {escape(first.shown)}"
     why = first.words or first.explanation
     if why:

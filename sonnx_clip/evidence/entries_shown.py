@@ -145,9 +145,12 @@ def _example_text(entry: Example) -> str:
 def _classes(found: Materials) -> Iterator[Entry]:
     for entry in found.spec.classes:
         yield _entry(
-            found, "classes", entry, title=f"Class {entry.id} of the case {entry.case}",
+            found, "classes", entry, title=f"Class {entry.id}: {entry.title}",
             statement=f"{entry.case} and {unparse(entry.when)}", role="cell for coverage",
-            facts=(("case", entry.case), ("beyond its case", unparse(entry.when))),
+            facts=(
+                ("case", entry.case), ("beyond its case", unparse(entry.when)),
+                ("why it matters", entry.matters),
+            ),
             speaks=_of_class(entry.id), classes=(entry.id,), families=entry.families,
         )  # fmt: skip
 

@@ -99,6 +99,7 @@ class TripleExplanation(Stored):
     case_title: str
     case_when: str
     class_id: str
+    class_title: str
     class_when: str
     result: Number
     result_is: str
@@ -138,6 +139,7 @@ def explain(
         case_title=case.title,
         case_when=unparse(case.when),
         class_id=klass.id,
+        class_title=klass.title,
         class_when=unparse(klass.when),
         result=_number(due, etype),
         result_is=case.result,
@@ -249,7 +251,7 @@ def explanation_text(told: TripleExplanation, *, every: bool = False, width: int
         *(f"  {name:<7} {_forms(number)}" for name, number in _operands(told)),
         f"  result  {_forms(told.result)}  (it is {told.result_is}, bit for bit)",
         f"  case    {told.case}: {told.case_title}; {told.case_when}",
-        f"  class   {told.class_id}: {told.class_when}",
+        f"  class   {told.class_id}: {told.class_title}; {told.class_when}",
         f"  source  {told.quote}",
         *(f"  also acceptable: {_answer(one)} ({one.latitude}): {one.reason}" for one in told.acceptable),
         "  answers of the readings, and whether they are those of the cases",

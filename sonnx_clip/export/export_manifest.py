@@ -70,6 +70,8 @@ def manifest(
         "classes": [
             {
                 "id": c.id,
+                "title": c.title,
+                "matters": c.matters,
                 "case": c.case,
                 "when": unparse(c.when),
                 "example": {"X": c.inhabited_by.X, "min": c.inhabited_by.L, "max": c.inhabited_by.M},

@@ -236,14 +236,18 @@ _C_SPOTS = (
     (re.compile(r"(?<=, )min, max(?=\))"), ("max, min", "min, min")),
     (re.compile(r"\b0x[0-9A-F]+\b"), ("+1", "-1")),
 )  # fmt: skip
+_C_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _INDEX = {"i = 0": ("i = 1",), "i = i + 1": ("i = i + 2",), "i < n": ("i + 1 < n",)}
 
 
 def of_c(source: str) -> Iterator[tuple[str, str]]:
     """Every mutant of a C kernel: what was changed, and the file's text."""
     begin = source.index("static inline")
+    told = [comment.span() for comment in _C_COMMENT.finditer(source)]
     for pattern, others in _C_SPOTS:
         for match in pattern.finditer(source, begin):
+            if any(first <= match.start() < end for first, end in told):
+                continue
             old = match[0]
             choices = _INDEX.get(old, others)
             for other in choices:

@@ -234,6 +234,8 @@ class ValueClass(Part):
     """A cell for coverage: the part `when` of a case, in some families."""
 
     id: Word
+    title: Annotated[Text, Field(description="What lies in it, in words.")]
+    matters: Annotated[Text, Field(description="What is returned there, and who returns something else.")]
     case: Annotated[Word, Field(description="An id of `cases`.")]
     families: Families
     when: Annotated[Condition, Field(description="What the class says beyond its case.")]

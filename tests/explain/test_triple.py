@@ -26,7 +26,7 @@ def test_a_nan_and_inverted_bounds():
     assert told.splitlines()[0] == "float32: clip(nan, 1, 0) = 0"
     assert "result  0  0x0p+0  0x00000000  (it is M, bit for bit)" in told
     assert "case    inverted: the bounds are inverted; M < L" in told
-    assert "class   inverted_nan: is_nan(X)" in told
+    assert "class   inverted_nan: NaN under inverted bounds; is_nan(X)" in told
     assert "also acceptable: any NaN (nan-inverted)" in told
     for id_ in ("cases_complete", "clip_is_cases", "inverted_nan_inhabited"):
         assert f"float32.{id_}: " in told

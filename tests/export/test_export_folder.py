@@ -54,7 +54,8 @@ FOREIGN: dict[str, Any] = {
     "a manifest that is no JSON": lambda out: (out / "manifest.json").write_text("{"),
     "a link for a file": lambda out: (
         (out / "int8.npz").unlink(),
-        (out / "int8.npz").symlink_to("/etc/hosts"),
+        (out.parent / "other.npz").write_bytes(b"other"),
+        (out / "int8.npz").symlink_to(out.parent / "other.npz"),
     ),
     "a pipe": lambda out: os.mkfifo(out / "pipe"),
 }
@@ -64,11 +65,18 @@ FOREIGN: dict[str, Any] = {
 def test_what_no_export_wrote_is_never_replaced(what: str, tmp_path: Path) -> None:
     export(tmp_path / "out")
     FOREIGN[what](tmp_path / "out")
-    before = {name: (tmp_path / "out" / name).lstat() for name in there(tmp_path / "out")}
+    before = {name: _state(tmp_path / "out" / name) for name in there(tmp_path / "out")}
     with pytest.raises(UserError, match="not as an export wrote it, and is not replaced"):
         export(tmp_path / "out")
-    assert {name: (tmp_path / "out" / name).lstat() for name in there(tmp_path / "out")} == before
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert {name: _state(tmp_path / "out" / name) for name in there(tmp_path / "out")} == before
+    assert {path.name for path in tmp_path.iterdir()} <= {"out", "other.npz"}
+    assert not (tmp_path / "other.npz").exists() or (tmp_path / "other.npz").read_bytes() == b"other"
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What a file is, but for when it was read."""
+    found = path.lstat()
+    return found.st_mode, found.st_ino, found.st_nlink, found.st_size, found.st_mtime_ns
 
 
 def test_a_folder_without_a_manifest_is_not_replaced(tmp_path: Path) -> None:
