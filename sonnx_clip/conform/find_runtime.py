@@ -128,9 +128,9 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
 
 def _require_function(found: object, where: str) -> None:
     """UserError unless something can be called with X, min and max."""
-    name, todo = where.rpartition(".")[2], "name a function that is called with (x, min, max)"
+    todo = "name a function that is called with (x, min, max)"
     if not callable(found):
-        raise UserError(f"{where}: {name} is no function", todo=todo)
+        raise UserError(f"{where}: {where.rpartition('.')[2]} is no function", todo=todo)
     try:
         inspect.signature(found).bind(None, None, None)
     except TypeError as error:
@@ -146,6 +146,10 @@ def _shipped_runtime(other: Shipped) -> Runtime:
     where = f"{other.module}.{other.attribute}"
     if not callable(found):
         raise TypeError(f"{where} is neither a function nor a Runtime")
+    try:
+        _require_function(found, where)
+    except UserError as error:  # not ours to mend: the package is named
+        raise TypeError(error.what) from None
     version = f"{other.name} of {other.package} {other.version}".strip()
     return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}(x, l, m)")
 

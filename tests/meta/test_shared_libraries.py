@@ -188,7 +188,7 @@ def test_a_mistake_in_the_file_is_told_with_its_place(library, tmp_path, text, w
         (("--so", "nowhere.so", "--abi", "clip.toml"), "nowhere.so: environment: "),
         (("--so", "nowhere.so", "--abi", "clip.toml"), "there is no such file"),
         (("--so", ".", "--abi", "clip.toml"), "it is no file"),
-        (("--so", "clip.toml", "--abi", "clip.toml"), "it cannot be loaded: "),
+        (("--so", "clip.toml", "--abi", "clip.toml"), "it is no library that this process can open: "),
         (("--so", "libplanted.so"), "--so LIBRARY needs --abi FILE"),
         (("--runtime", "numpy", "--abi", "clip.toml"), "--abi FILE needs --so LIBRARY"),
         (("--so", "libplanted.so", "--abi", "nowhere.toml"), "nowhere.toml: --abi cannot be read: No such"),

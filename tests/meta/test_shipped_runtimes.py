@@ -28,6 +28,10 @@ class Wrong:
 IMPORTS = "import fastclip.code"
 RUNTIME = Runtime("whole 9.1", lambda etype: clip, IMPORTS, lambda etype: "fastclip.code.clip(x, l, m)")
 answer = 42
+
+
+def of_two(x, l):
+    return x
 """
 POINTS = """
 [console_scripts]
@@ -43,6 +47,7 @@ raises = fastclip.raises:clip
 dies = fastclip.dies:clip
 nothing = fastclip.code:no_such
 number = fastclip.code:answer
+two = fastclip.code:of_two
 bad value = no module at all
 twice = fastclip.code:clip
 """
@@ -108,6 +113,7 @@ def test_a_wrong_one_violates_with_a_line_that_repeats_it(site):
         ("dies", "cannot be loaded: while it was imported: killed by SIGABRT"),
         ("nothing", "has no attribute 'no_such'"),
         ("number", "fastclip.code.answer is neither a function nor a Runtime"),
+        ("two", "fastclip.code.of_two cannot be called with (x, min, max): too many positional arguments"),
     ],
 )
 def test_a_broken_one_is_the_environment_with_its_package(site, name, words):

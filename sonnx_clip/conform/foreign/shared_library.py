@@ -55,7 +55,9 @@ class Library:
         try:
             self._loaded = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
         except OSError as error:
-            raise UserError(f"it cannot be loaded: {error}", path, "name a shared library") from None
+            raise UserError(
+                f"it is no library that this process can open: {error}", path, "name a shared library"
+            ) from None
         for etype, symbol in self.abi.symbols.items():
             if not hasattr(self._loaded, symbol):
                 text = Path(abi_path).read_text(encoding="utf-8")
