@@ -146,11 +146,8 @@ def _classes(found: Materials) -> Iterator[Entry]:
     for entry in found.spec.classes:
         yield _entry(
             found, "classes", entry, title=f"Class {entry.id}: {entry.title}",
-            statement=f"{entry.case} and {unparse(entry.when)}", role="cell for coverage",
-            facts=(
-                ("case", entry.case), ("beyond its case", unparse(entry.when)),
-                ("why it matters", entry.matters),
-            ),
+            statement=f"{entry.matters[0].upper()}{entry.matters[1:]}.", role="cell for coverage",
+            facts=(("case", entry.case), ("beyond its case", unparse(entry.when))),
             speaks=_of_class(entry.id), classes=(entry.id,), families=entry.families,
         )  # fmt: skip
 
