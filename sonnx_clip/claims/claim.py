@@ -59,6 +59,7 @@ Role: TypeAlias = Literal[
     "scales",  # ScaleBias
     "independent",  # a restriction can be broken alone
     "consistent",  # one node meets every restriction
+    "worded",  # a word in which restrictions are stated means the same to provers and evaluator
 ]
 """What a claim says of what it is about."""
 

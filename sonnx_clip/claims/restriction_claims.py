@@ -63,7 +63,6 @@ def _stated(r: Restriction) -> Expr:
 
 def _same_words(spec: Spec) -> Iterator[Claim]:
     """The words that restrictions are stated in mean the same to the provers and to the evaluator."""
-    of_word = {word: tuple(r.id for r in spec.restrictions if _speaks(r, word)) for word in DECLARED_WORDS}
     every = [(value(tensor, Kind.DECLARED), tensor) for tensor in _DECLARED]
     for word, holds in DECLARED_WORDS.items():
         if word == "same_type":
@@ -72,15 +71,20 @@ def _same_words(spec: Spec) -> Iterator[Claim]:
         else:
             told = [(call(word, a), holds(t)) for a, t in every]
         yield Claim(
-            SUBJECT, f"{word}_is_stated", "written", "equivalence", of_word[word],
+            SUBJECT, f"{word}_is_stated", "worded", "equivalence", speaking(spec, word),
             f"{word} of the YAML is the hand-written one, on tensors of every kind",
             all_of(*(said if true else negation(said) for said, true in told)),
         )  # fmt: skip
     yield Claim(
-        SUBJECT, "scalar_means_the_empty_shape", "written", "equivalence", of_word["is_scalar"],
+        SUBJECT, "scalar_means_the_empty_shape", "worded", "equivalence", speaking(spec, "is_scalar"),
         "of the declared shapes the empty one alone is that of a scalar",
         Written("forall t: description, s: dims. t.dims = Dims s -> (is_scalar (Present t) <-> s = NoMore)"),
     )  # fmt: skip
+
+
+def speaking(spec: Spec, word: str) -> tuple[str, ...]:
+    """The ids of the restrictions that are stated in a word."""
+    return tuple(r.id for r in spec.restrictions if _speaks(r, word))
 
 
 def _speaks(restriction: Restriction, word: str) -> bool:
