@@ -145,7 +145,7 @@ def _example_text(entry: Example) -> str:
 def _classes(found: Materials) -> Iterator[Entry]:
     for entry in found.spec.classes:
         yield _entry(
-            found, "classes", entry, title=f"Class {entry.id}: {entry.title}",
+            found, "classes", entry, title=f"{entry.title[0].upper()}{entry.title[1:]}",
             statement=f"{entry.matters[0].upper()}{entry.matters[1:]}.", role="cell for coverage",
             facts=(("case", entry.case), ("beyond its case", unparse(entry.when))),
             speaks=_of_class(entry.id), classes=(entry.id,), families=entry.families,
