@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.claims.case_claims import case_claims
 from sonnx_clip.claims.property_claims import property_claims
+from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec.header import header_lines
 
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 PATH = "generated/profile.json"
 _RESTS_ON = (
     "prose_agrees", "prose_is_complete",
-    "widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound",
+    "widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound", "C1", "C3",
 )  # fmt: skip
-"""The properties on which `normalise` rests."""
+"""The properties and constraints on which `normalise` rests, beside the cases."""
 
 
 def render_profile(spec: Spec) -> dict[str, str]:
@@ -51,9 +53,11 @@ def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:
         for name in ("lowest", "highest")
     }
     shown: dict[str, dict[str, str]] = {name: {} for name in _RESTS_ON}
-    for claim in property_claims(spec, etype):
-        if claim.shows[0] in shown and claim.role in ("holds", "refuted", "repaired"):
+    for claim in (*property_claims(spec, etype), *constraint_claims(spec, etype)):
+        is_extra = claim.role == "holds" and claim.name != claim.shows[0]
+        if claim.shows[0] in shown and claim.role in ("holds", "refuted", "repaired") and not is_extra:
             shown[claim.shows[0]][claim.role] = claim.id
+    shown["cases"] = {c.role: c.id for c in case_claims(spec, etype) if c.role == "written"}
     return {
         "id": etype.id, "onnx": etype.onnx, "sonnx": etype.sonnx, "family": etype.family, **limits,
         "theorems": shown,

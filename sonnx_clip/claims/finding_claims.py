@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Binder, Claim
 from sonnx_clip.claims.tensor_claims import ALL_TENSORS, of_tensors
 from sonnx_clip.language.tree import Kind
@@ -25,6 +26,11 @@ def finding_claims(spec: Spec, etype: ElementType, *, tensors: bool) -> Iterator
         for part in finding.theorems:
             if part.tensors == tensors and etype in types_of_claim(spec, part):
                 yield _claim(etype, finding, part)
+
+
+def obligations_of_theorem(spec: Spec, finding: SourceFinding, part: Theorem) -> tuple[str, ...]:
+    """The ids of the obligations that show a theorem of a finding, one for each element type."""
+    return tuple(named.of(etype.id, finding.goal(part)) for etype in types_of_claim(spec, part))
 
 
 def _claim(etype: ElementType, finding: SourceFinding, part: Theorem) -> Claim:

@@ -63,7 +63,7 @@ def _one(editor: Editor, place: int, x: Argument, bound: Argument, in_place: set
             f"the node reads {quoted(_reshape(editor, place, bound.role, bound.name))} now, its Reshape to []"
         )
     etype = profile_type(one_type(x))
-    theorems = (f"{etype.id}.C1", f"{etype.id}.clip_is_cases") if etype else ()
+    theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
     why = "the one entry keeps its bits, and Y has the shape of X whatever that of the bound is"
     return did("bound_made_scalar", f"{title}: {how}", why, theorems)
 

@@ -126,7 +126,9 @@ def _declare(by_path: dict[str, _Places], node: ClipNode, tensor: Argument, name
     shape = f" {show_dims(dims)}" if new_dims and dims is not None else ""
     etype = profile_type(element_type)
     theorems = (
-        (f"{etype.id}.C1", f"{etype.id}.C3") if etype and etype.id != "real" and tensor.role == "Y" else ()
+        (etype.shown_by("C1", "holds"), etype.shown_by("C3", "holds"))
+        if etype and etype.id != "real" and tensor.role == "Y"
+        else ()
     )
     what = f"{tensor.role} {quoted(name)} is declared as {element_type}{shape} now"
     return did("shape_declared", what, "found by onnx's shape inference; it changes no value", theorems)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.spec.findings import SourceFinding, Theorem
+    from sonnx_clip.spec.findings import Theorem
     from sonnx_clip.spec.model import Spec
 
 
@@ -48,8 +48,3 @@ def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
     """The element types that a theorem of a finding speaks of, in the order of the file."""
     families, types = part.families or (), part.types or ()
     return tuple(etype for etype in spec.element_types if etype.family in families or etype.id in types)
-
-
-def obligations_of_theorem(spec: Spec, finding: SourceFinding, part: Theorem) -> tuple[str, ...]:
-    """The ids of the obligations that show a theorem of a finding, one for each element type."""
-    return tuple(f"{etype.id}.{finding.goal(part)}" for etype in types_of_claim(spec, part))
