@@ -26,7 +26,7 @@ from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.tensors import TensorValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
@@ -131,34 +131,38 @@ def _tensors(etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, Any]
     return {name: TensorValue(etype.id, shapes.get(name, ()), (of,)) for name, of in numbers.items()}
 
 
-def false_claims(spec: Spec, etype: ElementType) -> Iterator[tuple[Claim, dict[str, Value]]]:
-    """The claims of an element type that are false, each with values for which it is."""
+def false_claims(
+    spec: Spec, etype: ElementType, asked: Collection[str] = ()
+) -> Iterator[tuple[Claim, dict[str, Value]]]:
+    """The claims of an element type that are false, each with values for which it is.
+
+    Args:
+        spec: the specification.
+        etype: the element type.
+        asked: the names of claims that were asked of another type.
+    """
     for claim in claims_of(spec, etype.id):
-        if is_evaluated(claim):
+        if claim.name not in asked and is_evaluated(claim):
             numbers = counterexample(spec, etype, claim)
             if numbers is not None:
                 yield claim, numbers
 
 
 def check_claims(spec: Spec) -> None:
-    """Raise the UserError for the first claim that is false for some samples; one type of a kind is asked."""
-    for etype in _one_of_a_kind(spec):
-        for claim, numbers in false_claims(spec, etype):
+    """Raise the UserError for the first claim that is false for some samples.
+
+    Each is asked of the first type of a kind that has it; a kind is a family, signed or unsigned.
+    """
+    asked: dict[object, set[str]] = {}
+    for etype in spec.element_types:
+        of_kind = asked.setdefault((etype.family, getattr(etype.bits, "signed", None)), set())
+        for claim, numbers in false_claims(spec, etype, of_kind):
             at = {**{name: _of(spec, etype, expr) for name, expr in claim.witness.items()}, **numbers}
             told = ", ".join(f"{name} = {_shown(spec, etype, name, of)}" for name, of in at.items())
             what = f"`{claim.id}` is false{f' for {told}' if told else ''}: {claim.title}"
             todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"
             raise UserError(what, _place(spec, claim), todo)
-
-
-def _one_of_a_kind(spec: Spec) -> Iterator[ElementType]:
-    """The first element type of each family, signed and unsigned."""
-    seen = set()
-    for etype in spec.element_types:
-        kind = etype.family, getattr(etype.bits, "signed", None)
-        if kind not in seen:
-            seen.add(kind)
-            yield etype
+        of_kind |= {claim.name for claim in claims_of(spec, etype.id)}
 
 
 def _place(spec: Spec, claim: Claim) -> str:

@@ -22,12 +22,18 @@ def _no_number(value: object) -> object:
     raise ValueError(f"a text is expected, `{value}` is a number: put it in quotes")
 
 
+def _no_blank(value: object) -> object:
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("a text is expected, this one is empty: write what people are to read here")
+    return value
+
+
 def _plain_integer(value: object) -> object:
     return int(value) if isinstance(value, Scalar) and value.isdecimal() else value
 
 
 _PLAIN = BeforeValidator(_no_number)
-Text: TypeAlias = Annotated[str, StringConstraints(min_length=1), _PLAIN]
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1), _PLAIN, BeforeValidator(_no_blank)]
 WHOLE = BeforeValidator(_plain_integer)
 """Reads the text of a whole number; in an annotation it stands last, so that limits reach the schema."""
 Integer: TypeAlias = Annotated[int, Field(strict=True), WHOLE]

@@ -42,6 +42,22 @@ def test_no_claim_holds_with_its_negation(id_: str) -> None:
     assert tried > 150
 
 
+def test_a_claim_that_the_first_type_of_a_kind_has_not_is_asked_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planted: the example is said of float32, and float16 is the first type of floats."""
+    name = "example_onnx_default_min"
+    assert all(claim.name != name for claim in claims_of(SPEC, "float16"))
+    wrong = [
+        replace(c, conclusion=negation(group(c.conclusion))) if c.name == name else c
+        for c in claims_of(SPEC, "float32")
+        if not isinstance(c.conclusion, Written)
+    ]
+    monkeypatch.setitem(SPEC.memo[("claims", "")], "float32", tuple(wrong))
+    with pytest.raises(UserError, match=f"`float32.{name}` is false for X = "):
+        check_claims(SPEC)
+
+
 TOLD = {bug.name: bug for bug in ALL if bug.file == YAML and not bug.loader}
 
 
