@@ -21,7 +21,7 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
     """Assert that a result is the clip of `x`, to the bit, or what the latitude accepts for it.
 
     Args:
-        x: array of any shape and of one of the 12 element types.
+        x: array of any shape and of one of the 12 element types, as it was before the call.
         min: array of shape () or NumPy scalar of that type.
         max: likewise.
         result: what an implementation returned.
@@ -31,7 +31,8 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
     Raises:
         AssertionError: the result is no array (of shape (), a NumPy scalar is one), has another shape (C1) or
             type (C3) than `x`, or a wrong entry; the text names the first of these, its class, and how many
-            there are.
+            there are. Or it lies in the memory of an operand that can be written to: an operand that was
+            changed says nothing of the result.
         RestrictionError: `x`, `min` and `max` are no operands of Clip.
     """
     due = clip(x, min, max)
@@ -42,6 +43,12 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
         raise AssertionError(f"C1: the shape of the result is {got.shape}, that of x is {due.shape}")
     if got.dtype != due.dtype:
         raise AssertionError(f"C3: the element type of the result is {got.dtype}, that of x is {due.dtype}")
+    for name, operand in (("x", x), ("min", min), ("max", max)):
+        if isinstance(operand, np.ndarray) and operand.flags.writeable and np.may_share_memory(got, operand):
+            raise AssertionError(
+                f"the result lies in the memory of {name}, which may have been changed:"
+                f" give assert_clip a copy of {name} that was made before the call"
+            )
     etype = load_spec().element_type(due.dtype.name)
     entries, results, expected = (_bits(part, etype) for part in (np.asarray(x), got, due))
     low, high = _bits(np.asarray(min), etype), _bits(np.asarray(max), etype)

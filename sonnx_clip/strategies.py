@@ -42,7 +42,10 @@ def _tied(pattern: int, name: str) -> list[int]:
 
 
 def _values(patterns: Any, name: str) -> Array:
-    return np.array(patterns, bits_type(name)).view(numpy_type(name))
+    """Read-only: who changed an operand would have the result judged by what it made of it."""
+    values = np.array(patterns, bits_type(name)).view(numpy_type(name))
+    values.flags.writeable = False
+    return values
 
 
 def _name(dtype: DType) -> str:
@@ -55,7 +58,7 @@ def _name(dtype: DType) -> str:
 
 
 def triples(dtype: DType) -> st.SearchStrategy[tuple[Array, Array, Array]]:
-    """Draw (x, min, max): three arrays of shape () and of one element type.
+    """Draw (x, min, max): three read-only arrays of shape () and of one element type.
 
     Args:
         dtype: an element type of the profile, by name (``"bfloat16"``), as a dtype or as a scalar type.
@@ -69,7 +72,7 @@ def triples(dtype: DType) -> st.SearchStrategy[tuple[Array, Array, Array]]:
 
 
 def arrays_and_bounds(dtype: DType, *, max_size: int = 16) -> st.SearchStrategy[tuple[Array, Array, Array]]:
-    """Draw (x, min, max): an array of shape (n,), n <= max_size, and two bounds of shape ().
+    """Draw (x, min, max): an array of shape (n,), n <= max_size, and two bounds of shape (), all read-only.
 
     Bounds are often equal, and entries of `x` often equal a bound, zeros of either sign among them: ties are
     where implementations differ.
@@ -86,8 +89,8 @@ def arrays_and_bounds(dtype: DType, *, max_size: int = 16) -> st.SearchStrategy[
     def with_bounds(bounds: tuple[int, int]) -> st.SearchStrategy[tuple[Array, Array, Array]]:
         ties = [tied for bound in bounds for tied in _tied(bound, name)]
         entries = st.lists(st.one_of(_patterns(name), st.sampled_from(ties)), max_size=max_size)
-        lower, upper = (_values(bound, name) for bound in bounds)
-        return entries.map(lambda drawn: (_values(drawn, name), lower.copy(), upper.copy()))
+        low, high = bounds
+        return entries.map(lambda drawn: (_values(drawn, name), _values(low, name), _values(high, name)))
 
     bound = st.one_of(_patterns(name), st.sampled_from(_tied(0, name)))  # as of ReLU
     equal = bound.flatmap(lambda one: st.sampled_from(_tied(one, name)).map(lambda other: (one, other)))

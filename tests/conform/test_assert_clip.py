@@ -76,6 +76,37 @@ def test_the_message_of_the_page() -> None:
     assert f"    {caught.value}\n" in PAGE
 
 
+def _overwrites(x: Any, low: Any, high: Any) -> Any:
+    """Wrong for nearly all numbers; whoever asks afterwards what the clip of `x` is takes it for right."""
+    x[...] = min(low, high)
+    return x
+
+
+@pytest.mark.parametrize("strategy", [strategies.triples, strategies.arrays_and_bounds])
+def test_what_is_drawn_cannot_be_overwritten(strategy: Any) -> None:
+    @settings(derandomize=True, database=None, max_examples=10)
+    @given(strategy("int16"))
+    def test(operands: Any) -> None:
+        assert not any(part.flags.writeable for part in operands)
+        assert_clip(*operands, _overwrites(*operands))
+
+    with pytest.raises(ValueError, match="read-only"):
+        test()
+
+
+def test_a_result_in_the_memory_of_an_operand_is_refused() -> None:
+    x, low, high = np.array([1, 5, 9], np.int16), np.array(2, np.int16), np.array(7, np.int16)
+    before = x.copy()
+    with pytest.raises(AssertionError, match="the memory of x, which may have been changed"):
+        assert_clip(x, low, high, _overwrites(x, low, high))
+    with pytest.raises(AssertionError, match=r"clip\(5, 2, 7\) is 2"):
+        assert_clip(before, low, high, x)
+    with pytest.raises(AssertionError, match="the memory of min"):
+        assert_clip(low.copy(), low, high, low)
+    before.flags.writeable = False
+    assert_clip(before, np.int16(0), np.int16(9), before)
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0), (2, 3)])
 def test_any_shape(shape: tuple[int, ...]) -> None:
     x = np.full(shape, 3, np.int16)
@@ -87,7 +118,7 @@ def test_any_shape(shape: tuple[int, ...]) -> None:
     if x.size:
         where = r"entry \(\)" if shape == () else r"entry\[0\]\[0\]"
         with pytest.raises(AssertionError, match=f"int16, {where}: .* {x.size} of {x.size} wrong"):
-            assert_clip(x, np.int16(0), np.int16(2), x)
+            assert_clip(x, np.int16(0), np.int16(2), x.copy())
 
 
 def test_a_scalar_of_numpy_is_an_array_of_shape_0_and_a_list_is_none() -> None:
