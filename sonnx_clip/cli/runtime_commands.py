@@ -60,6 +60,14 @@ def check(
             " a function of the model's inputs.",
         ),
     ] = None,
+    onnx_cmd: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND",
+            help="Instead: a program that runs a model, such as './run {model} {in} {out}': a file, a folder"
+            " of input_0.pb and so on, one for output_0.pb. Each call starts it, so few are made.",
+        ),
+    ] = None,
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
     format: Annotated[
@@ -104,6 +112,8 @@ def check(
 
     What opens models, in their forms: sonnx-clip check --onnx ./mine.py:open
 
+    A program that runs one: sonnx-clip check --onnx-cmd './run {model} {in} {out}'
+
     For a server of CI: sonnx-clip check --runtime onnxruntime --format junit -o clip.xml
     """
     from sonnx_clip.cli.check_command import check_runtime
@@ -111,7 +121,9 @@ def check(
 
     status = check_runtime(
         runtime_of(
-            Given(runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi, onnx)
+            Given(
+                runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi, onnx, onnx_cmd
+            )
         ),
         dtype or [],
         policy.value,

@@ -9,6 +9,9 @@ from __future__ import annotations
 import json
 import mmap
 import pickle
+import secrets
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +35,7 @@ class Board:
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _HEAD + _REQUEST + _LOG + _BITS)
         self._head = np.frombuffer(self._memory, np.int64, 6)
+        self._token = secrets.token_hex(8)
 
     @property
     def state(self) -> int:
@@ -68,6 +72,11 @@ class Board:
     def ask_one_by_one(self) -> None:
         """Say so; it holds for later processes of the runtime, too."""
         self._head[5] = 1
+
+    @property
+    def folder(self) -> Path:
+        """Where the process of the runtime may keep files: it makes this folder, the guardian removes it."""
+        return Path(tempfile.gettempdir()) / f"sonnx-clip-{self._token}"
 
     def say(self, words: str) -> None:
         """Note what the process of the runtime waits for, or why it ends: see `last_words`."""

@@ -5,7 +5,7 @@ reach every class; in all types every triple of special values in every layout, 
 every length from 2 to 130 and of some beyond, and calls of 65,537 entries. So a runtime that is wrong at a
 single unusual X of 32 or 64 bits, at an unusual pair of bounds of 16 bits or more, at a single long length,
 or only after very many calls can conform here: no sample finds every such mistake, and the verdict is on
-what was compared.
+what was compared. A runtime that starts a program for each call is asked few of them, see `few_calls`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.find_runtime import module_of
+from sonnx_clip.conform.foreign.few_calls import few_calls
 from sonnx_clip.conform.foreign.reach import STRIDED, reaching
 from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.limits import LIMITS, Limits
@@ -236,7 +237,7 @@ def _judge(
             tally = Tally(etype, policy, Describer(etype, session))
             stopped = _count_all(session, tally, etype)
             unasked = () if worker.strides else (STRIDED,)
-            more = {"unasked": unasked, "longest": worker.entries}
+            more = {"unasked": unasked, "longest": worker.entries, "few": worker.few}
             report = tally.report(stopped).model_copy(update=more)
         else:
             report = refused
@@ -258,7 +259,8 @@ def _count_all(session: Session, tally: Tally, etype: ElementType) -> tuple[Verd
     """Make all calls, and count what they give; why it ended early, if it did."""
     worker = session.worker
     try:
-        for request, table in reaching(plan(etype), strides=worker.strides, entries=worker.entries):
+        calls = few_calls(etype) if worker.few else plan(etype)
+        for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
             if tally.refuses(request):
                 for piece in session.ask(*sample(request, table, _SAMPLE)):
                     tally.add(*piece)

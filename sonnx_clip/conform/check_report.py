@@ -132,7 +132,8 @@ class TypeReport(Stored):
 
     `refused_layouts` are the words with which it refuses a whole layout, `remarks` what was noticed beside
     the results, `calls` how many were made, `unasked` what the runtime cannot be asked,
-    `longest` the most entries that it takes, None where there is no limit. `readings` is None where no
+    `longest` the most entries that it takes, None where there is no limit, `few` whether few calls were
+    made since each started a program. `readings` is None where no
     answers were compared, and in reports of older versions. `forms` are the forms of a model that were
     judged, None of a runtime that opens no models: the verdict of a class takes those of the forms into
     account, all counts are without them.
@@ -148,6 +149,7 @@ class TypeReport(Stored):
     calls: int = 0
     unasked: tuple[str, ...] = ()
     longest: int | None = None
+    few: bool = False
     classes: tuple[ClassReport, ...]
     readings: ReadingMatch | None = None
     forms: tuple[FormReport, ...] | None = None

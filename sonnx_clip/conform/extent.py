@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
+from sonnx_clip.conform.foreign.few_calls import FEW_LENGTHS, FEW_OF_A_SHAPE
 from sonnx_clip.conform.model_forms.axes import every_value
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
 def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
     """What was compared in some element types, and what is not seen by it, each as a sentence."""
     bits = {re.sub("[a-z]", "", one.type) for one in types}
+    if any(one.few for one in types):
+        return _scope_of_few(types, bits)
     unasked = dict.fromkeys(words for one in types for words in one.unasked)
     layouts = "every shape" if unasked else "every layout"
     parts = [f"every triple of special values in {layouts}", "random triples"]
@@ -45,6 +48,26 @@ def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
             unseen += ["what three traits of a form of a model bring about together"]
     else:
         unseen += ["other forms of a model, other threads, other processors"]
+    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+
+
+def _scope_of_few(types: Sequence[TypeReport], bits: set[str]) -> tuple[str, str]:
+    """The same of a runtime that was asked few calls, since each started a program."""
+    every = f"every X of types of 8 and 16 bits, else every special value and more up to {LONG:,}"
+    lengths = ", ".join(map(str, FEW_LENGTHS))
+    parts = [f"{every}, in one call under each chosen pair of bounds (they reach every class)"]
+    parts += [f"{FEW_OF_A_SHAPE} calls of every shape", f"one call of each of the lengths {lengths}"]
+    unseen = ["any other pair of bounds, or value beside these bounds", "any other length"]
+    unseen += ["one unusual X"] if bits & {"32", "64"} else []
+    unseen += dict.fromkeys(words for one in types for words in one.unasked)
+    unseen += ["what a process does in its second call: each call had a process of its own"]
+    unseen += ["what it writes or reads past its memory, unless it dies of it"]
+    unseen += ["models of more nodes", "other threads, other processors"]
+    forms = max((one.served_forms for one in types), key=len, default=())
+    if forms:
+        every = every_value([found.form for found in forms])
+        parts += [f"{len(forms)} forms of a model under fewer of these pairs ({every})"]
+        unseen += ["what three traits of a form of a model bring about together"]
     return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
 
 

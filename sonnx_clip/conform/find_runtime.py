@@ -3,7 +3,8 @@
 A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
 NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
 `sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames,
-and ``so[clip.toml]:./libclip.so`` for C functions, and ``onnx:module:open`` for what opens models;
+and ``so[clip.toml]:./libclip.so`` for C functions, and ``onnx:module:open`` for what opens models,
+and ``onnx-cmd:run {model} {in} {out}`` for a program that runs one;
 and those that other packages ship, as entry points of the group ``"sonnx_clip.runtimes"``.
 """
 
@@ -14,6 +15,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.foreign.runtime_names import (
+    command_name,
     file_name,
     library_name,
     opener_name,
@@ -45,6 +47,8 @@ def module_of(name: str) -> str:
         return other.module
     if program_name(name) is not None:
         return "sonnx_clip.conform.foreign.program"
+    if command_name(name) is not None:
+        return "sonnx_clip.conform.foreign.model_command"
     if opener_name(name) is not None:
         return "sonnx_clip.conform.foreign.model_opener"
     if file_name(name) is not None:
@@ -58,7 +62,7 @@ def module_of(name: str) -> str:
     near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
     todo = (
         f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
-        " called with (x, min, max); a library: --so; a program: --exec"
+        " called with (x, min, max); a library: --so; a program: --exec, --onnx-cmd"
     )
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
@@ -87,6 +91,10 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
         from sonnx_clip.conform.foreign.model_opener import opener_runtime
 
         return opener_runtime(name)
+    if command_name(name) is not None:
+        from sonnx_clip.conform.foreign.model_command import command_runtime
+
+        return command_runtime(name, board)
     if name in RUNTIMES:
         found: Runtime = importlib.import_module(RUNTIMES[name]).RUNTIME
         return found
@@ -104,7 +112,7 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
     return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}(x, l, m)")
 
 
-def find_model_runtime(name: str) -> tuple[str, OpenModel]:
+def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, OpenModel]:
     """What a runtime of ONNX models is, and how it opens one.
 
     What is named as ``module:function`` takes a serialised model and returns a function of its inputs.
@@ -116,11 +124,12 @@ def find_model_runtime(name: str) -> tuple[str, OpenModel]:
     """
     if program_name(name) is not None or library_name(name) is not None:
         raise _runs_no_models(name)
-    if name not in RUNTIMES and shipped(name) is None and opener_name(name) is None:
+    ours = name in RUNTIMES or opener_name(name) is not None or command_name(name) is not None
+    if not ours and shipped(name) is None:
         own, version = _own(name)
         if not isinstance(own, Runtime):
             return version, own
-    found = find_runtime(name)
+    found = find_runtime(name, board)
     if found.open_model is None:
         raise _runs_no_models(name)
     return found.version, found.open_model

@@ -12,6 +12,7 @@ import fcntl
 import os
 import resource
 import select
+import shutil
 import signal
 import sys
 import time
@@ -152,6 +153,8 @@ class _Guardian:
             if not left:
                 break
             time.sleep(0.002)
+        with suppress(OSError):
+            shutil.rmtree(self._board.folder, ignore_errors=True)
         for descriptor in (*self._ours, self._go):
             with suppress(OSError):
                 os.close(descriptor)

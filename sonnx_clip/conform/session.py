@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Piece: TypeAlias = tuple[Request, Table, Answer]
 
 _WITHOUT_ANSWER = 3  # deaths before any answer after which a runtime is given up
-_DEATHS, _HANGS = 80, 6  # and deaths, and hangs or bad frames, in all
+_DEATHS, _HANGS = 80, 6  # and deaths in a form of a model, and hangs or bad frames in all
 _LAYOUTS = 3  # a class that is deadly in so many layouts is asked in no other
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
@@ -70,11 +70,12 @@ class Session:
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
         self.forget()
         self._unguarded: frozenset[str] = frozenset()
-        self._deaths = self._hangs = self._bad_frames = 0
+        self._hangs = self._bad_frames = 0
         self._answered = False
 
     def forget(self) -> None:
         """Forget of which classes it died: calls of another form follow."""
+        self._deaths = 0
         self._deadly: dict[str, set[int]] = {}  # by layout, classes
         self._empty: dict[str, int] = {}  # by layout, deaths of calls without entries
 

@@ -83,6 +83,7 @@ def open_runtime(
     greeting = {
         "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
+        "few": runtime.few,
     }  # fmt: skip
     return greeting, FormCaller(runtime, etype, caller, habits)
 
@@ -204,7 +205,7 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
 class Worker(Child):
     """A runtime in its own process, opened for one element type.
 
-    `models` is `Runtime.run_texts`; `strides` and `entries` are those of the runtime.
+    `models` is `Runtime.run_texts`; `strides`, `entries` and `few` are those of the runtime.
 
     Args:
         runtime_name: a name that `find_runtime` knows.
@@ -235,6 +236,7 @@ class Worker(Child):
         self.imports, self.call = str(found["imports"]), str(found["call"])
         self.strides: bool = found["strides"]
         self.entries: int | None = found["entries"]
+        self.few: bool = found["few"]
         self.models: dict[bool, RunText] = {
             bool(optimised): (str(set_up), str(call)) for optimised, (set_up, call) in found["models"]
         }

@@ -209,7 +209,7 @@ def test_a_type_that_is_refused_as_it_is_asked_by_default_is_judged_in_other_for
 
 
 def test_forms_in_which_nothing_was_asked_fail(monkeypatch):
-    monkeypatch.setattr(judge_forms, "form_plan", lambda *_: iter(()))
+    monkeypatch.setattr(judge_forms, "form_plan", lambda *_, **__: iter(()))
     report = run_campaign("tests.meta.planted_forms:right", ["int16"])
     assert report.failed
     assert {form.verdict for form in report.types[0].forms} == {"unreached"}

@@ -83,7 +83,7 @@ def open_models(board: Board, runtime_name: str) -> tuple[dict[str, Any], Handle
     """What the process does first: say what the runtime is. Its greeting, and what runs models."""
     board.call = IMPORTS
     try:
-        version, open_model = find_model_runtime(runtime_name)
+        version, open_model = find_model_runtime(runtime_name, board)
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
         return missing(error), None
     return {"word": "ready", "version": printable(version)}, partial(answer_calls, open_model)

@@ -1,4 +1,5 @@
-"""The names of runtimes that are no module: behind --exec, --so, --onnx and ``file.py:function``.
+"""The names of runtimes that are no module: behind --exec, --so, --onnx, --onnx-cmd and
+``file.py:function``.
 
 A name is one line that says all that is needed to open the runtime, in its own process or in a line of Python
 that repeats a deviation: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./harness``.
@@ -7,6 +8,7 @@ that repeats a deviation: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 _EXEC = "exec"
 _OPENER = "onnx:"
+_COMMAND = "onnx-cmd:"
+_PLACEHOLDERS = ("model", "in", "out")
+_EXAMPLE = "./run {model} {in} {out}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,12 @@ def file_name(name: str) -> tuple[str, str] | None:
     ('./mine.py', 'clip')
     """
     path, colon, function = name.rpartition(":")
-    if name.startswith(_OPENER) or not colon or not path.endswith(".py") or not function.isidentifier():
+    if (
+        name.startswith((_OPENER, _COMMAND))
+        or not colon
+        or not path.endswith(".py")
+        or not function.isidentifier()
+    ):
         return None
     return path, function
 
@@ -107,6 +117,36 @@ def opener_name(name: str) -> str | None:
     module, colon, function = target.rpartition(":")
     right = name != target and colon and module and function.isidentifier()
     return target if right else None
+
+
+def command_name(name: str) -> str | None:
+    """The command that runs a model of which a name speaks; None if it is no such name.
+
+    >>> command_name("onnx-cmd:./run {model} {in} {out}")
+    './run {model} {in} {out}'
+
+    Raises:
+        UserError: it has no words, or not the placeholders that it needs.
+    """
+    if not name.startswith(_COMMAND):
+        return None
+    command = name.removeprefix(_COMMAND)
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UserError(f"--onnx-cmd: {command}: {error}", todo="quote it as in a shell") from None
+    if not words:
+        raise UserError("--onnx-cmd names no program", todo=f"for example --onnx-cmd '{_EXAMPLE}'")
+    found = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
+    every = "{model}, {in} and {out}"
+    for key in found:
+        if key not in _PLACEHOLDERS:
+            raise UserError(f"--onnx-cmd: there is no placeholder {{{key}}}", todo=f"there are {every}")
+    for key in _PLACEHOLDERS:
+        if key not in found:
+            what = f"--onnx-cmd: the placeholder {{{key}}} is missing"
+            raise UserError(what, todo=f"it needs {every}, for example --onnx-cmd '{_EXAMPLE}'")
+    return command
 
 
 def library_name(name: str) -> tuple[str, str] | None:

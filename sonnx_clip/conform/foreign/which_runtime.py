@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.foreign.abi import read_abi
-from sonnx_clip.conform.foreign.runtime_names import ProgramName, opener_name
+from sonnx_clip.conform.foreign.runtime_names import ProgramName, command_name, opener_name
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class Given:
     so: Path | None = None
     abi: Path | None = None
     onnx: str | None = None
+    onnx_cmd: str | None = None
 
 
 def runtime_of(given: Given) -> str:
@@ -35,11 +36,14 @@ def runtime_of(given: Given) -> str:
     Raises:
         UserError: none is meant, or several, an option does not belong to it, or its file is wrong.
     """
-    ways = [f"--{name}" for name in ("runtime", "exec", "so", "onnx") if getattr(given, name) is not None]
+    names = ("runtime", "exec", "so", "onnx", "onnx_cmd")
+    ways = [f"--{name.replace('_', '-')}" for name in names if getattr(given, name) is not None]
     if len(ways) != 1:
         what = f"{' and '.join(ways)} are both given" if ways else "no runtime is named"
         raise UserError(
-            what, todo="give one of --runtime NAME, --exec COMMAND, --so LIBRARY and --onnx FUNCTION"
+            what,
+            todo="give one of --runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and"
+            " --onnx-cmd COMMAND",
         )
     of_a_program = {"endian": given.endian, "batch": given.batch, "stdio": given.stdio or None}
     for name, there in of_a_program.items():
@@ -60,5 +64,8 @@ def runtime_of(given: Given) -> str:
             what = f"--onnx {given.onnx} names no function"
             raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
         return f"onnx:{given.onnx}"
+    if given.onnx_cmd is not None:
+        command_name(f"onnx-cmd:{given.onnx_cmd}")  # raises where it cannot be one
+        return f"onnx-cmd:{given.onnx_cmd}"
     assert given.runtime is not None
     return given.runtime

@@ -32,19 +32,24 @@ _FIRST = 64  # calls after which a form is given up that refuses each of them
 _THROUGH_FLOAT = ((2**24 + 1, 20_000_000), (-20_000_000, -(2**24) - 1), (2**53 + 1, 10**16))
 
 
-def form_plan(etype: ElementType, form: ModelForm) -> Iterator[tuple[FormRequest, Table]]:
+def form_plan(
+    etype: ElementType, form: ModelForm, *, few: bool = False
+) -> Iterator[tuple[FormRequest, Table]]:
     """The requests for a form, each with what is expected; the first is a sample of all bounds.
 
     Args:
         etype: the element type.
         form: the form.
+        few: whether bounds are fewer, which reach every class, and X of rank 0 is one of each class.
     """
-    table = _table(etype)
+    table = _table(etype, few=few)
     size, layout = len(table.pool), _LAYOUTS[form.rank]
     length = _LENGTHS[layout] or size
     times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
     rows = np.repeat(np.arange(len(table.lower)), times)
     starts = np.tile(np.arange(times) * length % size, len(table.lower))
+    if few and form.rank == 0:
+        rows, starts = np.unravel_index(np.unique(table.classes, return_index=True)[1], table.classes.shape)
     parts = (table.lower, table.upper, table.due, table.classes)
     every = Table(table.pool, *(part[rows] for part in parts))
     request = FormRequest(layout, length, table.pool, starts, every.lower, every.upper, form=form)
@@ -57,9 +62,9 @@ def form_plan(etype: ElementType, form: ModelForm) -> Iterator[tuple[FormRequest
 
 
 @cache
-def _table(etype: ElementType) -> Table:
+def _table(etype: ElementType, *, few: bool) -> Table:
     """What is expected for every special value, and what `_THROUGH_FLOAT` adds, under the chosen bounds."""
-    lower, upper = bounds_of(etype)
+    lower, upper = few_bounds(etype) if few else bounds_of(etype)
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *_around(etype)])), bits_type(etype.id))
     return tabulate(etype, pool, lower, upper)
 
@@ -76,6 +81,15 @@ def bounds_of(etype: ElementType) -> tuple[Array, Array]:
     side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
     turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
     pairs = [*zip(low.tolist(), high.tolist(), strict=True), *turned, *_through_float(etype)]
+    lower, upper = zip(*dict.fromkeys(pairs), strict=True)
+    bits = bits_type(etype.id)
+    return np.array(lower, bits), np.array(upper, bits)
+
+
+def few_bounds(etype: ElementType) -> tuple[Array, Array]:
+    """The pairs of `bounds_of` that reach every class, and those that a float does not hold."""
+    low, high = covering_bounds(etype, 0)
+    pairs = [*zip(low.tolist(), high.tolist(), strict=True), *_through_float(etype)]
     lower, upper = zip(*dict.fromkeys(pairs), strict=True)
     bits = bits_type(etype.id)
     return np.array(lower, bits), np.array(upper, bits)

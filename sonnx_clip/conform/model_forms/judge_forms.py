@@ -85,7 +85,7 @@ def _judge_form(
     why: tuple[Verdict, str] | None = None
     session.forget()
     try:
-        for request, table in form_plan(etype, form):
+        for request, table in form_plan(etype, form, few=session.worker.few):
             for piece in session.ask(request, table):
                 tally.add(*piece)
             if tally.refuses(request):

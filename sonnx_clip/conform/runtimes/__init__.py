@@ -62,6 +62,7 @@ class Runtime:
             function of `open`; it raises as that does.
         strides: whether it matters to it how X lies in memory; if not, X is given in layouts that differ by
             their shape alone.
+        few: whether few calls are to be made, since each starts a program.
         entries: the most entries that X can have; None for no limit. Longer calls are made in pieces.
     """
 
@@ -75,6 +76,7 @@ class Runtime:
     caller: Callable[[str, Board], Callable[[Any, Board], None]] | None = None
     strides: bool = True
     entries: int | None = None
+    few: bool = False
 
     @property
     def run_texts(self) -> dict[bool, RunText]:

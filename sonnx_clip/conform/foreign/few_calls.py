@@ -1,0 +1,76 @@
+"""The calls that are made of a runtime that starts a program for each of them: for `campaign`.
+
+As few as will do: X is one long vector under each pair of bounds, and each shape and some lengths are met.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.calls import Request
+from sonnx_clip.conform.chosen_triples import LONG, Table, covering_bounds, tabulate
+from sonnx_clip.conform.dtypes import Array, bits_type
+from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
+from sonnx_clip.conform.model_forms.form_plan import bounds_of
+from sonnx_clip.language.special import special_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.language.types import ElementType
+
+FEW_OF_A_SHAPE = 4
+"""Calls of each shape."""
+FEW_LENGTHS = (2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257, 1025)
+"""Lengths of which one call is made, beside those of the layouts and `LONG`."""
+
+_ALL_X = 16  # bits of the types whose every X is in a call
+_PAIRS = 8  # of bounds in a request: it bounds the memory
+_SEED = 21
+
+
+def few_calls(etype: ElementType) -> Iterator[tuple[Request, Table]]:
+    """The requests for an element type, each with what is expected for its calls."""
+    yield from _long(etype)
+    special = np.array(special_patterns(etype), bits_type(etype.id))
+    table = tabulate(etype, special, *covering_bounds(etype, FEW_OF_A_SHAPE))
+    turn = 0
+    for layout in LAYOUTS:
+        if layout.id != PLAIN.id and layout.length is not None:
+            yield _request(table, layout.id, layout.length, turn, FEW_OF_A_SHAPE)
+            turn += FEW_OF_A_SHAPE
+    for length in FEW_LENGTHS:
+        yield _request(table, PLAIN.id, length, turn, 1)
+        turn += 1
+
+
+def _long(etype: ElementType) -> Iterator[tuple[Request, Table]]:
+    """One call under each pair of bounds, of all values or of special and random ones."""
+    assert etype.width is not None
+    bits = bits_type(etype.id)
+    if etype.width <= _ALL_X:
+        pool = np.arange(2**etype.width, dtype=bits)
+    else:
+        special = np.array(special_patterns(etype), bits)
+        random = np.random.PCG64(_SEED).random_raw(LONG - len(special)).astype(bits)
+        pool = np.concatenate([special, random])
+    lower, upper = bounds_of(etype)
+    for start in range(0, len(lower), _PAIRS):
+        part = slice(start, start + _PAIRS)
+        table = tabulate(etype, pool, lower[part], upper[part])
+        yield _calls(table, PLAIN.id, LONG, np.zeros(len(table.lower), int)), table
+
+
+def _request(table: Table, layout: str, length: int, turn: int, count: int) -> tuple[Request, Table]:
+    """So many calls, with the bounds whose turn it is, each with other entries of the pool."""
+    turns = turn + np.arange(count)
+    rows = turns % len(table.lower)
+    parts = (table.lower, table.upper, table.due, table.classes)
+    chosen = Table(table.pool, *(part[rows] for part in parts))
+    return _calls(chosen, layout, length, turns * 7 % len(table.pool)), chosen
+
+
+def _calls(table: Table, layout: str, length: int, starts: Array) -> Request:
+    return Request(layout, length, table.pool, starts, table.lower, table.upper)

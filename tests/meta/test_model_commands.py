@@ -1,0 +1,405 @@
+"""`check --onnx-cmd`: programs that run one model and end, each wrong in one way; nothing of them is left."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform import campaign
+from sonnx_clip.conform.board import Board
+from sonnx_clip.conform.calls import Caller, Request
+from sonnx_clip.conform.chosen_triples import LONG, class_ids
+from sonnx_clip.conform.extent import scope
+from sonnx_clip.conform.find_runtime import find_model_runtime, find_runtime
+from sonnx_clip.conform.foreign import few_calls as few
+from sonnx_clip.conform.foreign import model_command
+from sonnx_clip.conform.foreign.model_command import DiedError, NoOutput, opened
+from sonnx_clip.conform.foreign.program import Refused
+from sonnx_clip.conform.limits import LIMITS, Limits
+from sonnx_clip.conform.model_forms.axes import base
+from sonnx_clip.conform.model_forms.form_plan import form_plan
+from sonnx_clip.conform.model_forms.form_words import dependences
+from sonnx_clip.conform.runtimes.clip_model import one_node_model
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
+from tests.meta.test_programs import carriers
+
+PLANTED = Path(__file__).with_name("planted_commands.py")
+X = np.int16([-3, 1, 9])
+BOUNDS = {"l": np.array(0, np.int16), "m": np.array(5, np.int16)}
+
+
+@pytest.fixture
+def mark():
+    """A word that no other process carries; nothing that carries it may be left at the end."""
+    word = str(uuid.uuid4().int)
+    yield word
+    assert not carriers(word)
+
+
+def command(fault, mark=""):
+    return shlex.join([sys.executable, "-S", "-E", str(PLANTED), fault, "{model}", "{in}", "{out}", mark])
+
+
+def named(fault, mark=""):
+    return f"onnx-cmd:{command(fault, mark)}"
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Few calls, and few forms: what the whole plan holds is tested by itself."""
+    whole = few.few_calls
+    wanted = {"contiguous", "rank-2", "rank-4"}
+
+    def calls(etype):
+        left = set(wanted)
+        for request, table in whole(etype):
+            if request.layout in left:
+                left -= {request.layout}
+                yield request, table
+
+    monkeypatch.setattr(campaign, "few_calls", calls)
+    forms = "sonnx_clip.conform.model_forms.judge_forms"
+    monkeypatch.setattr(f"{forms}.opsets_of_this_clip", lambda: (13,))
+    whole_forms = campaign.judge_forms.__globals__["covering"]
+    monkeypatch.setattr(f"{forms}.covering", lambda forms: whole_forms(forms)[:2])
+
+
+def judged(fault, mark, dtype="int16", *, limits=LIMITS):
+    (report,) = campaign.run_campaign(named(fault, mark), [dtype], limits=limits).types
+    return report, {found.id: found for found in report.classes}
+
+
+# --- The calls ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64"])
+def test_few_calls_reach_every_class_and_shape(dtype):
+    (etype,) = campaign.machine_types([dtype])
+    seen, calls, lengths = set(), 0, set()
+    for request, table in few.few_calls(etype):
+        indices = (request.starts[:, None] + np.arange(request.length)) % len(request.pool)
+        rows = np.arange(len(request.lower))[:, None]
+        seen |= set(table.classes[rows, indices].ravel().tolist())
+        calls += len(request.lower)
+        lengths.add(request.length)
+        assert request.lower.tolist() == table.lower.tolist()
+    assert seen == set(range(len(class_ids(etype.family))))
+    assert calls < 130
+    assert {0, 1, LONG, *few.FEW_LENGTHS} <= lengths
+
+
+def test_every_x_of_16_bits_is_in_a_call():
+    (etype,) = campaign.machine_types(["float16"])
+    request, _ = next(few.few_calls(etype))
+    assert len(request.pool) == 2**16 < request.length
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int64", "float32"])
+def test_few_calls_of_a_form_reach_what_many_reach(dtype):
+    (etype,) = campaign.machine_types([dtype])
+
+    def classes(form, **options):
+        found, calls = set(), 0
+        for request, table in form_plan(etype, form, **options):
+            indices = (request.starts[:, None] + np.arange(request.length)) % len(request.pool)
+            found |= set(table.classes[np.arange(len(indices))[:, None], indices].ravel().tolist())
+            calls += len(indices)
+        return found, calls
+
+    rank_0 = base().__class__("inputs", "static", 0, 13, optimised=True)
+    for form in (base(), rank_0):
+        many, few_ = classes(form), classes(form, few=True)
+        assert few_[0] == many[0]
+        assert few_[1] < min(40, many[1])
+
+
+# --- In the process of a runtime ---------------------------------------------------------------------------
+
+
+def run(fault):
+    return opened(named(fault))(one_node_model("int16").SerializeToString())({"x": X, **BOUNDS})
+
+
+def test_a_model_is_run_and_its_output_read():
+    found = run("none")
+    assert (found.dtype, found.tolist()) == (np.int16, [0, 1, 5])
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "words"),
+    [
+        ("refuses_int16", Refused, "status 3: no kernel for int16"),
+        ("dies_in_a_shell", None, ""),
+        ("nothing", NoOutput, r"ended with status 0 and wrote no output_0\.pb$"),
+        ("other_name", NoOutput, r"wrote no output_0\.pb; there is y\.pb"),
+        ("folder", NoOutput, r"wrote no output_0\.pb; there is output_0\.pb"),
+        ("garbage", NoOutput, r"its output_0\.pb is no tensor that can be read: "),
+        ("empty", NoOutput, r"its output_0\.pb is no tensor that can be read: "),
+        ("huge", NoOutput, r"its output_0\.pb has 134,217,728 bytes"),
+        ("elsewhere", None, ""),
+    ],
+)
+def test_what_is_no_output_is_told(fault, error, words):
+    if error is None:
+        assert run(fault).tolist() == [0, 1, 5]
+        return
+    with pytest.raises(error, match=words):
+        run(fault)
+
+
+def test_an_exit_without_words_is_told_with_its_status():
+    model = one_node_model("int16").SerializeToString()
+    with pytest.raises(Refused, match="status 1: it writes nothing on standard error"):
+        opened(named("refuses_rank_4"))(model)({"x": X.reshape(1, 1, 1, 3), **BOUNDS})
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("dies_of_nan_bounds", "killed by SIGSEGV"),
+        ("dies_in_a_shell", "killed by SIGSEGV, as status 139 of a shell says"),
+    ],
+)
+def test_a_death_is_told_and_taken_up(fault, words, monkeypatch):
+    class GoneError(Exception):
+        """Stands for the end of this process."""
+
+    def gone(_status):
+        raise GoneError
+
+    bounds = {"l": np.float32(np.nan).reshape(()), "m": np.float32(0).reshape(())}
+    if fault == "dies_in_a_shell":
+        bounds["l"] = np.float32(1).reshape(())
+    given = {"x": np.float32([1, 2]), **bounds}
+    model = one_node_model("float32").SerializeToString()
+    with pytest.raises(DiedError, match=words):
+        opened(named(fault))(model)(given)
+    monkeypatch.setattr(model_command.os, "_exit", gone)
+    board = Board()
+    with pytest.raises(GoneError):
+        find_model_runtime(named(fault), board)[1](model)(given)
+    assert board.last_words() == words
+    assert not board.folder.exists()
+
+
+def test_a_program_that_leaves_a_child_does_not_wait_for_it(mark):
+    began = time.monotonic()
+    found = opened(named("leaves_a_child", mark))(one_node_model("int16").SerializeToString())
+    assert found({"x": X, **BOUNDS}).tolist() == [0, 1, 5]
+    assert time.monotonic() - began < 30
+    for _ in range(100):
+        if not carriers(mark):
+            break
+        time.sleep(0.05)
+
+
+def test_calls_of_a_request_leave_no_folder():
+    board = Board()
+    runtime = find_runtime(named("none"), board)
+    assert (runtime.few, runtime.strides) == (True, False)
+    bounds = np.zeros(2, np.uint16), np.full(2, 5, np.uint16)
+    request = Request("rank-2", 63, X.view(np.uint16), np.zeros(2, int), *bounds)
+    Caller(runtime.open("int16"), "int16")(request, board)
+    bits = board.bits(request.answer_shape, np.dtype(np.uint16))
+    assert bits.view(np.int16).tolist() == [[0, 1, 5] * 21] * 2
+    assert not [*board.notes()]
+    assert not board.folder.exists()
+    assert "opened(" in runtime.call("int16")
+    assert list(runtime.run_texts) == [True]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("onnx-cmd:", "names no program"),
+        ("onnx-cmd:'x", "No closing quotation"),
+        ("onnx-cmd:x {model} {in}", "the placeholder {out} is missing"),
+        ("onnx-cmd:x {model} {in} {out} {y}", "there is no placeholder {y}"),
+        ("onnx-cmd:./no-such {model} {in} {out}", "./no-such cannot be started: there is none"),
+        ("onnx-cmd:./README.md {model} {in} {out}", "it is no program that may be executed"),
+        ("numpy", "`numpy` names no program that runs models"),
+    ],
+)
+def test_a_name_that_is_none(name, words, monkeypatch):
+    monkeypatch.chdir(repo_root())
+    with pytest.raises(UserError) as raised:
+        opened(name)
+    assert words in raised.value.what
+
+
+# --- Verdicts ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float32"])
+@pytest.mark.usefixtures("brief")
+def test_a_right_program_conforms(dtype, mark):
+    report, classes = judged("none", mark, dtype)
+    assert {found.verdict for found in classes.values()} == {"conforms"}, report.words
+    assert not report.remarks
+    assert report.few
+    compared, unseen = scope([report])
+    assert "in one call under each chosen pair of bounds" in compared
+    assert "every triple" not in compared
+    assert "any other pair of bounds" in unseen
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_wrong_value_is_found_with_a_line_that_repeats_it(mark):
+    report, classes = judged("wrong", mark)
+    assert report.verdict == "violates"
+    assert {id_ for id_, found in classes.items() if found.verdict != "conforms"} == {"inverted_ordinary"}
+    first = classes["inverted_ordinary"].deviations[0]
+    done = subprocess.run(
+        [sys.executable, "-c", first.reproduce], check=True, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(repo_root())},
+    )  # fmt: skip
+    assert f"'{hex(int(first.got, 16))}'" in done.stdout
+    assert f"expected: {first.expected}" in done.stdout
+
+
+@pytest.mark.usefixtures("brief")
+def test_what_is_wrong_in_some_forms_depends_on_the_form(mark):
+    report = campaign.run_campaign(named("wrong_with_constants", mark), ["int16"])
+    assert {c.id: c.verdict for c in report.types[0].classes}["high_ordinary"] == "depends"
+    assert "violates with bounds as" in dependences(report)[0].text
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_refused_type_is_unsupported_in_its_words(mark):
+    report, _ = judged("refuses_int16", mark)
+    assert (report.verdict, report.compared) == ("unsupported", 0)
+    assert report.words == "Refused: status 3: no kernel for int16"
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_refused_rank_is_refused_and_some_bounds_are_not(mark):
+    report, classes = judged("refuses_rank_4", mark)
+    assert set(report.refused_layouts) == {"rank-4"}
+    assert classes["inside_ordinary"].verdict == "conforms"
+    _, classes = judged("refuses_inverted", mark)
+    assert classes["inverted_ordinary"].verdict == "violates"
+    assert classes["inside_ordinary"].verdict == "conforms"
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_death_is_of_its_classes_in_every_form(mark, monkeypatch):
+    monkeypatch.setattr("sonnx_clip.conform.session._DEATHS", 30)  # in a form; there are more in all
+    report, classes = judged("dies_of_nan_bounds", mark, "float32")
+    dead = {id_ for id_, found in classes.items() if found.verdict == "crashed"}
+    assert dead == {
+        "low_max_nan", "high_min_nan", "inside_nan_and_nan_bound", "inside_min_nan", "inside_max_nan",
+        "inside_both_nan",
+    }  # fmt: skip
+    assert {found.verdict for id_, found in classes.items() if id_ not in dead} == {"conforms"}
+    assert {form.verdict for form in report.forms} == {"crashed"}
+    assert len(report.forms) == 2
+    assert all(form.compared for form in report.forms)
+
+
+@pytest.mark.usefixtures("brief")
+def test_what_hangs_is_ended_with_its_children(mark):
+    report, classes = judged("hangs", mark, limits=Limits(call=1.0))
+    assert report.verdict == "crashed"
+    assert "no answer within 1 s of its own time (--limit SECONDS allows more)" in report.words
+    assert "that it had started ended with it" in report.words
+    assert classes["inside_ordinary"].compared > 100
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("nothing", "wrote no output_0.pb"),
+        ("wrong_type", "it returned uint16, expected int16"),
+        ("wrong_shape", "it returned shape (1, "),
+    ],
+)
+def test_what_leaves_no_right_output_violates(fault, words, mark):
+    report, classes = judged(fault, mark)
+    assert report.verdict in ("violates", "unreached")  # that is C1, where there never was a result
+    assert "violates" in {found.verdict for found in classes.values()}
+    assert any(words in (found.words or "") for found in classes.values())
+
+
+@pytest.mark.usefixtures("brief")
+def test_the_program_of_the_page_is_judged(monkeypatch):
+    monkeypatch.chdir(repo_root())
+    page = Path("docs/onnx-programs.md").read_text(encoding="utf-8")
+    (line,) = (line for line in page.splitlines() if "check --onnx-cmd 'python" in line)
+    arguments = shlex.split(line)
+    words = shlex.split(arguments[arguments.index("--onnx-cmd") + 1])
+    assert words[0] == "python"
+    name = f"onnx-cmd:{shlex.join([sys.executable, *words[1:]])}"
+    (report,) = campaign.run_campaign(name, ["int8"]).types
+    assert report.verdict == "conforms", report.words
+
+
+# --- The command -------------------------------------------------------------------------------------------
+
+
+def check(*arguments, **more):
+    line = [sys.executable, "-m", "sonnx_clip", "check", "--dtype", "int16", *arguments]
+    return subprocess.run(
+        line, check=False, capture_output=True, text=True, cwd=repo_root(), timeout=100, **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--onnx-cmd", ""), "--onnx-cmd names no program"),
+        (("--onnx-cmd", "'x"), "--onnx-cmd: 'x: No closing quotation"),
+        (("--onnx-cmd", "x {in} {out}"), "--onnx-cmd: the placeholder {model} is missing"),
+        (("--onnx-cmd", "x {model} {in} {out} {input}"), "--onnx-cmd: there is no placeholder {input}"),
+        (("--onnx-cmd", "x {model} {in} {out}", "--onnx", "a:b"), "--onnx and --onnx-cmd are both given"),
+        (("--onnx-cmd", "./no-such {model} {in} {out}"), "environment: the runtime onnx-cmd:./no-such"),
+    ],
+)
+def test_a_wrong_command_line_is_one_message(arguments, words):
+    done = check(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+
+
+def test_what_the_system_does_not_start_is_the_environment(tmp_path):
+    broken = tmp_path / "run"
+    broken.write_text("#!/no/such/interpreter\n")
+    broken.chmod(0o755)
+    done = check("--onnx-cmd", f"{broken} {{model}} {{in}} {{out}}")
+    assert done.returncode == 2
+    assert "environment: int16 could not be judged: FileNotFoundError" in done.stderr
+
+
+def test_an_interrupted_check_leaves_no_program_and_no_file(mark, tmp_path):
+    assert tempfile.gettempdir() != str(tmp_path)
+    line = [sys.executable, "-m", "sonnx_clip", "check", "--dtype", "int16"]
+    process = subprocess.Popen(
+        [*line, "--onnx-cmd", command("hangs", mark)],
+        cwd=repo_root(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    for _ in range(400):
+        started = [line for line in carriers(mark) if line.endswith(f"\0{mark}\0".encode())]
+        if len(started) > 1 and [*tmp_path.glob("sonnx-clip-*/*/in/input_0.pb")]:
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the program was never started")
+    process.send_signal(signal.SIGKILL)
+    process.wait(30)
+    for _ in range(200):
+        if not carriers(mark) and not [*tmp_path.glob("sonnx-clip-*")]:
+            break
+        time.sleep(0.05)
+    assert not [*tmp_path.glob("sonnx-clip-*")]
