@@ -45,7 +45,7 @@ def manifest(
         form: the format.
         suites: what is exported.
         files: the content of each file, by its path in the folder.
-        more: what the format adds.
+        more: what the format says of the files: `calls_told` where they hold all vectors and calls.
 
     The last key is the digest of all before it: by it a later export knows that nobody has changed it.
     """
@@ -58,7 +58,6 @@ def manifest(
         "generated": f"sonnx-clip {sonnx_clip.__version__}",
         "operator": spec.operator,
         "spec_sha256": spec.digest,
-        "compare": _COMPARE,
         **more,
         "latitude": [
             {"flag": g.flag, "id": g.id, "accepts": g.accepts, "always": g.always, "reason": g.reason}
@@ -81,13 +80,20 @@ def manifest(
             if names & set(c.families)
         ],
         "definitions": [{"id": d.id, "title": d.title, "is": unparse(d.is_)} for d in _used(suites)],
-        "layouts": [layout_told(layout) for layout in LAYOUTS],
-        "tables": list(TABLES),
-        "types": [_type_told(one) for one in suites],
         "files": [{"file": name, "bytes": len(c), "sha256": digest_of(c)} for name, c in files.items()],
     }
     told["sha256"] = digest_of(json.dumps(told))
     return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def calls_told(suites: Sequence[TypeSuite]) -> dict[str, Any]:
+    """What holds of files with all vectors and calls: how results are judged, layouts, counts by type."""
+    return {
+        "compare": _COMPARE,
+        "layouts": [layout_told(layout) for layout in LAYOUTS],
+        "tables": list(TABLES),
+        "types": [_type_told(one) for one in suites],
+    }
 
 
 def _type_told(one: TypeSuite) -> dict[str, Any]:

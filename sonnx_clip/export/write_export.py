@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sonnx_clip.export.c_header import c_files
 from sonnx_clip.export.export_folder import check_folder, write_folder
-from sonnx_clip.export.export_manifest import MANIFEST, manifest
+from sonnx_clip.export.export_manifest import MANIFEST, calls_told, manifest
 from sonnx_clip.export.json_calls import json_files
 from sonnx_clip.export.npz_arrays import npz_files
 from sonnx_clip.export.suite import suite
@@ -48,7 +48,10 @@ def write_export(
     """
     place = check_folder(folder)
     suites = suite(types)
-    files, more = _onnx(suites, forms, newest) if form == "onnx-backend" else (dict(_PLAIN[form](suites)), {})
+    if form == "onnx-backend":
+        files, more = _onnx(suites, forms, newest)
+    else:
+        files, more = dict(_PLAIN[form](suites)), calls_told(suites)
     files[MANIFEST] = manifest(form, suites, files, more)
     write_folder(place, files)
     vectors, calls = sum(len(s.vectors) for s in suites), sum(len(s.calls) for s in suites)
@@ -80,4 +83,8 @@ def _onnx(
         " 64-bit integers no difference that float64 rounds away. Directories with `two_answers` expect a"
         " number where the specification accepts a NaN as well."
     )
-    return files, {"onnx": onnx.__version__, "runner": words, "directories": told}
+    types = []
+    for suite_ in suites:
+        sets = [one["data_sets"] for one in told if one["type"] == suite_.etype.id]
+        types.append({"type": suite_.etype.id, "directories": len(sets), "data_sets": sum(sets)})
+    return files, {"onnx": onnx.__version__, "runner": words, "types": types, "directories": told}

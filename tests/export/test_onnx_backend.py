@@ -56,6 +56,20 @@ def told(exported: Path) -> list[dict[str, Any]]:
     return found
 
 
+def test_the_manifest_says_what_the_directories_hold(exported: Path) -> None:
+    """And nothing of calls and layouts that the other formats alone have."""
+    manifest = json.loads((exported / "manifest.json").read_text())
+    assert not {"compare", "layouts", "tables"} & set(manifest)
+    held: dict[str, list[int]] = {}
+    for folder in sorted((exported / "sonnx-clip").iterdir()):
+        type_id = folder.name.removeprefix("test_sonnx_clip_").partition("_")[0]
+        held.setdefault(type_id, []).append(len(list(folder.glob("test_data_set_*"))))
+    assert set(held) == {etype.id for etype in TYPES}
+    assert {one.pop("type"): one for one in manifest["types"]} == {
+        type_id: {"directories": len(sets), "data_sets": sum(sets)} for type_id, sets in held.items()
+    }
+
+
 class Rep(BackendRep):
     """A model of one Clip with its constants, whose Clip is a function."""
 
