@@ -34,7 +34,10 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
             there are. Or it lies in the memory of an operand that can be written to: an operand that was
             changed says nothing of the result.
         RestrictionError: `x`, `min` and `max` are no operands of Clip.
+        ValueError: there is no such policy.
     """
+    if policy not in ("default", "strict"):
+        raise ValueError(f"the policy is default or strict, not {policy!r}")
     due = clip(x, min, max)
     got = np.asarray(result) if isinstance(result, (np.ndarray, np.generic)) else None
     if got is None:

@@ -103,13 +103,18 @@ def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Va
     return next((at for at in samples(spec, etype, claim) if not holds_at(claim, at)), None)
 
 
+def bound_names(claim: Claim) -> list[str]:
+    """The variables for whose values a claim is said, but for those that it does not speak of."""
+    assert not isinstance(claim.conclusion, Written)
+    used = set().union(*(free_names(part) for part in (*claim.premises, claim.conclusion)))
+    used |= {"X", "L", "M"} if claim.of_result else set()
+    return [name for binder in claim.binders for name in binder.names if name in used]
+
+
 def samples(spec: Spec, etype: ElementType, claim: Claim) -> Iterator[dict[str, Any]]:
     """Values for the variables that a claim binds: special ones, and answers that an operator may give."""
-    assert not isinstance(claim.conclusion, Written)
-    parts = (*claim.premises, claim.conclusion)
-    used = set().union(*(free_names(part) for part in parts))
     of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
-    bound = [name for binder in claim.binders for name in binder.names if name in used or claim.of_result]
+    bound = bound_names(claim)
     nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
     of_float = spec.element_type("float32")
     floats = [encode(text, of_float) for text in _FLOATS] if "F" in bound else [0]

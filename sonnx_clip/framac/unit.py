@@ -8,7 +8,7 @@ from sonnx_clip.root.errors import UserError
 
 _ANNOTATION = re.compile(r"[ \t]*/\*@.*?\*/\n", re.DOTALL)
 _LOOP = re.compile(r"^[ \t]*while \(", re.MULTILINE)
-_CONTRACT_END = re.compile(r" \*/\n(?=(?:static|void) )")
+_CONTRACT_END = re.compile(r" \*/\n(?=(?:static inline \w+|void) \w+\([\w\s*,]*\);)")
 _AXIOM = re.compile(r"\b(?:axiom|admit\s+\w+)\s+(\w+)")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.numpy_kernels import THEORIES as NUMPY
 from sonnx_clip.claims.all_claims import claims_of
-from sonnx_clip.claims.evaluation import is_evaluated, truth
+from sonnx_clip.claims.evaluation import bound_names, is_evaluated, truth
 from sonnx_clip.language import ElementType, show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.prove.in_numpy import in_numpy
@@ -113,8 +113,8 @@ def _claim(spec: Spec, obligation: Obligation) -> Claim | None:
 def _confirm(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Numbers) -> str:
     """What evaluation says of a prover's numbers."""
     claim = _claim(spec, obligation)
-    if claim is None:
-        return ""
+    if claim is None or not {name.lower() for name in bound_names(claim)} <= numbers.keys():
+        return ""  # without a number for each variable evaluation would speak of others
     refutes = _refutes(spec, etype, claim, numbers)
     return ", confirmed by evaluation" if refutes else ", which evaluation does not confirm"
 

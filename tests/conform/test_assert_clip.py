@@ -175,3 +175,9 @@ def environment() -> dict[str, str]:
     import os
 
     return os.environ | {"PYTHONPATH": str(repo_root())}
+
+
+def test_a_policy_that_does_not_exist_is_refused() -> None:
+    one = np.float32(1)
+    with pytest.raises(ValueError, match="the policy is default or strict, not 'foo'"):
+        assert_clip(np.array([1], np.float32), one, one, np.array([1], np.float32), policy="foo")

@@ -246,7 +246,7 @@ def test_what_is_no_library_is_told(library, tmp_path):
     (tmp_path / "libtext.so").write_text("no library\n")
     for path, words in (
         (tmp_path / "none.so", "no such file"),
-        (tmp_path / "libtext.so", "cannot be loaded"),
+        (tmp_path / "libtext.so", "is no library that this process can open"),
     ):
         with pytest.raises(UserError, match=words):
             Library(str(file), str(path))

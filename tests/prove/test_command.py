@@ -259,6 +259,11 @@ class TestCounterexample:
             "it falls in case inverted, class inverted_ordinary",
         ]
 
+    def test_a_model_without_a_number_that_the_claim_speaks_of(self, bench) -> None:
+        """Evaluation says nothing then: it would speak of a number that nobody sees."""
+        lines = self._explain(bench, "int8.clip_is_cases", r"sat\n((x #x80) (l #x02))")
+        assert lines == ["a counterexample by Z3: x = -128 (0x80), min = 2 (0x02)"]
+
     def test_a_model_of_what_is_not_evaluated(self, bench) -> None:
         lines = self._explain(bench, "int8.extremes", r"sat\n((a #x80))")
         assert lines == ["a counterexample by Z3: a = -128 (0x80)"]
