@@ -24,7 +24,7 @@ def _no_number(value: object) -> object:
 
 def _no_blank(value: object) -> object:
     if isinstance(value, str) and not value.strip():
-        raise ValueError("a text is expected, this one is empty: write what people are to read here")
+        raise ValueError("a text is expected, this one is empty: write it out")
     return value
 
 

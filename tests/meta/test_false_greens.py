@@ -69,7 +69,8 @@ REFUSED = {
         "speaks of int and excuses itself from it"),
     "an element type that is forgotten": (BFLOAT16, "", "no element type of float is the BFLOAT16"),
     "a name that the chapter lacks": ("sonnx: BFLOAT16", "sonnx: BF16", "is the BFLOAT16 of its chapter"),
-    "a quotation of nothing": (QUOTE, QUOTE.replace('"# **clip** (real)"', '" "'), "too short to be found"),
+    "a quotation of nothing": (QUOTE, QUOTE.replace('"# **clip** (real)"', '" "'), "this one is empty"),
+    "a quotation of a sign": (QUOTE, QUOTE.replace('"# **clip** (real)"', '"#"'), "too short to be found"),
     "a constraint without a counterpart": (
         "  - id: C1\n    title: Shape", "  - id: C4\n    title: Shape", "C4"),
 }  # fmt: skip
