@@ -11,6 +11,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     PlainValidator,
+    StringConstraints,
     Tag,
     WithJsonSchema,
 )
@@ -47,11 +48,27 @@ def _no_repetition(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Variable: TypeAlias = Literal["X", "L", "M"]
+Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 Tensor: TypeAlias = Literal["X", "L", "M", "Y"]
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
 Reasons: TypeAlias = dict[FamilyId, Text]  # the families of which an entry says nothing, and why
 Conditions: TypeAlias = dict[FamilyId, Condition]
+
+
+class Operand(Part):
+    """What the operator takes: a tensor, entry by entry, or a scalar, one element for all entries."""
+
+    id: Symbol
+    onnx: Annotated[Word, Field(description="The name of the input in ONNX.")]
+    role: Literal["tensor", "scalar"]
+
+
+class OperatorResult(Part):
+    """What the operator gives: a tensor, whose entries are those of the operands."""
+
+    id: Symbol
+    onnx: Annotated[Word, Field(description="The name of the output in ONNX.")]
 
 
 class Page(Part):

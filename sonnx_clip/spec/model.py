@@ -18,6 +18,8 @@ from sonnx_clip.spec.entries import (
     Definition,
     Example,
     Latitude,
+    Operand,
+    OperatorResult,
     Page,
     Property,
     Reading,
@@ -72,6 +74,8 @@ class Spec(Part):
         int, Field(strict=True, ge=1, le=1, description="The version of this form of file."), WHOLE
     ]
     operator: Text
+    operands: Annotated[tuple[Operand, ...], Field(min_length=1)]
+    result: OperatorResult
     sources: Annotated[tuple[Page, ...], Field(min_length=1)]
     families: Annotated[tuple[Family, ...], Field(min_length=1)]
     element_types: Annotated[tuple[ElementType, ...], Field(min_length=1)]

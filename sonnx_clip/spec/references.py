@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 def check_references(spec: Spec) -> Iterator[Finding]:
     """Findings about ids and what refers to them."""
+    yield from _operands(spec)
     yield from _duplicates(spec)
     yield from _element_types(spec)
     yield from _declarations(spec)
@@ -29,6 +30,15 @@ def check_references(spec: Spec) -> Iterator[Finding]:
     yield from _entries(spec)
     yield from _claims(spec)
     yield from _readings(spec)
+
+
+def _operands(spec: Spec) -> Iterator[Finding]:
+    if spec.result.id in [operand.id for operand in spec.operands]:
+        yield Finding(
+            ("result", "id"), f"`{spec.result.id}` is an operand", "the result has a name of its own"
+        )
+    if all(operand.role == "scalar" for operand in spec.operands):
+        yield Finding(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
 
 
 def _duplicates(spec: Spec) -> Iterator[Finding]:

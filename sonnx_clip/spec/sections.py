@@ -18,6 +18,7 @@ from sonnx_clip.spec.entries import (
     Definition,
     Example,
     Latitude,
+    Operand,
     Page,
     Property,
     Reading,
@@ -78,6 +79,7 @@ class YamlSection:
 
 
 SECTIONS: Final = (
+    YamlSection("operands", Operand, "operand", own_ids=True, answers=False),
     YamlSection("sources", Page, "source", own_ids=True, answers=False),
     YamlSection("families", Family, "family", own_ids=True),
     YamlSection(

@@ -23,6 +23,8 @@ YAML = [
 ]
 
 STRUCTURE = [
+    m("bad role", "onnx: max, role: scalar", "onnx: max, role: §vector", "(operands[…].role)",
+      "`vector` is not allowed here"),
     m("unknown key", "title: the bounds are inverted", "§titel: the bounds are inverted", "(cases[…].titel)",
       "the key `titel` is not known here", "did you mean `title`?"),
     m("unknown nested key", "bits: {exponent: 5,", "bits: {§expo: 5, exponent: 5,",
@@ -68,6 +70,11 @@ STRUCTURE = [
 ]
 
 REFERENCES = [
+    m("operand twice", "{id: L, onnx: min", "{id: §X, onnx: min", "(operands[…].id)",
+      "the id `X` is taken by operands[0]"),
+    m("operand named as the result", "result: {id: Y", "result: {id: §M", "(result.id)", "`M` is an operand"),
+    m("no tensor", "operands:\n  - {id: X, onnx: input, role: tensor}",
+      "operands:\n  §- {id: X, onnx: input, role: scalar}", "(operands)", "no operand is a tensor"),
     m("duplicate id", "  - id: high\n", "  - id: §low\n", "(cases[…].id)",
       "the id `low` is taken by cases[1]"),
     m("unknown page", CLIP_13, CLIP_13.replace("onnx", "§onx"), "(properties[…].source.page)",
