@@ -95,6 +95,10 @@ bench: setup-python setup-provers setup-c setup-bench ## benchmarks, as ratios; 
 	$(BIN)/python -m bench.lint || status=$$?; \
 	exit $$status
 
+.PHONY: runtimes
+runtimes: setup-runtimes ## judge every runtime for which there is an adapter, and write docs/runtimes.md
+	.venv-runtimes/bin/python tools/judge_runtimes.py $(NAMES)
+
 .PHONY: kernels
 kernels: setup-python setup-c ## build the C kernels for sonnx_clip.clip, for this user and this processor
 	$(BIN)/python -m sonnx_clip.oracle.built
@@ -140,7 +144,7 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: say-prove setup setup-python setup-provers setup-coq setup-browser setup-bench setup-c setup-cross setup-frama-c
+.PHONY: say-prove setup setup-python setup-provers setup-coq setup-browser setup-bench setup-runtimes setup-c setup-cross setup-frama-c
 setup:
 	@tools/setup.sh python provers c
 
@@ -167,3 +171,6 @@ setup-frama-c:
 
 setup-bench:
 	@tools/setup.sh bench
+
+setup-runtimes:
+	@tools/setup.sh runtimes

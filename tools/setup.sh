@@ -9,6 +9,7 @@
 #   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc
 #   tools/setup.sh cross     compilers and emulators of other machines, for the C kernels
 #   tools/setup.sh bench     .venv-bench: as .venv, and what the benchmarks compare with, if it can be had
+#   tools/setup.sh runtimes  .venv-runtimes: as .venv, and the runtimes for which there is an adapter
 #   tools/setup.sh python provers c    several of them side by side
 #
 # Exit status: 0 all is there, 2 something is missing and cannot be installed here.
@@ -236,16 +237,17 @@ setup_python() {
     is_done .project-done "$(project_id)" || install_project
 }
 
-# A venv of its own: torch is large, and requirements.lock does not pin what it brings.
-setup_bench() {
-    venv=.venv-bench
+# A venv of its own with extras: torch is large, and requirements.lock does not pin what they bring.
+# setup_extras NAME EXTRAS WHAT CONSEQUENCE
+setup_extras() {
+    venv=.venv-$1
     setup_python
-    is_done .bench-done "$(project_id)" && return
-    say "installing torch and matplotlib into $venv"
-    if quiet_pip install --no-build-isolation -e '.[bench]'; then
-        mark_done .bench-done "$(project_id)"
+    is_done ".$1-done" "$(project_id)" && return
+    say "installing $3 into $venv"
+    if quiet_pip install --no-build-isolation -e ".[$2]"; then
+        mark_done ".$1-done" "$(project_id)"
     else
-        say "warning: pip could not (its words are above); the benchmarks leave out what is not there" >&2
+        say "warning: pip could not (its words are above); $4" >&2
     fi
 }
 
@@ -271,6 +273,9 @@ case ${1:-} in
     frama-c) setup_frama_c ;;
     c) setup_c ;;
     cross) setup_cross ;;
-    bench) setup_bench ;;
-    *) fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench …" ;;
+    bench) setup_extras bench bench "torch and matplotlib" "the benchmarks leave out what is not there" ;;
+    runtimes)
+        setup_extras runtimes onnx,torch,jax,openvino,tract,litert "torch, jax, openvino, tract and litert" \
+            "only what is there is judged" ;;
+    *) fail "usage: tools/setup.sh python|provers|coq|browser|frama-c|c|cross|bench|runtimes …" ;;
 esac

@@ -49,6 +49,7 @@ _COMMANDS = (
     (model_commands.lint, "model.onnx --format sarif"),
     (model_commands.normalise, "model.onnx -o normalised.onnx"),
     (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
+    (runtime_commands.report, "torch.json jax.json -o verdicts.html"),
     (export_command.export, "npz -o vectors --dtype float16"),
     (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
     (meaning_commands.readings, "--dtype int8"),

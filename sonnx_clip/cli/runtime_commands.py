@@ -27,8 +27,9 @@ def check(
     runtime: Annotated[
         str | None,
         typer.Option(
-            help="sonnx, numpy, onnxruntime, onnx-reference, one that a package ships, or for (x, min, max)"
-            " module:function or ./file.py:function."
+            help="sonnx, numpy, onnxruntime, onnx-reference, torch, jax, openvino, tract, litert or another"
+            " of docs/runtimes.md, one that a package ships, or for (x, min, max) module:function or"
+            " ./file.py:function."
         ),
     ] = None,
     exec: Annotated[
@@ -139,6 +140,26 @@ def check(
         forms=forms.value,
     )
     raise typer.Exit(status)
+
+
+def report(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...", help="What `check --json -o FILE` wrote; by default build/verdicts/*.json."
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = BUILD / "verdicts.html",
+) -> None:
+    """Write one HTML page of reports: runtime by type, by class, by form, with a line for each deviation."""
+    from sonnx_clip.evidence.verdicts_page import read_reports_in, render_verdicts
+    from sonnx_clip.root.files import check_target, write_whole
+    from sonnx_clip.spec import load_spec
+
+    check_target(output)
+    found = read_reports_in(files or sorted((BUILD / "verdicts").glob("*.json")), load_spec())
+    write_whole(output, render_verdicts(found, load_spec()))
+    print(output)
 
 
 def compare_dialects(

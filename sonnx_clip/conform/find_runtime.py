@@ -1,6 +1,6 @@
 """Finds a runtime by its name, for the process that makes its calls, and for whoever has to know its module.
 
-A runtime is named by an entry of `RUNTIMES`, or as ``module:function`` for a function ``(x, min, max)`` on
+A runtime is named by an entry of `KNOWN`, or as ``module:function`` for a function ``(x, min, max)`` on
 NumPy arrays that returns an array. What is named may be a `Runtime` as well. Other names are those of
 `sonnx_clip.conform.foreign`: ``./file.py:function``, and ``exec:./harness`` for a program that speaks frames,
 and ``so[clip.toml]:./libclip.so`` for C functions, and ``onnx:module:open`` for what opens models,
@@ -24,7 +24,7 @@ from sonnx_clip.conform.foreign.runtime_names import (
 )
 from sonnx_clip.conform.foreign.shipped import shipped, shipped_names
 from sonnx_clip.conform.foreign.source_file import named
-from sonnx_clip.conform.runtimes import RUNTIMES, Runtime
+from sonnx_clip.conform.runtimes import KNOWN, Runtime
 from sonnx_clip.language.names import nearest
 from sonnx_clip.root.errors import UserError
 
@@ -40,9 +40,9 @@ def module_of(name: str) -> str:
     Raises:
         UserError: there is no such runtime, or another package has taken the name of one of ours.
     """
-    other = shipped(name, RUNTIMES)
-    if name in RUNTIMES:
-        return RUNTIMES[name]
+    other = shipped(name, KNOWN)
+    if name in KNOWN:
+        return KNOWN[name]
     if other is not None:
         return other.module
     if program_name(name) is not None:
@@ -58,7 +58,7 @@ def module_of(name: str) -> str:
     module, _, function = name.partition(":")
     if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
         return module  # and no path: what lies at one is no Python, or lacks its .py
-    names = [*RUNTIMES, *shipped_names()]
+    names = [*KNOWN, *shipped_names()]
     near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
     todo = (
         f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
@@ -95,8 +95,8 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
         from sonnx_clip.conform.foreign.model_command import command_runtime
 
         return command_runtime(name, board)
-    if name in RUNTIMES:
-        found: Runtime = importlib.import_module(RUNTIMES[name]).RUNTIME
+    if name in KNOWN:
+        found: Runtime = importlib.import_module(KNOWN[name]).RUNTIME
         return found
     if (other := shipped(name)) is not None:
         return _shipped_runtime(other)
@@ -124,7 +124,7 @@ def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, Open
     """
     if program_name(name) is not None or library_name(name) is not None:
         raise _runs_no_models(name)
-    ours = name in RUNTIMES or opener_name(name) is not None or command_name(name) is not None
+    ours = name in KNOWN or opener_name(name) is not None or command_name(name) is not None
     if not ours and shipped(name) is None:
         own, version = _own(name)
         if not isinstance(own, Runtime):

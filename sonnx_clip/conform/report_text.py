@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport, Verdict
 
-_SIGNS: dict[Verdict, tuple[str, str]] = {
+SIGNS: dict[Verdict, tuple[str, str]] = {
     "conforms": ("=", "green"),
     "acceptable": ("~", "yellow"),
     "violates": ("X", "bold red"),
@@ -37,7 +37,9 @@ _SIGNS: dict[Verdict, tuple[str, str]] = {
     "unreached": ("?", "bold red"),
     "environment": ("e", "bold red"),
 }
-_LEGEND: dict[Verdict, str] = {"depends": "depends on the form"}
+"""The sign of each verdict in a table, and how a terminal shows it."""
+LEGEND: dict[Verdict, str] = {"depends": "depends on the form"}
+"""Verdicts whose words are not their ids."""
 _FORMS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 
@@ -61,7 +63,7 @@ def print_report(report: Report, console: Console, repro: str | None = None) -> 
         console.print(" ".join(report.scope), soft_wrap=whole, highlight=False, markup=False)
     console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
     console.print(_table(report))
-    legend = "  ".join(f"{sign} {_LEGEND.get(verdict, verdict)}" for verdict, (sign, _) in _SIGNS.items())
+    legend = "  ".join(f"{sign} {LEGEND.get(verdict, verdict)}" for verdict, (sign, _) in SIGNS.items())
     console.print(f"[dim]{legend}[/]", soft_wrap=True, highlight=False)
     console.print(summary(report), soft_wrap=whole, highlight=False, markup=False)
 
@@ -90,7 +92,7 @@ def reproducers(report: Report) -> str:
 def summary(report: Report) -> str:
     """The last line: what was judged, how, and with which verdicts."""
     verdicts = [found.verdict for found in report.types]
-    counts = ", ".join(f"{verdicts.count(v)} {_LEGEND.get(v, v)}" for v in _SIGNS if v in verdicts)
+    counts = ", ".join(f"{verdicts.count(v)} {LEGEND.get(v, v)}" for v in SIGNS if v in verdicts)
     nothing = "; nothing was compared" if report.compared == 0 else ""
     seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
     return (
@@ -128,7 +130,7 @@ def short_type(etype: str) -> str:
 def _cell(found: ClassReport | None) -> Text:
     if found is None:
         return Text("")
-    sign, style = _SIGNS[found.verdict]
+    sign, style = SIGNS[found.verdict]
     return Text(sign, style=style)
 
 

@@ -20,13 +20,13 @@ def printable(text: str, longest: int = _LONGEST) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """What an exception says, behind the name of its class."""
+    """What an exception says, on one line, behind the name of its class."""
     name = printable(type(error).__name__, 100)
     try:
         text = str(error)
     except BaseException as other:  # noqa: BLE001 - the code of a runtime
         return f"{name} (its text cannot be had: {type(other).__name__})"
-    return f"{name}: {printable(text)}" if text else name
+    return f"{name}: {' '.join(printable(text).split())}" if text else name
 
 
 def how_ended(status: int) -> str:

@@ -18,7 +18,7 @@ from sonnx_clip.conform.foreign.shipped import shipped
 from sonnx_clip.conform.guardian import guard
 from sonnx_clip.conform.habits import Habits
 from sonnx_clip.conform.model_forms.form_caller import FormCaller
-from sonnx_clip.conform.runtimes import RUNTIMES
+from sonnx_clip.conform.runtimes import EXTRAS, KNOWN
 from sonnx_clip.conform.words import printable, words_of
 from sonnx_clip.root.errors import UserError
 
@@ -190,11 +190,11 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
         todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
     if todo is None and library_name(name) is not None:
         todo = "make it a library that this Python can load: docs/shared-library.md"
-    if (other := shipped(name)) is not None and name not in RUNTIMES:
+    if (other := shipped(name)) is not None and name not in KNOWN:
         name = f"{name} of the package {other.package} {other.version}".rstrip()
         todo = f"mend or update that package: its entry point is {other.module}:{other.attribute}"
-    if todo is None and name in RUNTIMES:
-        todo = "install it: pip install 'sonnx-clip[onnx]'" if "onnx" in name else None
+    if todo is None and name in EXTRAS:
+        todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
     if todo is None:
         todo = (
             f"make `python -c 'import {module_of(target)}'` work in this folder; the name is module:function"

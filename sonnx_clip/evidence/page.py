@@ -47,7 +47,7 @@ def render_page(evidence: Evidence, spec: Spec) -> str:
     """
     view = View(evidence)
     return (
-        _environment()
+        environment()
         .get_template("index.html.j2")
         .render(
             evidence=evidence,
@@ -81,7 +81,7 @@ def render_picture(spec: Spec) -> str:
     texts = [f"{case.id}: {case.title}" for case in spec.cases]
     starts = [16.0, *(16 + 6.2 * x for x in accumulate(len(text) + 5 for text in texts))]
     return (
-        _environment()
+        environment()
         .get_template("clip.svg.j2")
         .render(
             legend=[(c.id, round(x), text) for c, x, text in zip(spec.cases, starts, texts, strict=False)],
@@ -94,7 +94,8 @@ def render_picture(spec: Spec) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates of the pages."""
     return Environment(
         loader=PackageLoader("sonnx_clip.evidence"),
         autoescape=True,

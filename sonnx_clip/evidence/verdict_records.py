@@ -31,19 +31,33 @@ def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
     files: dict[str, str] = {}
     for path in sorted((build / "verdicts").glob("*.json")):
         again = f"run `sonnx-clip check --runtime {path.stem} --json -o {path}`, or remove the file"
-        report, _ = read_record(path, Report, again)
-        require_digest(report.spec_sha256, spec, path, again)
-        if report.code_sha256 != code_digest(report.runtime):
-            raise UserError(
-                f"stale: the code of {report.runtime} has changed since it was judged", str(path), again
-            )
+        report = read_report(path, spec, again)
         if report.runtime in found:
             raise UserError(f"another file speaks of {report.runtime} too", str(path), "remove one of them")
-        _check(report, spec, path, again)
         found[report.runtime] = report
         files[report.runtime] = str(path)
     require_same_plan({name: (files[name], report) for name, report in found.items()})
     return found
+
+
+def read_report(path: Path, spec: Spec, again: str) -> Report:
+    """A report, whose verdicts are those that its counts bear out.
+
+    Args:
+        path: of the JSON file.
+        spec: the specification, of which it must speak.
+        again: what a message says is to be done.
+
+    Raises:
+        UserError: it is missing, damaged or stale, or states what its counts do not bear out.
+    """
+    report, _ = read_record(path, Report, again)
+    require_digest(report.spec_sha256, spec, path, again)
+    if report.code_sha256 != code_digest(report.runtime):
+        what = f"stale: the code of {report.runtime} has changed since it was judged"
+        raise UserError(what, str(path), again)
+    _check(report, spec, path, again)
+    return report
 
 
 def _check(report: Report, spec: Spec, path: Path, again: str) -> None:

@@ -161,6 +161,8 @@ def test_the_example_of_the_page_passes_and_finds_a_wrong_implementation(tmp_pat
     assert len({text, wrong, strict}) == 3
     for name, code in (("right", text), ("wrong", wrong), ("strict", strict)):
         (tmp_path / f"test_{name}.py").write_text(code)
+    settings = 'from hypothesis import settings\nsettings.register_profile("load", deadline=None)\n'
+    (tmp_path / "conftest.py").write_text(settings + 'settings.load_profile("load")\n')
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "-p", "no:xdist", "."]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment()

@@ -41,12 +41,12 @@ async function measure(width) {
 </script>"""
 
 
-def browse(folder, profile, *options):
+def browse(folder, profile, *options, wrapper=_WRAPPER):
     """What the wrapper found, and the lines that the page wrote to the console."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         pytest.fail("there is no Chromium: tools/setup.sh browser installs it")
-    (folder / "wrapper.html").write_text(_WRAPPER)
+    (folder / "wrapper.html").write_text(wrapper)
     command = [
         program, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
         f"--user-data-dir={profile}", "--enable-logging=stderr", "--window-size=1500,2000",

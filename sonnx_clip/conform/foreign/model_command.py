@@ -24,8 +24,7 @@ from onnx import numpy_helper
 
 from sonnx_clip.conform.foreign.program import Refused
 from sonnx_clip.conform.foreign.runtime_names import command_name, quoted
-from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, OpenModel, RunText, Runtime
-from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
+from sonnx_clip.conform.runtimes.adapter import runtime_of_models
 from sonnx_clip.conform.words import how_ended, printable
 from sonnx_clip.root.errors import UserError
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.board import Board
+    from sonnx_clip.conform.runtimes import ModelFunction, OpenModel, Runtime
 
 OUTPUT = "output_0.pb"
 _LARGEST = 1 << 26  # bytes of an output; the largest that is due has half a megabyte
@@ -66,26 +66,9 @@ def command_runtime(name: str, board: Board | None = None) -> Runtime:
     Raises:
         UserError: the program cannot be started, or a placeholder is missing.
     """
-    open_model = _opener(name, board)
-    text = f"opened({quoted(name)})"
-
-    def open_type(etype: str) -> ClipFunction:
-        run = open_model(one_node_model(etype).SerializeToString())
-        return lambda x, l, m: run({"x": x, "l": l, "m": m})
-
-    def run_model(_: bool) -> RunText:
-        return f"f = {text}(p.SerializeToString())", "f(d)"
-
-    return Runtime(
-        version=command_name(name) or "",
-        open=open_type,
-        imports="import onnx.parser; from sonnx_clip.conform.foreign.model_command import opened",
-        call=lambda etype: f"{text}({parse_call(etype)}.SerializeToString())(dict(x=x, l=l, m=m))",
-        open_model=open_model,
-        run_model=run_model,
-        strides=False,
-        few=True,
-    )
+    opener = f"from {__name__} import opened", f"opened({quoted(name)})"
+    version = command_name(name) or ""
+    return runtime_of_models(_opener(name, board), version, opener, strides=False, few=True)
 
 
 def opened(name: str) -> OpenModel:

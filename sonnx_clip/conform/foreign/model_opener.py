@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.foreign.runtime_names import opener_name, quoted
 from sonnx_clip.conform.foreign.source_file import named
-from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, OpenModel, RunText, Runtime
-from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
+from sonnx_clip.conform.runtimes.adapter import runtime_of_models
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from sonnx_clip.conform.runtimes import ModelFunction, OpenModel, Runtime
 
 
 def opener_runtime(name: str) -> Runtime:
@@ -27,24 +28,8 @@ def opener_runtime(name: str) -> Runtime:
         TypeError: what is named is no function.
         BaseException: whatever the module raises while it is imported.
     """
-    open_model, version = opened(name), named(opener_name(name) or "")[1]
-    text = f"opened({quoted(name)})"
-
-    def open_type(etype: str) -> ClipFunction:
-        run = open_model(one_node_model(etype).SerializeToString())
-        return lambda x, l, m: run({"x": x, "l": l, "m": m})
-
-    def run_model(_: bool) -> RunText:
-        return f"f = {text}(p.SerializeToString())", "f(d)"
-
-    return Runtime(
-        version=version,
-        open=open_type,
-        imports="import onnx.parser; from sonnx_clip.conform.foreign.model_opener import opened",
-        call=lambda etype: f"{text}({parse_call(etype)}.SerializeToString())(dict(x=x, l=l, m=m))",
-        open_model=open_model,
-        run_model=run_model,
-    )
+    opener = f"from {__name__} import opened", f"opened({quoted(name)})"
+    return runtime_of_models(opened(name), named(opener_name(name) or "")[1], opener)
 
 
 def opened(name: str) -> OpenModel:

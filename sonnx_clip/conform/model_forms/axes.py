@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,6 +61,10 @@ _SHOWN = 3
 def base(opset: int = FIRST_OPSET) -> ModelForm:
     """The form in which the rest of the checker asks: one model serves all bounds and all shapes."""
     return ModelForm("inputs", "no rank", 1, opset, optimised=True)
+
+
+SYMBOLIC: Final = ModelForm("inputs", "symbolic", 1, FIRST_OPSET, optimised=True)
+"""The form for runtimes that open no model without a rank: one model serves all bounds, and X of a rank."""
 
 
 def every_form(opsets: Iterable[int], optimisations: Iterable[bool]) -> tuple[ModelForm, ...]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.guardian import Handle
     from sonnx_clip.conform.habits import Habits
     from sonnx_clip.conform.model_forms.axes import ModelForm
-    from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, Runtime
+    from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, OpenModel, Runtime
 
 
 @dataclass(frozen=True)
@@ -43,24 +43,31 @@ class FormCaller:
         if isinstance(request, FormRequest) and request.form is not None:
             if request.form != self._form:
                 self._form = request.form
-                function = form_function(self._runtime, request.form, self._type)
+                function = form_function(_opener(self._runtime, request.form), request.form, self._type)
                 self._of_form = Caller(function, self._type, self._habits)
             caller = self._of_form
         assert caller is not None
         caller(request, board)
 
 
-def form_function(runtime: Runtime, form: ModelForm, etype: str) -> ClipFunction:
-    """A function (x, min, max) by models of a form; the last one stays open while it can serve."""
+def _opener(runtime: Runtime, form: ModelForm) -> OpenModel:
+    found = runtime.open_model if form.optimised else runtime.open_unoptimised
+    assert found is not None
+    return found
+
+
+def form_function(open_model: OpenModel, form: ModelForm, etype: str) -> ClipFunction:
+    """A function (x, min, max) by models of a form; the last one stays open while it can serve.
+
+    The rank is that of X in each call.
+    """
     from sonnx_clip.conform.runtimes.clip_model import model_of_form  # needs onnx, as the runtime does
 
-    open_model = runtime.open_model if form.optimised else runtime.open_unoptimised
-    assert open_model is not None
     constant = form.bounds != "inputs"
     last: list[Any] = [None, None]
 
     def opened(x: Any, lower: Any, upper: Any) -> ModelFunction:
-        shape = x.shape if form.shape == "static" else ()
+        shape = x.shape if form.shape == "static" else x.ndim if form.shape == "symbolic" else ()
         key = (shape, lower.tobytes(), upper.tobytes()) if constant else (shape,)
         if last[0] != key:
             model = model_of_form(etype, form, x.shape, (lower, upper)).SerializeToString()

@@ -33,6 +33,26 @@ RUNTIMES = {
     "onnxruntime": "sonnx_clip.conform.runtimes.onnxruntime",
     "onnx-reference": "sonnx_clip.conform.runtimes.onnx_reference",
 }
+"""What `prove` judges by itself, and lists as not run where it was not."""
+
+ADAPTERS = {
+    "onnxruntime-threads": "sonnx_clip.conform.runtimes.onnxruntime_threads",
+    "torch": "sonnx_clip.conform.runtimes.torch",
+    "torch-numbers": "sonnx_clip.conform.runtimes.torch_numbers",
+    "jax": "sonnx_clip.conform.runtimes.jax",
+    "openvino": "sonnx_clip.conform.runtimes.openvino",
+    "tract": "sonnx_clip.conform.runtimes.tract",
+    "litert": "sonnx_clip.conform.runtimes.litert",
+}
+"""What is judged where it is named; each package is an extra of this one."""
+
+KNOWN = {**RUNTIMES, **ADAPTERS}
+
+EXTRAS = {
+    "onnxruntime": "onnx", "onnx-reference": "onnx", "onnxruntime-threads": "onnx", "torch": "torch",
+    "torch-numbers": "torch", "jax": "jax", "openvino": "openvino", "tract": "tract", "litert": "litert",
+}  # fmt: skip
+"""The extra of this package with which a runtime is installed."""
 
 OURS = ("sonnx", "sonnx-c")
 """The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""

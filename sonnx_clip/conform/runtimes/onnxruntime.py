@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _FATAL = 4  # the log repeats what the exception says
 
 
-def _open_model(model: bytes, *, optimised: bool = True) -> ModelFunction:
+def _open_model(model: bytes, *, optimised: bool = True, threads: int = 1) -> ModelFunction:
     onnxruntime.set_default_logger_severity(_FATAL)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     if not optimised:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
@@ -30,8 +30,9 @@ def _open_model(model: bytes, *, optimised: bool = True) -> ModelFunction:
     return run
 
 
-def _open(etype: str) -> ClipFunction:
-    run = _open_model(one_node_model(etype).SerializeToString())
+def open_type(etype: str, *, threads: int = 1) -> ClipFunction:
+    """A function (x, min, max); 0 threads are as many as ONNX Runtime takes by itself."""
+    run = _open_model(one_node_model(etype).SerializeToString(), threads=threads)
 
     def clip(x: Any, l: Any, m: Any) -> Any:
         return run({"x": x, "l": l, "m": m})
@@ -39,7 +40,8 @@ def _open(etype: str) -> ClipFunction:
     return clip
 
 
-def _call(etype: str) -> str:
+def call_text(etype: str) -> str:
+    """The Python text of a call, with as many threads as ONNX Runtime takes by itself."""
     model = f"{parse_call(etype)}.SerializeToString()"
     return f"onnxruntime.InferenceSession({model}).run(None, dict(x=x, l=l, m=m))[0]"
 
@@ -56,9 +58,9 @@ def _run_model(optimised: bool) -> RunText:
 
 RUNTIME = Runtime(
     version=f"onnxruntime {onnxruntime.__version__}",
-    open=_open,
+    open=open_type,
     imports="import onnx.parser, onnxruntime",
-    call=_call,
+    call=call_text,
     open_model=_open_model,
     open_unoptimised=partial(_open_model, optimised=False),
     run_model=_run_model,
