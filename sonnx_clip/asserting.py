@@ -29,19 +29,20 @@ def assert_clip(x: Any, min: Any, max: Any, result: Any, *, policy: Policy = "de
             of `x` where the bounds are inverted.
 
     Raises:
-        AssertionError: the result is no array (of shape (), a NumPy scalar is one), has another shape (C1) or
-            type (C3) than `x`, or a wrong entry; the text names the first of these, its class, and how many
-            there are. Or it lies in the memory of an operand that can be written to: an operand that was
-            changed says nothing of the result.
+        AssertionError: the result is no array, or one of a subclass (of shape (), a NumPy scalar will do);
+            has another shape (C1) or type (C3) than `x`, or a wrong entry; the text names the first of these,
+            its class, and how many there are. Or it lies in the memory of an operand that can be written to:
+            an operand that was changed says nothing of the result.
         RestrictionError: `x`, `min` and `max` are no operands of Clip.
         ValueError: there is no such policy.
     """
     if policy not in ("default", "strict"):
         raise ValueError(f"the policy is default or strict, not {policy!r}")
     due = clip(x, min, max)
-    got = np.asarray(result) if isinstance(result, (np.ndarray, np.generic)) else None
-    if got is None:
-        raise AssertionError(f"the result is {type(result).__name__}, not an array")
+    # A subclass may mean something else by its memory: a masked array has entries that are none.
+    if type(result) is not np.ndarray and not isinstance(result, np.generic):
+        raise AssertionError(f"the result is {type(result).__name__}, not an array (numpy.ndarray itself)")
+    got = np.asarray(result)
     if got.shape != due.shape:
         raise AssertionError(f"C1: the shape of the result is {got.shape}, that of x is {due.shape}")
     if got.dtype != due.dtype:

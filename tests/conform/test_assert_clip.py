@@ -127,6 +127,14 @@ def test_a_scalar_of_numpy_is_an_array_of_shape_0_and_a_list_is_none() -> None:
         assert_clip(np.ones(1, np.float32), np.float32(0), np.float32(2), [1.0])
 
 
+def test_a_masked_array_is_no_result() -> None:
+    x = np.array([1, 5], np.int16)
+    masked = np.ma.masked_array(np.array([1, 2], np.int16), mask=[False, True])
+    assert_clip(x, np.int16(0), np.int16(2), masked.data)
+    with pytest.raises(AssertionError, match="the result is MaskedArray, not an array"):
+        assert_clip(x, np.int16(0), np.int16(2), masked)
+
+
 def test_wrong_operands_are_refused() -> None:
     with pytest.raises(RestrictionError):
         assert_clip(np.ones(1, np.float32), 0.0, np.float32(2), np.ones(1, np.float32))
