@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.names import nearest
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,7 +23,7 @@ def read_expected(file: Path) -> dict[str, tuple[str, int]]:
         UserError: it cannot be read, a line has no reason, or two lines have one id.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = read_regular(file).splitlines()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise UserError(f"the expected deviations cannot be read: {why}", str(file)) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,11 +34,12 @@ def read_record(path: Path, form: type[_Record], todo: str) -> tuple[_Record, st
 def read_text(path: Path, todo: str) -> str:
     """The text of a file; UserError if there is none."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_regular(path)
     except FileNotFoundError as error:
         raise UserError("it is missing", str(path), todo) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"it cannot be read: {error}", str(path), todo) from error
+        words = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise UserError(f"it cannot be read: {words}", str(path), todo) from error
 
 
 def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -40,6 +41,20 @@ def make_folder(folder: Path) -> None:
         raise UserError(
             f"this folder cannot be made: {error.strerror}", str(folder), "write elsewhere"
         ) from error
+
+
+def read_regular(file: Path) -> str:
+    """The text of a regular file, which a user has named: a device or a FIFO may never end.
+
+    Raises:
+        OSError: it is missing, no regular file, or cannot be read; the words are in `strerror`.
+        UnicodeDecodeError: it is no UTF-8.
+    """
+    mode = file.stat().st_mode
+    if not stat.S_ISREG(mode):
+        words = "this is a folder" if stat.S_ISDIR(mode) else "this is no regular file"
+        raise OSError(errno.EINVAL, words, str(file))
+    return file.read_text(encoding="utf-8")
 
 
 def check_target(file: Path) -> None:

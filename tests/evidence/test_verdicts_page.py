@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import subprocess
 import sys
@@ -121,6 +122,10 @@ def test_the_command(tmp_path: Path, reports: list[Report]) -> None:
     done = called(folder=tmp_path)
     assert (done.returncode, done.stdout.split()) == (0, ["build/verdicts.html"])
     assert "2 runtimes judged, 2 with a failure" in (tmp_path / "build" / "verdicts.html").read_text()
+    os.mkfifo(tmp_path / "fifo")
+    for path, words in (("fifo", "this is no regular file"), ("build", "this is a folder")):
+        done = called(path, "-o", "page.html", folder=tmp_path)
+        assert (done.returncode, f"{path}: it cannot be read: {words}" in done.stderr) == (2, True)
     done = called("absent.json", "-o", "page.html", folder=tmp_path)
     assert (done.returncode, "absent.json: it is missing" in done.stderr) == (2, True)
     assert not (tmp_path / "page.html").exists()

@@ -11,6 +11,7 @@ from pydantic import StringConstraints, ValidationError, field_validator
 
 from sonnx_clip.conform.foreign.frames import TYPES
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.stored import Stored
 
 Operand = Literal["x", "y", "min", "max", "n"]
@@ -65,7 +66,7 @@ def read_abi(path: str) -> Abi:
         UserError: there is none, it is no TOML, or a key is wrong; with the line.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_regular(Path(path))
     except (OSError, UnicodeDecodeError) as error:
         words = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
         raise UserError(
