@@ -24,6 +24,7 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings
 from sonnx_clip.claims.case_claims import CASES_COMPLETE, CASES_DISJOINT, case_claims, class_claims
+from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.claims.property_claims import property_claims
 from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language import tree
@@ -55,7 +56,7 @@ def speaks_of_entries(constraint: Constraint) -> bool:
 
 def variables_of(p: Property) -> str:
     """The variables of a property's claim, as Coq binds them."""
-    second = any(isinstance(node, tree.Name) and node.id == "X2" for node in subtrees(p.claim))
+    second = "X2" in free_names(p.claim)
     return "x x2 l m" if second else TRIPLE
 
 
@@ -118,7 +119,7 @@ class FamilyFile:
     def _claims(self) -> Iterator[Statement]:
         for p in self._spoken_of():
             printer, variables = CoqPrinter(self.family, p.id), variables_of(p)
-            uses_y = any(isinstance(node, tree.Name) and node.id == "Y" for node in subtrees(p.claim))
+            uses_y = "Y" in free_names(p.claim)
             body = ("let y := cases x l m in\n  " if uses_y else "") + printer.proposition(p.claim)
             yield Statement(p.title, f"claim_{p.id}", f"claim_{p.id} ({variables} : t) : Prop", body)
             if self.family in p.repaired:

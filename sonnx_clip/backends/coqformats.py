@@ -109,7 +109,7 @@ class _Format:
         """Where the file says that a reading differs, it allows an answer that is not what the cases say."""
         witness = (reading.differs_bitwise_at if bitwise else reading.differs_at)["float"]
         x, l, m = (encode(text, self.etype) for text in (witness.X, witness.L, witness.M))
-        due = evaluator(self.spec, self.etype).clip(x, l, m)
+        due = evaluator(self.spec, self.etype).result(x, l, m)
         allowed = answers(self.spec, self.etype, reading, (x, l, m))
         found = (y for y in allowed if not (identical(y, due) if bitwise else same_value(y, due, self.etype)))
         other = next(found, due)  # were there no other answer, Coq would not accept this one

@@ -21,9 +21,7 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings, definitions_used, reading_trees
 from sonnx_clip.claims import goal_names as named
-from sonnx_clip.claims.nodes import returns_name
-from sonnx_clip.language import tree
-from sonnx_clip.language.walk import subtrees
+from sonnx_clip.claims.nodes import free_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +94,7 @@ class ReadingsFile:
     # --- Definitions ----------------------------------------------------------------------------------
 
     def _reading(self, r: Reading) -> Iterator[Statement]:
-        name = returns_name(r)
+        name = r.predicate
         yield computed(self.family, name, f"{TRIPLE} y", r.returns, f"{r.id}: {r.title}")
         if self.family in r.agrees:
             title = f"Where {r.id} has the value of the cases"
@@ -106,7 +104,7 @@ class ReadingsFile:
             yield self._region(f"{r.word}_region_bitwise", r.agrees_bitwise[self.family], title)
 
     def _region(self, name: str, region: Expr, title: str) -> Statement:
-        uses_y = any(isinstance(node, tree.Name) and node.id == "Y" for node in subtrees(region))
+        uses_y = "Y" in free_names(region)
         body = ("let y := cases x l m in\n  " if uses_y else "") + CoqPrinter(self.family, name).computed(
             region
         )
@@ -115,7 +113,7 @@ class ReadingsFile:
     # --- Theorems -------------------------------------------------------------------------------------
 
     def _theorems(self, r: Reading) -> Iterator[Statement]:
-        returns, shows = f"{returns_name(r)} x l m y", (r.id,)
+        returns, shows = f"{r.predicate} x l m y", (r.id,)
         yield Statement(
             f"{r.id} allows an answer for every input",
             named.answers(r.word),
@@ -128,7 +126,7 @@ class ReadingsFile:
         yield from self._agreement(r, of_bits, self.family in r.agrees_bitwise, "bits", SAME_BITS)
 
     def _agreement(self, r: Reading, name: str, somewhere: bool, what: str, same: str) -> Iterator[Statement]:
-        returns = f"{returns_name(r)} x l m y"
+        returns = f"{r.predicate} x l m y"
         region = f"{r.word}_region{'_bitwise' * (what == 'bits')} x l m"
         where = "There" if somewhere else "Everywhere"
         yield Statement(

@@ -10,7 +10,6 @@ from sonnx_clip.backends.why3 import declared_cases, definition, definitions_use
 from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import element_printer
 from sonnx_clip.claims.dialect_claims import dialect_claims, of_type
-from sonnx_clip.claims.nodes import returns_name as returns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
         readings = _readings_of(spec, dialects)
         regions = _regions(readings, etype.family) + _of_dialects(dialects, etype.family)
         used = definitions_used(spec, [*(r.returns for r in readings), *regions])
-        printer = element_printer(etype, spec.element_type("float32"))
+        printer = element_printer(spec, etype, spec.element_type("float32"))
         goals = [*printed(dialect_claims(spec, etype), printer), smoke("smoke_dialects")]
         files[path] = template("dialects.mlw.j2").render(
             header=header(spec),
@@ -45,10 +44,10 @@ def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
             converts=any(d.converts_to(etype.id) for d in dialects),
             scales=etype.family == "float" and any(d.scale_bias for d in dialects),
             cases=declared_cases(spec, printer),
-            result=result_of_cases(spec),
-            definitions=[definition(d, etype) for d in used],
+            result=result_of_cases(spec, printer),
+            definitions=[definition(spec, d, etype) for d in used],
             readings=[
-                {"id": r.id, **declare(returns(r), "x l m y", "t", printer.show(r.returns), r.title)}
+                {"id": r.id, **declare(r.predicate, "x l m y", "t", printer.show(r.returns), r.title)}
                 for r in readings
             ],
             goals=goals[:-1],

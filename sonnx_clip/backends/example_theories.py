@@ -11,7 +11,6 @@ from sonnx_clip.backends.why3 import declared_cases, definition, definitions_use
 from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import element_printer
 from sonnx_clip.claims.dialect_example_claims import dialect_example_claims
-from sonnx_clip.claims.nodes import returns_name as returns
 from sonnx_clip.spec.dialect_examples import ComputedBy
 
 if TYPE_CHECKING:
@@ -33,16 +32,18 @@ def example_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
             continue
         path = f"{THEORIES}/examples_{etype.id}.mlw"
         readings = _readings(spec, examples)
-        printer = element_printer(etype)
+        printer = element_printer(spec, etype)
         goals = [*printed(dialect_example_claims(spec, etype), printer), smoke("smoke_examples")]
         files[path] = template("examples.mlw.j2").render(
             header=header(spec),
             etype=etype,
             cases=declared_cases(spec, printer),
-            result=result_of_cases(spec),
-            definitions=[definition(d, etype) for d in definitions_used(spec, [r.returns for r in readings])],
+            result=result_of_cases(spec, printer),
+            definitions=[
+                definition(spec, d, etype) for d in definitions_used(spec, [r.returns for r in readings])
+            ],
             readings=[
-                {"id": r.id, **declare(returns(r), "x l m y", "t", printer.show(r.returns), r.title)}
+                {"id": r.id, **declare(r.predicate, "x l m y", "t", printer.show(r.returns), r.title)}
                 for r in readings
             ],
             goals=goals[:-1],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,10 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
 from sonnx_clip.backends.why3_claim import goals as printed
-from sonnx_clip.backends.whyml_printer import Printer, element_printer, names, tensor_printer
+from sonnx_clip.backends.whyml_printer import Printer, element_printer, tensor_printer
 from sonnx_clip.claims.finding_claims import finding_claims
-from sonnx_clip.claims.nodes import returns_name as returns
-from sonnx_clip.language.tree import Call, Use
+from sonnx_clip.claims.nodes import free_names
+from sonnx_clip.language.tree import Call, Result, Use
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.dialect_defaults import defaults
@@ -90,11 +91,13 @@ class ClaimsOfType:
                 for node in subtrees(part.holds)
             ),
             "cases": declared_cases(self.spec, printer) if of_cases else [],
-            "result": result_of_cases(self.spec) if of_cases else "",
-            "definitions": [definition(d, self.etype) for d in used],
-            "general": [definition(d, self.etype) for d in definitions_used(self.spec, of_constraints)],
+            "result": result_of_cases(self.spec, printer) if of_cases else "",
+            "definitions": [definition(self.spec, d, self.etype) for d in used],
+            "general": [
+                definition(self.spec, d, self.etype) for d in definitions_used(self.spec, of_constraints)
+            ],
             "readings": [
-                declare(returns(r), "x l m y", "t", printer.show(r.returns), f"{r.id}: {r.title}")
+                declare(r.predicate, "x l m y", "t", printer.show(r.returns), f"{r.id}: {r.title}")
                 for r in readings
             ],
             "dialects": [self._dialect(name) for name in named if known[name].dialect is not None],
@@ -113,20 +116,24 @@ class ClaimsOfType:
         return list(printed(finding_claims(self.spec, self.etype, tensors=True), self._tensor_printer()))
 
     def _printer(self) -> Printer:
-        return element_printer(self.etype, self.spec.element_type("float32"))
+        return element_printer(self.spec, self.etype, self.spec.element_type("float32"))
 
     def _tensor_printer(self) -> Printer:
-        plain = tensor_printer(self.etype)
-        return Printer(self.etype, plain.variables, implicit="x l m y", prefix="stated_")
+        plain = tensor_printer(self.spec, self.etype)
+        return replace(plain, of_result=True, prefix="stated_")
 
     def _property(self, p: Property) -> dict[str, str]:
         claim = self._printer().show(p.claim)
-        body = f"let y = cases x l m in {claim}" if "Y" in names(p.claim) else claim
+        body = f"let y = cases x l m in {claim}" if "Y" in free_names(p.claim) else claim
         return declare(p.id, "x l m", "t", body, p.title)
 
     def _constraint(self, c: Constraint) -> dict[str, str]:
         return declare(
-            f"stated_{c.id}", "x l m y", "tensor", tensor_printer(self.etype).show(c.holds), c.title
+            f"stated_{c.id}",
+            "x l m y",
+            "tensor",
+            tensor_printer(self.spec, self.etype).show(c.holds),
+            c.title,
         )
 
     def _dialect(self, name: str) -> dict[str, str]:
@@ -140,7 +147,9 @@ class ClaimsOfType:
             assert ends is not None
             given = {"L": self._printer().value(ends[0]), "M": self._printer().value(ends[1]), **given}
             title += f", without {name.rpartition('_')[2]}"
-        body = f"{returns(self.spec.reading(of.reading))} {given['X']} {given['L']} {given['M']} {given['Y']}"
+        body = (
+            f"{self.spec.reading(of.reading).predicate} {given['X']} {given['L']} {given['M']} {given['Y']}"
+        )
         return declare(name, " ".join(v.lower() for v in of.parameters), "t", body, title)
 
 
@@ -149,8 +158,7 @@ def _speak_of_cases(spec: Spec, trees: Sequence[Expr]) -> bool:
     cases = {case.id for case in spec.cases}
     properties = {p.id for p in spec.properties}  # each is printed with the result of the cases
     return any(
-        (isinstance(node, Call) and node.function == "clip")
-        or (isinstance(node, Use) and node.id in cases | properties)
+        isinstance(node, Result) or (isinstance(node, Use) and node.id in cases | properties)
         for tree in trees
         for node in subtrees(tree)
     )

@@ -101,7 +101,7 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
         end = smoke(f"smoke_{goal_name(traced, 'kernels')}")
         modules.append(_module(traced, name, goals, end.name))
         found += obligations_of(etype.id, path, name, [*(g.goal for g in goals), end])
-    route = _integer_route(etype)
+    route = _integer_route(spec, etype)
     if route is not None:
         of_route = [*route["goals"], smoke("smoke_integer_route")]
         found = [*obligations_of(etype.id, path, "IntegerRoute", of_route), *found]
@@ -111,11 +111,11 @@ def numpy_theory(spec: Spec, both: Sequence[Traced], path: str) -> tuple[str, li
     return text, found
 
 
-def _integer_route(etype: ElementType) -> dict[str, Any] | None:
+def _integer_route(spec: Spec, etype: ElementType) -> dict[str, Any] | None:
     """What the template prints of the integer route of a float type; None for other types."""
     if etype.family != "float":
         return None
-    printer = element_printer(etype)
+    printer = element_printer(spec, etype)
     return {
         "goals": tuple(printed(integer_route_claims(etype), printer)),
         "plus_zero": printer.value(0),

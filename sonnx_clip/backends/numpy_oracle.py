@@ -34,7 +34,6 @@ _BUILT_IN = {
     "identical": "_identical",
     "is_nan": "_is_nan",
     "is_signalling": "_is_signalling",
-    "clip": "{family}_clip",
 }
 
 
@@ -188,9 +187,11 @@ class _NumPy(Printing):
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         if isinstance(expr, tree.Use):
             return self._called(f"{self.family}_{expr.id}", *expr.arguments)
+        if isinstance(expr, tree.Result):
+            return self._called(f"{self.family}_{expr.function}", *expr.arguments)
         if expr.function not in _BUILT_IN:
             return self._refused(expr)
-        return self._called(_BUILT_IN[expr.function].format(family=self.family), *expr.arguments)
+        return self._called(_BUILT_IN[expr.function], *expr.arguments)
 
     def leaf(self, expr: tree.Leaf) -> Piece:
         match expr:

@@ -16,7 +16,6 @@ from sonnx_clip.backends.why3 import (
 )
 from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import element_printer
-from sonnx_clip.claims.nodes import returns_name
 from sonnx_clip.claims.property_claims import latitude_reading_claims
 from sonnx_clip.claims.reading_claims import reading_claims
 from sonnx_clip.claims.reading_class_claims import reading_class_claims
@@ -39,21 +38,21 @@ def reading_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
         path = f"{THEORIES}/readings_{etype.id}.mlw"
         of_latitude = [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
         used = definitions_used(spec, reading_trees(spec) + of_latitude * (etype.family == "float"))
-        printer = element_printer(etype)
+        printer = element_printer(spec, etype)
         goals = list(printed((*reading_claims(spec, etype), *latitude_reading_claims(spec, etype)), printer))
         class_goals = list(printed(reading_class_claims(spec, etype), printer))
         files[path] = template("readings.mlw.j2").render(
             header=header(spec),
             etype=etype,
             cases=declared_cases(spec, printer),
-            result=result_of_cases(spec),
-            definitions=[definition(d, etype) for d in used],
+            result=result_of_cases(spec, printer),
+            definitions=[definition(spec, d, etype) for d in used],
             readings=[
-                {"id": r.id, **declare(returns_name(r), "x l m y", "t", printer.show(r.returns), r.title)}
+                {"id": r.id, **declare(r.predicate, "x l m y", "t", printer.show(r.returns), r.title)}
                 for r in spec.readings
             ],
             goals=goals,
-            class_definitions=[definition(d, etype) for d in of_classes if d not in used],
+            class_definitions=[definition(spec, d, etype) for d in of_classes if d not in used],
             classes=declared_classes(spec, etype),
             class_goals=class_goals,
         )

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 def restrictions_theory(spec: Spec, path: str) -> tuple[str, list[Obligation]]:
     """The theory of the restrictions and the obligations that it holds."""
-    printer = Printer(None, {"X": "x", "L": "l", "M": "m", "Y": "y"})
+    printer = Printer(None, spec.head, of_result=True)
     restrictions = [
-        declare(f"stated_{r.id}", "x l m y", "declared", printer.show(r.holds), r.statement)
+        declare(f"stated_{r.id}", printer.implicit, "declared", printer.show(r.holds), r.statement)
         for r in spec.restrictions
     ]
     goals = [_goal(spec, claim) for claim in restriction_claims(spec)]
@@ -42,8 +42,8 @@ def restrictions_theory(spec: Spec, path: str) -> tuple[str, list[Obligation]]:
 
 def _goal(spec: Spec, claim: Claim) -> Goal:
     """A claim as a goal; its witness is a node: the `example` of the theory, or one that differs from it."""
-    of_node = {name: f"n.{name.lower()}" for name in ("X", "L", "M", "Y")}
-    printer = _DeclaredPrinter(None, of_node, spec=spec)
+    of_node = {name: f"n.{name.lower()}" for name in (*spec.head.operands, spec.head.result)}
+    printer = _DeclaredPrinter(None, spec.head, of_node, spec=spec)
     printed = goal(replace(claim, witness={}), printer)
     if not claim.witness:
         return printed

@@ -148,5 +148,9 @@ FILES: tuple[FileTarget, ...] = (
         "restrictions and constraints, for lint",
         lambda spec, *_: render_profile(spec),
     ),
-    FileTarget(r"spec/clip\.schema\.json", "the JSON Schema of the YAML", lambda *_: {SCHEMA: schema_text()}),
+    FileTarget(
+        r"spec/clip\.schema\.json",
+        "the JSON Schema of the YAML",
+        lambda spec, *_: {SCHEMA: schema_text(spec)},
+    ),
 )

@@ -156,7 +156,7 @@ def vector_of(
     """A vector as it stands in a file: bits of a triple in a class, what is due, and what is acceptable."""
     etype = evaluate.etype
     case = evaluate.case(*triple)
-    due = int(evaluate.clip(*triple))
+    due = int(evaluate.result(*triple))
     x, l, m = (show(value, etype) for value in triple)
     return {
         "id": f"{etype.id}.{klass.id}.{number}",
@@ -174,11 +174,11 @@ def _acceptable(evaluate: Evaluator, triple: tuple[int, int, int], due: int) -> 
     etype = evaluate.etype
     numbers, nans = _answers(etype)
     for nan in nans[:1]:
-        for latitude in evaluate.latitudes(*triple, nan):
+        for latitude in evaluate.latitudes(triple, nan):
             yield {"latitude": latitude.id, "any_nan": True}
     for answer in numbers:
         if answer != due:
-            for latitude in evaluate.latitudes(*triple, answer):
+            for latitude in evaluate.latitudes(triple, answer):
                 yield {"latitude": latitude.id, "bits": show_bits(answer, etype)}
 
 

@@ -12,6 +12,7 @@ from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3_claim import goals
 from sonnx_clip.backends.whyml_printer import AND, Printer, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import meaning_claims
+from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Expr, Use
@@ -60,8 +61,8 @@ def ordered_axioms() -> tuple[str, ...]:
 
 def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[Obligation]]:
     axioms = ordered_axioms()
-    element_goals = list(goals(meaning_claims(spec, etype), element_printer(etype)))
-    of_tensors = tensor_printer(etype)
+    element_goals = list(goals(meaning_claims(spec, etype), element_printer(spec, etype)))
+    of_tensors = tensor_printer(spec, etype)
     tensor_goals = list(goals(constraint_claims(spec, etype), of_tensors))
     refutations = list(refutation_claims(spec, etype))
     refutation_goals = list(goals(refutations, of_tensors))
@@ -72,7 +73,7 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
         element_goals=element_goals,
         tensor_goals=tensor_goals,
         refutation_goals=refutation_goals,
-        refuting=_refuting_tensors(etype, refutations),
+        refuting=_refuting_tensors(spec, etype, refutations),
         **_declarations(spec, etype),
     )
     instances = [
@@ -90,13 +91,14 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
     return text, found
 
 
-def _refuting_tensors(etype: ElementType, refutations: Iterable[Claim]) -> dict[str, str]:
+def _refuting_tensors(spec: Spec, etype: ElementType, refutations: Iterable[Claim]) -> dict[str, str]:
     """The tensors that refute a constraint, as WhyML records; empty where nothing is refuted."""
     witnesses = [claim.witness for claim in refutations if claim.role == "refuted"]
     if not witnesses:
         return {}
     (witness,) = witnesses
-    shapes, printer = {"X": "Dim 1 Scalar", "L": "Scalar", "M": "Scalar"}, element_printer(etype)
+    printer = element_printer(spec, etype)
+    shapes = {name: "Dim 1 Scalar" if name in spec.head.tensors else "Scalar" for name in spec.head.operands}
     entries = {name: f"entry = fun _ -> {printer.atom(number)}" for name, number in witness.items()}
     return {
         name.lower(): f"{{ element = {etype.why3}; shape = {shapes[name]}; {entry} }}"
@@ -106,12 +108,15 @@ def _refuting_tensors(etype: ElementType, refutations: Iterable[Claim]) -> dict[
 
 def _declarations(spec: Spec, etype: ElementType) -> dict[str, object]:
     """What the template declares before the goals."""
-    cases = declared_cases(spec, element_printer(etype))
+    printer = element_printer(spec, etype)
+    cases = declared_cases(spec, printer)
     classes = declared_classes(spec, etype)
-    result = result_of_cases(spec)
+    result = result_of_cases(spec, printer)
+    of_tensors = tensor_printer(spec, etype)
+    parameters = Printer(etype, spec.head, of_result=True).implicit
     constraints = [
         {
-            **declare(f"stated_{c.id}", "x l m y", "tensor", tensor_printer(etype).show(c.holds), c.title),
+            **declare(f"stated_{c.id}", parameters, "tensor", of_tensors.show(c.holds), c.title),
             "is_refuted": etype.family in c.refuted_for,
         }
         for c in spec.constraints
@@ -119,8 +124,10 @@ def _declarations(spec: Spec, etype: ElementType) -> dict[str, object]:
     ]
     of_readings = definitions_used(spec, reading_trees(spec))
     of_others = definitions_used(spec, _other_trees(spec))
-    definitions = [definition(d, etype) for d in spec.definitions if d in of_others or d not in of_readings]
-    general = [definition(d, etype) for d in _used_by_constraints(spec)]
+    definitions = [
+        definition(spec, d, etype) for d in spec.definitions if d in of_others or d not in of_readings
+    ]
+    general = [definition(spec, d, etype) for d in _used_by_constraints(spec)]
     bits = None
     if etype.family == "float":
         form, digits = float_bits(etype), (etype.width or 0) // 4
@@ -139,32 +146,32 @@ def _declarations(spec: Spec, etype: ElementType) -> dict[str, object]:
 
 def declared_cases(spec: Spec, printer: Printer) -> list[dict[str, str]]:
     """The cases as predicates."""
-    return [declare(c.id, "x l m", "t", printer.show(c.when), c.title) for c in spec.cases]
+    return [declare(c.id, printer.implicit, "t", printer.show(c.when), c.title) for c in spec.cases]
 
 
 def declared_classes(spec: Spec, etype: ElementType) -> list[dict[str, str]]:
     """The classes of an element type as predicates, each with its case."""
-    printer = element_printer(etype)
+    printer = element_printer(spec, etype)
+    operands = printer.implicit
     return [
-        declare(c.id, "x l m", "t", f"{c.case} x l m /\\ {printer.operand(c.when, AND)}")
+        declare(c.id, operands, "t", f"{c.case} {operands} /\\ {printer.operand(c.when, AND)}")
         for c in spec.classes_of(etype.family)
     ]
 
 
-def result_of_cases(spec: Spec) -> str:
+def result_of_cases(spec: Spec, printer: Printer) -> str:
     """The result of the first case that holds, line by line."""
-    *first, last = spec.cases
-    return "".join(f"if {c.id} x l m then {c.result.lower()} else\n" for c in first) + last.result.lower()
+    *first, last = [(case.id, printer.show(named_result(case))) for case in spec.cases]
+    return "".join(f"if {id_} {printer.implicit} then {of} else\n" for id_, of in first) + last[1]
 
 
-def definition(d: Definition, etype: ElementType) -> dict[str, str]:
+def definition(spec: Spec, d: Definition, etype: ElementType) -> dict[str, str]:
     """A definition as the templates declare it; false where the family has none."""
-    parameters = d.parameters or ("X", "L", "M")
-    variables = {name: name.lower() for name in parameters}
-    names = " ".join(variables.values())
+    parameters = d.parameters or spec.head.operands
+    names = " ".join(name.lower() for name in parameters)
     if d.families is not None and etype.family not in d.families:
         return declare(d.id, names, "t", "false", f"{d.title}: none in {etype.id}")
-    body = Printer(etype, variables).show(d.is_)
+    body = element_printer(spec, etype).show(d.is_)
     return declare(d.id, names, "t", body, d.title, is_function=kind_of(d.is_) is Sort.ELEMENT)
 
 

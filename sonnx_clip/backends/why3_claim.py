@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.goal import Goal
 from sonnx_clip.claims.claim import Written
-from sonnx_clip.claims.nodes import free_names
+from sonnx_clip.claims.nodes import names_used
 from sonnx_clip.language.tree import Kind
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ def statement(claim: Claim, printer: Printer) -> str:
     parts = [printer.premise(part) for part in claim.premises]
     parts.append(printer.conclusion(claim.conclusion) if parts else printer.show(claim.conclusion))
     body = " -> ".join(parts)
-    used = set().union(*(free_names(part) for part in (*claim.premises, claim.conclusion)))
+    used = names_used(claim, printer.head)
     if claim.of_result:
-        body = f"let y = cases x l m in {body}"
-        used = used - {"Y"} | {"X", "L", "M"}
+        body = f"let y = cases {printer.implicit} in {body}"
     lets = [
         f"let {name.lower()} = {printer.show(expr)} in"
         for name, expr in claim.witness.items()

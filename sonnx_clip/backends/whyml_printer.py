@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,7 +15,9 @@ from sonnx_clip.language.walk import subtrees
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sonnx_clip.language.scope import Head
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec import Spec
 
 # How tightly a formula binds, in WhyML.
 _IF, _IMPLIES, _OR, AND, _NOT, _COMPARE, APPLY, ATOM = range(LOOSEST, LOOSEST + 8)
@@ -28,7 +30,7 @@ def _applied(text: str) -> Form:
 _SAME = Form(_COMPARE, "{0} = {1}", (APPLY, APPLY))
 _OTHER = Form(_COMPARE, "{0} <> {1}", (APPLY, APPLY))
 # What the theories call the functions of the language.
-_FUNCTIONS = {"is_nan": "nan", "clip": "cases", "written_clip": "clip", "becomes": "converts"}
+_FUNCTIONS = {"is_nan": "nan", "written_clip": "clip", "becomes": "converts"}
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,17 @@ class Printer(Printing):
 
     Args:
         etype: the element type, whose literals the numbers become; None where none can stand.
-        variables: what each variable is called in WhyML.
-        implicit: the arguments of a case, class or definition without parameters.
+        head: the operator: its operands are the arguments of a case, class or definition without parameters.
+        variables: what variables are called in WhyML, where it is not their name in small letters.
+        of_result: whether such an entry speaks of the result too.
         prefix: what stands before the name of one without parameters.
         float_type: the type of a FLOAT; None where none can stand.
     """
 
     etype: ElementType | None
-    variables: Mapping[str, str]
-    implicit: str = "x l m"
+    head: Head
+    variables: Mapping[str, str] = field(default_factory=dict)
+    of_result: bool = False
     prefix: str = ""
     float_type: ElementType | None = None
 
@@ -63,6 +67,15 @@ class Printer(Printing):
         "==": _applied("eq {0} {1}"),
     }
 
+    @property
+    def implicit(self) -> str:
+        """The arguments of a case, class or definition without parameters."""
+        return _small(*self.head.operands, *([self.head.result] if self.of_result else []))
+
+    def variable(self, name: str) -> str:
+        """What a variable is called."""
+        return self.variables.get(name, name.lower())
+
     def leaf(self, expr: tree.Leaf) -> Piece:
         """A name, a literal, an entry, a formula on every index, or what claims alone have."""
         match expr:
@@ -71,16 +84,16 @@ class Printer(Printing):
             case tree.Name(id=name, kind=Kind.TENSOR):
                 return ATOM, name.lower()
             case tree.Name(id=name):
-                text = self.variables[name]
+                text = self.variable(name)
                 return APPLY if " " in text else ATOM, text
             case tree.Entry(tensor=tensor):
-                return APPLY, f"{self.variables[tensor.id]}.entry i"
+                return APPLY, f"{self.variable(tensor.id)}.entry i"
             case tree.Number(text=text, kind=kind):
                 return ATOM, self._number(text, kind)
             case tree.Constant(id=name, negative=negative, kind=kind):
                 return ATOM, self._number(f"-{name}" if negative else name, kind)
             case tree.Every(body=body):
-                return _IF, f"forall i: index. {_validity(body, self.variables)} -> {self.show(body)}"
+                return _IF, f"forall i: index. {self._validity(body)} -> {self.show(body)}"
 
     def _of_claim(self, expr: tree.Value | tree.Let | tree.Group) -> Piece:
         match expr:
@@ -123,6 +136,8 @@ class Printer(Printing):
                 return APPLY, f"{self.prefix}{name} {self.implicit}"
             case tree.Use(id=name):
                 pass
+            case tree.Result():
+                name = "cases"
             case tree.Call(function="identical"):
                 return self.filled(_SAME, *expr.arguments)
             case tree.Call(function="distinct"):
@@ -156,18 +171,24 @@ class Printer(Printing):
         beside = f" (* {comment} *)" if comment else ""
         return f"(0x{value:0{self.etype.width // 4}x}: t{beside})"
 
+    def _validity(self, body: Expr) -> str:
+        tensors = sorted({self.variable(name) for name in entries(body)})
+        return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
 
-_ELEMENTS = {name: name.lower() for name in ("X", "X2", "L", "M", "Y", "Z", "A", "B", "C", "F")}
+
+def _small(*names: str) -> str:
+    return " ".join(name.lower() for name in names)
 
 
-def element_printer(etype: ElementType, float_type: ElementType | None = None) -> Printer:
+def element_printer(spec: Spec, etype: ElementType, float_type: ElementType | None = None) -> Printer:
     """A printer for conditions on elements; with the type of FLOAT, of FLOATs too."""
-    return Printer(etype, _ELEMENTS, float_type=float_type)
+    return Printer(etype, spec.head, float_type=float_type)
 
 
-def tensor_printer(etype: ElementType) -> Printer:
-    """A printer for conditions on tensor values: the bounds stand for their only entry."""
-    return Printer(etype, {"X": "x", "L": "value l", "M": "value m", "Y": "y"})
+def tensor_printer(spec: Spec, etype: ElementType) -> Printer:
+    """A printer for conditions on tensor values: a scalar stands for its only entry."""
+    scalars = (name for name in spec.head.operands if name not in spec.head.tensors)
+    return Printer(etype, spec.head, {name: f"value {name.lower()}" for name in scalars})
 
 
 def float_literal(pattern: int, comment: str = "") -> str:
@@ -188,17 +209,6 @@ def real_literal(value: Fraction) -> str:
     return f"({sign}{text})" if sign else text
 
 
-def _validity(body: Expr, variables: Mapping[str, str]) -> str:
-    tensors = sorted({variables[name] for name in entries(body)})
-    return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
-
-
 def entries(expr: Expr) -> set[str]:
     """The tensors of which an expression reads an entry."""
     return {node.tensor.id for node in subtrees(expr) if isinstance(node, tree.Entry)}
-
-
-def names(expr: Expr) -> set[str]:
-    """The variables that stand in an expression."""
-    found = {node.id for node in subtrees(expr) if isinstance(node, tree.Name)}
-    return found | entries(expr)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.case_claims import case_claims, class_claims, example_claims
+from sonnx_clip.claims.case_claims import case_claims, class_claims
 from sonnx_clip.claims.dialect_claims import dialect_claims
 from sonnx_clip.claims.dialect_example_claims import dialect_example_claims
 from sonnx_clip.claims.encoding_claims import encoding_claims
+from sonnx_clip.claims.example_claims import example_claims
 from sonnx_clip.claims.finding_claims import finding_claims
 from sonnx_clip.claims.integer_route_claims import integer_route_claims
 from sonnx_clip.claims.property_claims import latitude_claims, latitude_reading_claims, property_claims
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def meaning_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """What is claimed of Clip on single elements: the module `Meaning`."""
+    """What is claimed of the operator on single elements: the module `Meaning`."""
     yield from encoding_claims(spec, etype)
     yield from case_claims(spec, etype)
     yield from class_claims(spec, etype)

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.cast_claims import cast_claims
 from sonnx_clip.claims.claim import Binder, Claim, Written
+from sonnx_clip.claims.clip_operands import ALL, EVERY, EVERY_TWO, TRIPLE, L, M, X, returns, written_clip
 from sonnx_clip.claims.nodes import (
-    ALL,
-    TRIPLE,
-    L,
-    M,
-    X,
     Y,
     Z,
     all_of,
@@ -25,14 +21,12 @@ from sonnx_clip.claims.nodes import (
     negation,
     number,
     numbers,
-    returns,
-    returns_name,
+    operator_of,
     same_bits,
     same_value,
     value,
-    written_clip,
 )
-from sonnx_clip.claims.reading_claims import EVERY, EVERY_TWO, candidates, region
+from sonnx_clip.claims.reading_claims import candidates, region
 from sonnx_clip.claims.scale_claims import scale_claims
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind
@@ -79,7 +73,7 @@ def beside_sonnx(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     """Where every answer that the words allow is the result of SONNX, for any bounds of the type."""
     reading = spec.reading(d.reading)
     given = "whatever its bounds become, " if d.converts_to(etype.id) else ""
-    where, same = region(reading.agrees, etype), same_value(Y, written_clip())
+    where, same = region(operator_of(spec), reading.agrees, etype), same_value(Y, written_clip())
     if where is not None and leaves_values_open(spec, etype, reading):
         yield Claim(
             etype.id, named.is_sonnx(d.word), "agrees", "theorem", (d.id,),
@@ -98,7 +92,7 @@ def beside_sonnx(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
             f"{given}{d.id} has the value of SONNX exactly there",
             same if where is None else iff(same, where), (returns(reading),), (EVERY,), aspect="values",
         )  # fmt: skip
-    where = region(reading.agrees_bitwise, etype)
+    where = region(operator_of(spec), reading.agrees_bitwise, etype)
     within = () if where is None else (where,)
     yield Claim(
         etype.id, named.is_sonnx(d.word, "bits"), "agrees", "theorem", (d.id,),
@@ -194,7 +188,7 @@ def _printed(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     if d.printed_default is None or etype.id != d.bound_type:
         return
     ends = {"low": number(d.printed_default.min), "high": number(d.printed_default.max)}
-    answers = returns_name(spec.reading(d.reading))
+    answers = spec.reading(d.reading).predicate
     yield Claim(
         etype.id, named.printed_default(d.word), "printed default", "refutation", (d.id,),
         f"the default as it is printed, {d.printed_default.max}, limits a finite number",
@@ -212,7 +206,7 @@ def after_another(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]
         return
     ours, theirs = (spec.reading(p.reading) for p in (d, before))
     given = ", whatever they become" if before.converts_to(etype.id) else ""
-    where, shows = region(d.widens, etype), (d.id, before.id)
+    where, shows = region(operator_of(spec), d.widens, etype), (d.id, before.id)
     outside = () if where is None else (negation(where),)
     yield Claim(
         etype.id, named.after(d.word, before.word), "after", "theorem", shows,
@@ -255,7 +249,7 @@ def equivalence(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     reading, other = spec.reading(d.reading), spec.reading(d.equivalence.to)
     name, shows = named.equals(d.word, other.word), (d.id, other.id)
     both, same = (returns(reading), returns(other, y=Z)), same_value(Y, Z)
-    where = region(d.equivalence.where, etype)
+    where = region(operator_of(spec), d.equivalence.where, etype)
     if where is None:
         yield Claim(
             etype.id, name, "equals", "theorem", shows, f"{d.id} has the values of {other.id}",
@@ -265,7 +259,7 @@ def equivalence(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
     apart = any_of(*(
         all_of(returns(reading, y=y), returns(other, y=z), negation(same_value(y, z)))
         for y in TRIPLE
-        for z in candidates(etype)
+        for z in candidates(operator_of(spec), etype)
         if y != z
     ))  # fmt: skip
     witness = d.equivalence.fails_at[etype.family].texts()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Binder, Claim
+from sonnx_clip.claims.clip_operands import X, returns
 from sonnx_clip.claims.nodes import (
-    X,
     Y,
     Z,
     all_of,
@@ -15,7 +15,6 @@ from sonnx_clip.claims.nodes import (
     group,
     iff,
     number,
-    returns,
     same_bits,
     same_value,
     value,

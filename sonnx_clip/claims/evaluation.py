@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
-from sonnx_clip.claims.nodes import STATED, free_names
+from sonnx_clip.claims.nodes import STATED, names_used
 from sonnx_clip.claims.restriction_claims import SUBJECT
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind
@@ -21,7 +21,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator
 from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.readings import same_value, triples
+from sonnx_clip.spec.readings import same_value, sampled
 from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.tensors import TensorValue
 
@@ -46,13 +46,13 @@ class ClaimTruth(ClaimEvaluator):
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
         match name, arguments:
             case "written_clip", _:
-                return super()._call("clip", arguments, trees)
+                return self._result_of(arguments)
             case "distinct", (first, second):
                 return lambda env: not identical(first(env), second(env))
             case "same_value", (first, second):
                 return lambda env: same_value(first(env), second(env), self.etype)
             case "clip_tensor", _:
-                return lambda env: self._clip_tensor(*(argument(env) for argument in arguments))
+                return lambda env: self._of_tensors(*(argument(env) for argument in arguments))
             case "typed", (tensor,):
                 return lambda env: tensor(env).type == self.etype.id
             case _:
@@ -61,9 +61,14 @@ class ClaimTruth(ClaimEvaluator):
     def _use(self, name: str, arguments: list[Function]) -> Function:
         return super()._use(name.removeprefix(STATED), arguments)
 
-    def _clip_tensor(self, x: TensorValue, l: TensorValue, m: TensorValue) -> TensorValue:
-        entries = tuple(self.clip(entry, l.entries[0], m.entries[0]) for entry in x.entries)
-        return TensorValue(x.type, x.shape, entries)
+    def _of_tensors(self, *operands: TensorValue) -> TensorValue:
+        """The result entry by entry; the entry of a scalar stands for all."""
+        first, tensors = operands[0], self.spec.head.tensors
+        rows = (
+            operand.entries if name in tensors else operand.entries * len(first.entries)
+            for name, operand in zip(self._operands, operands, strict=True)
+        )
+        return TensorValue(first.type, first.shape, tuple(map(self.result, *rows)))
 
     def holds_at(self, claim: Claim, numbers: Mapping[str, Value]) -> bool:
         """Whether a claim holds for these values of its variables; where a premise fails, it does.
@@ -77,12 +82,15 @@ class ClaimTruth(ClaimEvaluator):
         for name, expr in claim.witness.items():
             environment[name] = self.at_once(expr, environment)
         if claim.of_result:
-            environment["Y"] = self.clip(*(environment[name] for name in "XLM"))
-        elif isinstance(environment.get("X"), TensorValue):  # a condition speaks of its valid indices alone
-            environment["Y"] = self._clip_tensor(*(environment[name] for name in "XLM"))
+            environment[self.spec.head.result] = self.result(*self._given(environment))
+        elif isinstance(environment.get(self._operands[0]), TensorValue):  # it speaks of valid indices alone
+            environment[self.spec.head.result] = self._of_tensors(*self._given(environment))
         return not all(self.at_once(part, environment) for part in claim.premises) or bool(
             self.at_once(claim.conclusion, environment)
         )
+
+    def _given(self, environment: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(environment[name] for name in self._operands)
 
     def at_once(self, expr: Expr, environment: Mapping[str, Any]) -> Any:
         """The value of an expression, nothing pretended."""
@@ -103,36 +111,40 @@ def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Va
     return next((at for at in samples(spec, etype, claim) if not holds_at(claim, at)), None)
 
 
-def bound_names(claim: Claim) -> list[str]:
+def bound_names(spec: Spec, claim: Claim) -> list[str]:
     """The variables for whose values a claim is said, but for those that it does not speak of."""
-    assert not isinstance(claim.conclusion, Written)
-    used = set().union(*(free_names(part) for part in (*claim.premises, claim.conclusion)))
-    used |= {"X", "L", "M"} if claim.of_result else set()
+    used = names_used(claim, spec.head)
     return [name for binder in claim.binders for name in binder.names if name in used]
 
 
 def samples(spec: Spec, etype: ElementType, claim: Claim) -> Iterator[dict[str, Any]]:
     """Values for the variables that a claim binds: special ones, and answers that an operator may give."""
     of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
-    bound = bound_names(claim)
+    bound = bound_names(spec, claim)
     nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
     of_float = spec.element_type("float32")
     floats = [encode(text, of_float) for text in _FLOATS] if "F" in bound else [0]
-    for triple in triples(etype) if bound else [(0, 0, 0)]:
-        at: dict[str, Value] = dict(zip("XLM", triple, strict=True))
-        answers = tuple(dict.fromkeys((*triple, *nans)))
+    operands = spec.head.operands
+    for given in sampled(etype, len(operands)) if bound else [(0,) * len(operands)]:
+        at: dict[str, Value] = dict(zip(operands, given, strict=True))
+        answers = tuple(dict.fromkeys((*given, *nans)))
         open_names = [name for name in bound if name in _ANSWERS]
-        seconds = answers if "X2" in bound else (triple[0],)
+        seconds = answers if spec.head.second in bound else (given[0],)
         for values in product(answers, repeat=len(open_names)):
             for second, f in product(seconds, floats):
-                numbers = {**at, **dict(zip(open_names, values, strict=True)), "X2": second, "F": f}
+                numbers = {
+                    **at,
+                    **dict(zip(open_names, values, strict=True)),
+                    spec.head.second: second,
+                    "F": f,
+                }
                 found = {name: number for name, number in numbers.items() if name in bound}
-                yield _tensors(etype, found) if of_tensors else found
+                yield _tensors(spec, etype, found) if of_tensors else found
 
 
-def _tensors(etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, Any]:
-    """A tensor of one entry for X, and scalars for the bounds."""
-    shapes = {"X": (1,)}
+def _tensors(spec: Spec, etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, Any]:
+    """A tensor of one entry for each operand that is one, and scalars for the others."""
+    shapes = dict.fromkeys(spec.head.tensors, (1,))
     return {name: TensorValue(etype.id, shapes.get(name, ()), (of,)) for name, of in numbers.items()}
 
 

@@ -2,25 +2,81 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.claim import Binder
+from sonnx_clip.claims.claim import Binder, Written
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import NOWHERE, Expr, Kind
 from sonnx_clip.language.walk import parts_of
+from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sonnx_clip.spec.entries import Reading
+    from sonnx_clip.claims.claim import Claim
+    from sonnx_clip.language.scope import Head
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Case, Reading
 
-X, L, M, Y, Z, A, C = (tree.Name(name, Kind.ELEMENT, NOWHERE) for name in "XLMYZAC")
-TRIPLE = (X, L, M)
 STATED = "stated_"
 """What stands before the id of a constraint or restriction as the YAML states it."""
-ALL = Binder(("X", "L", "M"))
+
+
+def element(name: str) -> tree.Name:
+    """A variable that stands for an element."""
+    return tree.Name(name, Kind.ELEMENT, NOWHERE)
+
+
+Y, Z, A, C = map(element, "YZAC")
+
+
+@dataclass(frozen=True)
+class OperatorNodes:
+    """The operator of a specification in expressions: `operator_of` gives it.
+
+    Args:
+        head: what it is called, takes and gives.
+    """
+
+    head: Head
+
+    @property
+    def operands(self) -> tuple[tree.Name, ...]:
+        """Its operands as variables."""
+        return tuple(map(element, self.head.operands))
+
+    def every(self, *more: str) -> Binder:
+        """All values of its operands, and of some other elements."""
+        return Binder((*self.head.operands, *more))
+
+    def every_two(self) -> Binder:
+        """All values of its operands, and other entries of the first tensor."""
+        first, *others = self.head.operands
+        return Binder((first, self.head.second, *others))
+
+    def result(self, *values: Expr) -> tree.Result:
+        """The result of the cases: of the operands, or of other values in their places."""
+        return tree.Result(self.head.function, values or self.operands, Kind.ELEMENT, NOWHERE)
+
+    def given(self, id_: str) -> tree.Use:
+        """A case, class or condition on the operands, which it names by itself."""
+        return tree.Use(id_, (), Kind.BOOL, NOWHERE, self.head.operands)
+
+    def returns(self, reading: Reading, y: Expr = Y) -> tree.Use:
+        """A reading allows an answer."""
+        return use(reading.predicate, *self.operands, y)
+
+
+def named_result(case: Case) -> Expr:
+    """What a case gives: an operand, or a number."""
+    return number(case.result) if is_number(case.result) else element(case.result)
+
+
+def operator_of(spec: Spec) -> OperatorNodes:
+    """The operator of a specification in expressions."""
+    return OperatorNodes(spec.head)
 
 
 def tensor(name: str) -> tree.Name:
@@ -41,31 +97,6 @@ def use(id_: str, *arguments: Expr) -> tree.Use:
 def call(function: str, *arguments: Expr, kind: Kind = Kind.BOOL) -> tree.Call:
     """A function or predicate of the theories."""
     return tree.Call(function, arguments, kind, NOWHERE)
-
-
-def cases(x: Expr = X, l: Expr = L, m: Expr = M) -> tree.Call:
-    """The result of the cases."""
-    return call("clip", x, l, m, kind=Kind.ELEMENT)
-
-
-def written_clip(x: Expr = X, l: Expr = L, m: Expr = M) -> tree.Call:
-    """The result of Clip as why3/clip.mlw has it, by hand."""
-    return call("written_clip", x, l, m, kind=Kind.ELEMENT)
-
-
-def returns(reading: Reading, x: Expr = X, l: Expr = L, m: Expr = M, y: Expr = Y) -> tree.Use:
-    """A reading allows an answer."""
-    return use(returns_name(reading), x, l, m, y)
-
-
-def returns_name(reading: Reading) -> str:
-    """What the predicate of a reading is called."""
-    return f"{reading.word}_returns"
-
-
-def given(id_: str) -> tree.Use:
-    """A case, class or condition on X, L and M, which it names by itself."""
-    return use(id_)
 
 
 def same_bits(a: Expr, b: Expr) -> tree.Call:
@@ -176,10 +207,17 @@ def _with(expr: Expr, **parts: object) -> Expr:
     return replace(expr, **parts)  # type: ignore[arg-type]
 
 
+def names_used(claim: Claim, head: Head) -> set[str]:
+    """The variables that a claim speaks of and does not bind; a result speaks of the operands."""
+    assert not isinstance(claim.conclusion, Written)
+    used = set().union(*(free_names(part) for part in (*claim.premises, claim.conclusion)))
+    return used - {head.result} | set(head.operands) if claim.of_result else used
+
+
 def free_names(expr: Expr) -> set[str]:
     """The variables that an expression speaks of and does not bind.
 
-    What is used by its id alone speaks of X, L and M.
+    What is used by its id alone speaks of the operands, and `every` of entries of tensors.
     """
     found: set[str] = set()
     pending: list[tuple[Expr, frozenset[str]]] = [(expr, frozenset())]
@@ -188,8 +226,8 @@ def free_names(expr: Expr) -> set[str]:
         match node:
             case tree.Name(id=name):
                 found |= {name} - bound
-            case tree.Use(arguments=()):
-                found |= {"X", "L", "M"} - bound
+            case tree.Use(arguments=(), of=operands):
+                found |= set(operands) - bound
             case tree.Let(name=name, value=of, body=body):
                 pending += [(of, bound), (body, bound | {name})]
             case _:

@@ -5,25 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
-from sonnx_clip.claims.claim import Binder, Claim
+from sonnx_clip.claims.claim import Claim
 from sonnx_clip.claims.nodes import (
-    ALL,
-    TRIPLE,
     C,
     Y,
     Z,
     all_of,
     any_of,
-    cases,
     group,
     iff,
     let,
     negation,
     number,
     numbers,
+    operator_of,
     other_bits,
     replaced,
-    returns,
     same_bits,
     same_value,
     value,
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sonnx_clip.claims.claim import Aspect
+    from sonnx_clip.claims.nodes import OperatorNodes
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
@@ -41,20 +39,17 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Conditions, Reading, Witness
     from sonnx_clip.spec.readings import Triple
 
-EVERY = Binder(("X", "L", "M", "Y"))
-EVERY_TWO = Binder(("X", "L", "M", "Y", "Z"))
 
-
-def region(regions: Conditions, etype: ElementType) -> Expr | None:
+def region(of: OperatorNodes, regions: Conditions, etype: ElementType) -> Expr | None:
     """Where something agrees with the cases, as a whole; None for everywhere."""
     found = regions.get(etype.family)
-    return None if found is None else group(replaced(found, "Y", cases()))
+    return None if found is None else group(replaced(found, "Y", of.result()))
 
 
-def candidates(etype: ElementType) -> tuple[Expr, ...]:
+def candidates(of: OperatorNodes, etype: ElementType) -> tuple[Expr, ...]:
     """All answers that readings allow, but for payloads of NaNs."""
     nans = (number("nan"), number("-nan")) if etype.family == "float" else ()
-    return (*TRIPLE, *nans)
+    return (*of.operands, *nans)
 
 
 def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -67,66 +62,92 @@ def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def beside_cases(spec: Spec, etype: ElementType, r: Reading) -> Iterator[Claim]:
     """What a reading answers, and where that is the result of the cases, by value and bit for bit."""
+    of = operator_of(spec)
     yield Claim(
         etype.id, named.answers(r.word), "answers", "theorem", (r.id,),
         f"{r.id} allows an answer for every input",
-        any_of(*(returns(r, y=y) for y in TRIPLE)), binders=(ALL,),
+        any_of(*(of.returns(r, y) for y in of.operands)), binders=(of.every(),),
     )  # fmt: skip
-    where, same = region(r.agrees, etype), same_value(Y, cases())
+    where, same = region(of, r.agrees, etype), same_value(Y, of.result())
     if where is not None and leaves_values_open(spec, etype, r):
         yield _agrees(
-            etype, r, "values", f"{r.id} has the value of the cases in its region", (where, returns(r)), same
+            of,
+            etype,
+            r,
+            "values",
+            f"{r.id} has the value of the cases in its region",
+            (where, of.returns(r)),
+            same,
         )
         yield _nowhere_else(
-            etype, r, "values", where, f"outside its region {r.id} allows an answer of another value",
-            lambda y: negation(same_value(y, cases())),
+            of, etype, r, "values", where, f"outside its region {r.id} allows an answer of another value",
+            lambda y: negation(same_value(y, of.result())),
         )  # fmt: skip
     else:
         exactly = same if where is None else iff(same, where)
         yield _agrees(
-            etype, r, "values", f"{r.id} has the value of the cases exactly there", (returns(r),), exactly
+            of,
+            etype,
+            r,
+            "values",
+            f"{r.id} has the value of the cases exactly there",
+            (of.returns(r),),
+            exactly,
         )
     if where is not None:
         witness = r.differs_at[etype.family]
-        yield _differs(etype, r, "values", witness, where, lambda y: same_value(y, C))
-    where = region(r.agrees_bitwise, etype)
+        yield _differs(of, etype, r, "values", witness, where, lambda y: same_value(y, C))
+    where = region(of, r.agrees_bitwise, etype)
     within = () if where is None else (where,)
     yield _agrees(
-        etype, r, "bits", f"{r.id} has the bits of the cases in its region",
-        (*within, returns(r)), same_bits(Y, cases()),
+        of, etype, r, "bits", f"{r.id} has the bits of the cases in its region",
+        (*within, of.returns(r)), same_bits(Y, of.result()),
     )  # fmt: skip
     if where is not None:
         yield _nowhere_else(
-            etype, r, "bits", where, f"outside its region {r.id} allows an answer of other bits",
-            lambda y: other_bits(y, cases()),
+            of, etype, r, "bits", where, f"outside its region {r.id} allows an answer of other bits",
+            lambda y: other_bits(y, of.result()),
         )  # fmt: skip
         witness = r.differs_bitwise_at[etype.family]
-        yield _differs(etype, r, "bits", witness, where, lambda y: same_bits(y, C))
+        yield _differs(of, etype, r, "bits", witness, where, lambda y: same_bits(y, C))
 
 
 def _agrees(
-    etype: ElementType, r: Reading, aspect: Aspect, title: str, premises: tuple[Expr, ...], conclusion: Expr
+    of: OperatorNodes,
+    etype: ElementType,
+    r: Reading,
+    aspect: Aspect,
+    title: str,
+    premises: tuple[Expr, ...],
+    conclusion: Expr,
 ) -> Claim:
     return Claim(
         etype.id, named.agrees(r.word, aspect), "agrees", "theorem", (r.id,), title,
-        conclusion, premises, (EVERY,), aspect=aspect,
+        conclusion, premises, (of.every("Y"),), aspect=aspect,
     )  # fmt: skip
 
 
 def _nowhere_else(
-    etype: ElementType, r: Reading, aspect: Aspect, where: Expr, title: str, what: Callable[[Expr], Expr]
+    of: OperatorNodes,
+    etype: ElementType,
+    r: Reading,
+    aspect: Aspect,
+    where: Expr,
+    title: str,
+    what: Callable[[Expr], Expr],
 ) -> Claim:
     return Claim(
         etype.id, named.nowhere_else(named.agrees(r.word, aspect)), "nowhere else", "theorem", (r.id,),
-        title, _some(etype, r, what), (negation(where),), (ALL,), aspect=aspect,
+        title, _some(of, etype, r, what), (negation(where),), (of.every(),), aspect=aspect,
     )  # fmt: skip
 
 
-def _some(etype: ElementType, r: Reading, what: Callable[[Expr], Expr]) -> Expr:
-    return any_of(*(all_of(returns(r, y=y), what(y)) for y in candidates(etype)))
+def _some(of: OperatorNodes, etype: ElementType, r: Reading, what: Callable[[Expr], Expr]) -> Expr:
+    return any_of(*(all_of(of.returns(r, y), what(y)) for y in candidates(of, etype)))
 
 
 def _differs(
+    of: OperatorNodes,
     etype: ElementType,
     r: Reading,
     aspect: Aspect,
@@ -134,29 +155,30 @@ def _differs(
     where: Expr,
     agrees: Callable[[Expr], Expr],
 ) -> Claim:
-    answers = _some(etype, r, lambda y: negation(group(agrees(y))))
+    answers = _some(of, etype, r, lambda y: negation(group(agrees(y))))
     return Claim(
         etype.id, named.differs(r.word, aspect), "differs", "theorem", (r.id,),
         f"{r.id} differs from the cases outside its region",
-        let("C", cases(), all_of(negation(where), group(answers))),
-        witness=numbers({name: witness.texts()[name] for name in "XLM"}), aspect=aspect,
+        let("C", of.result(), all_of(negation(where), group(answers))),
+        witness=numbers({name: witness.texts()[name] for name in of.head.operands}), aspect=aspect,
     )  # fmt: skip
 
 
 def beside_another(spec: Spec, etype: ElementType, one: Reading, other: Reading) -> Iterator[Claim]:
     """Whether two readings allow the same, by value and bit for bit."""
+    of = operator_of(spec)
     found = differing(spec, etype, one, other, bitwise=False)
     if found is not None:
-        yield _other(etype, one, other, *found, bitwise=False)
+        yield _other(of, etype, one, other, *found, bitwise=False)
     else:
         yield Claim(
             etype.id, named.alike(one.word, other.word, "values"), "agrees with", "equivalence",
             (one.id, other.id), f"{one.id} and {other.id} allow the same values",
-            same_value(Y, Z), (returns(one), returns(other, y=Z)), (EVERY_TWO,), aspect="values",
+            same_value(Y, Z), (of.returns(one), of.returns(other, Z)), (of.every("Y", "Z"),), aspect="values",
         )  # fmt: skip
     found = differing(spec, etype, one, other, bitwise=True)
     if found is not None:
-        yield _other(etype, one, other, *found, bitwise=True)
+        yield _other(of, etype, one, other, *found, bitwise=True)
         return
     # Two claims: apart, each is easy for both provers, and together not.
     both: tuple[tuple[Reading, Reading, Aspect, str], ...] = (
@@ -166,20 +188,27 @@ def beside_another(spec: Spec, etype: ElementType, one: Reading, other: Reading)
         yield Claim(
             etype.id, f"{named.alike(one.word, other.word, 'bits')}{back}", "agrees with", "equivalence",
             (one.id, other.id), f"what {this.id} allows {that.id} allows too",
-            returns(that), (returns(this),), (EVERY,), aspect=aspect,
+            of.returns(that), (of.returns(this),), (of.every("Y"),), aspect=aspect,
         )  # fmt: skip
 
 
 def _other(
-    etype: ElementType, one: Reading, other: Reading, triple: Triple, answer: Value, *, bitwise: bool
+    of: OperatorNodes,
+    etype: ElementType,
+    one: Reading,
+    other: Reading,
+    values: Triple,
+    answer: Value,
+    *,
+    bitwise: bool,
 ) -> Claim:
     aspect: Aspect = "bits" if bitwise else "values"
     if bitwise:
-        claim: Expr = negation(iff(returns(one), returns(other)))
+        claim: Expr = negation(iff(of.returns(one), of.returns(other)))
     else:
-        theirs = (all_of(returns(other, y=z), negation(same_value(Y, z))) for z in candidates(etype))
-        claim = all_of(returns(one), group(any_of(*theirs)))
-    at = dict(zip("XLMY", map(value, (*triple, answer)), strict=True))
+        theirs = (all_of(of.returns(other, z), negation(same_value(Y, z))) for z in candidates(of, etype))
+        claim = all_of(of.returns(one), group(any_of(*theirs)))
+    at = dict(zip((*of.head.operands, "Y"), map(value, (*values, answer)), strict=True))
     return Claim(
         etype.id, named.apart(one.word, other.word, aspect), "differs from", "theorem",
         (one.id, other.id),

@@ -7,29 +7,24 @@ from typing import TYPE_CHECKING
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Claim
 from sonnx_clip.claims.nodes import (
-    L,
-    M,
-    X,
     Y,
     all_of,
     any_of,
-    cases,
-    given,
     group,
     let,
     negation,
     number,
-    returns,
+    operator_of,
     same_bits,
     same_value,
 )
-from sonnx_clip.claims.reading_claims import EVERY
 from sonnx_clip.spec.reading_classes import reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.claims.claim import Aspect
+    from sonnx_clip.claims.nodes import OperatorNodes
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
@@ -47,19 +42,20 @@ def reading_class_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def _of(spec: Spec, etype: ElementType, reading: Reading, aspect: Aspect) -> Iterator[Claim]:
     same, other = [], []
+    of = operator_of(spec)
     for found in reading_classes(spec, etype.family):
         if found.reading == reading.id:
             difference = found.difference(bitwise=aspect == "bits")
             if difference is None:
-                same.append(given(found.klass))
+                same.append(of.given(found.klass))
             else:
-                other.append(group(_differs(reading, found.klass, difference, aspect)))
+                other.append(group(_differs(of, reading, found.klass, difference, aspect)))
     if same:
         yield Claim(
             etype.id, named.in_classes(reading.word, aspect, same=True), "agrees in classes", "theorem",
             (reading.id,),
             f"in {_classes(len(same))} {reading.id} has the {aspect} of the cases",
-            _agrees(aspect), (group(any_of(*same)), returns(reading)), (EVERY,), aspect=aspect,
+            _agrees(of, aspect), (group(any_of(*same)), of.returns(reading)), (of.every("Y"),), aspect=aspect,
         )  # fmt: skip
     if other:
         yield Claim(
@@ -70,17 +66,17 @@ def _of(spec: Spec, etype: ElementType, reading: Reading, aspect: Aspect) -> Ite
         )  # fmt: skip
 
 
-def _differs(reading: Reading, klass: str, found: Difference, aspect: Aspect) -> Expr:
-    at = dict(zip("XLM", map(number, found.at), strict=True))
+def _differs(of: OperatorNodes, reading: Reading, klass: str, found: Difference, aspect: Aspect) -> Expr:
+    at = dict(zip(of.head.operands, map(number, found.at), strict=True))
     answer = at.get(found.answer) or number(found.answer)
-    body = all_of(given(klass), returns(reading, X, L, M, Y), negation(group(_agrees(aspect))))
-    for name, of in reversed({**at, "Y": answer}.items()):
-        body = let(name, of, body)
+    body = all_of(of.given(klass), of.returns(reading), negation(group(_agrees(of, aspect))))
+    for name, value in reversed({**at, "Y": answer}.items()):
+        body = let(name, value, body)
     return body
 
 
-def _agrees(aspect: Aspect) -> Expr:
-    return same_bits(Y, cases()) if aspect == "bits" else same_value(Y, cases())
+def _agrees(of: OperatorNodes, aspect: Aspect) -> Expr:
+    return same_bits(Y, of.result()) if aspect == "bits" else same_value(Y, of.result())
 
 
 def _classes(count: int) -> str:

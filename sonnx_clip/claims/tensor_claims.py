@@ -23,7 +23,7 @@ from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode
 from sonnx_clip.language.walk import conjuncts
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec import Spec, clip_value
+from sonnx_clip.spec import Spec, result_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ def refutation_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
             continue
         witness = c.refuted_for[etype.family]
         texts = {"X": witness.X[0], "L": witness.L, "M": witness.M}
-        entry = clip_value(spec, etype, *(encode(text, etype) for text in texts.values()))
+        entry = result_value(spec, etype, *(encode(text, etype) for text in texts.values()))
         yield Claim(
             etype.id, f"{c.id}_refuting_entry", "step", "theorem", (c.id,),
             f"the entry that refutes: {c.title}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.evidence.evidence_model import Cell, Finding, Witness
 from sonnx_clip.language import decode, encode, hex_float, show, show_bits, unparse
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec import clip_value
+from sonnx_clip.spec import result_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,7 +67,7 @@ def _witness(spec: Spec, etype: ElementType, texts: dict[str, Any], cell: Cell) 
     values: list[tuple[str, Value]] = [(name, encode(texts[name], etype)) for name in ("L", "M")]
     low, high = (value for _, value in values)
     xs = [encode(text, etype) for text in inputs]
-    results = [clip_value(spec, etype, x, low, high) for x in xs]
+    results = [result_value(spec, etype, x, low, high) for x in xs]
     extra = [(name, encode(text, etype)) for name, text in texts.items() if name not in ("X", "L", "M")]
     listed = isinstance(texts["X"], tuple)
     named = [(f"X[{i}]" if listed else "X", x) for i, x in enumerate(xs)]

@@ -92,12 +92,12 @@ def _deviation(spec: Spec, etype: ElementType, klass: ClassReport, deviation: De
     numbers = f"X={deviation.x} min={deviation.min} max={deviation.max}"
     if class_of(spec, etype, x, l, m).id != klass.id:
         yield f"{numbers} lies in {class_of(spec, etype, x, l, m).id}"
-    elif not identical(ask.clip(x, l, m), expected):
+    elif not identical(ask.result(x, l, m), expected):
         yield f"for {numbers} {deviation.expected} is stated as expected, and is not"
     elif identical(got, expected):
         yield f"for {numbers} the answer {deviation.got} is no deviation"
     else:
-        accepted = [entry.id for entry in ask.latitudes(x, l, m, got)]
+        accepted = [entry.id for entry in ask.latitudes((x, l, m), got)]
         if (deviation.kind == "acceptable") != (deviation.latitude is not None):
             yield f"for {numbers} the answer is called {deviation.kind}, with latitude {deviation.latitude}"
         elif deviation.latitude is not None and deviation.latitude not in accepted:

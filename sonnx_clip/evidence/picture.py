@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.language import decode, encode, show
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.spec import case_of, class_of, clip_value, evaluator
+from sonnx_clip.spec import case_of, class_of, evaluator, result_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,11 +145,11 @@ class _Plot:
             x = encode(text, self.etype)
             case = case_of(self.spec, self.etype, x, l, m).id
             at = (self.x(decode(x, self.etype)) + shift, self.y(self._result(x, l, m)))
-            shown = show(clip_value(self.spec, self.etype, x, l, m), self.etype)
+            shown = show(result_value(self.spec, self.etype, x, l, m), self.etype)
             yield Mark(case, at, f"X = {text}: Y = {shown} ({case})")
 
     def _result(self, x: Value, l: Value, m: Value) -> Fraction | str:
-        return decode(clip_value(self.spec, self.etype, x, l, m), self.etype)
+        return decode(result_value(self.spec, self.etype, x, l, m), self.etype)
 
 
 def _decimal(number: Fraction) -> str:
@@ -178,9 +178,9 @@ def special_table(spec: Spec) -> tuple[SpecialRow, ...]:
 
 def _special(spec: Spec, etype: ElementType, *texts: str) -> SpecialCell:
     x, l, m = (encode(text, etype) for text in texts)
-    due = clip_value(spec, etype, x, l, m)
+    due = result_value(spec, etype, x, l, m)
     others = (answer for answer in special_patterns(etype) if answer != due)
-    allowed = (entry for answer in others for entry in evaluator(spec, etype).latitudes(x, l, m, answer))
+    allowed = (entry for answer in others for entry in evaluator(spec, etype).latitudes((x, l, m), answer))
     latitude = tuple(dict.fromkeys(entry.id for entry in allowed if not entry.always))
     case, klass = case_of(spec, etype, x, l, m).id, class_of(spec, etype, x, l, m).id
     return SpecialCell(show(due, etype), case, klass, latitude)

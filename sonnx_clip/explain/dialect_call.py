@@ -13,7 +13,7 @@ from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.wrapping import hanging
-from sonnx_clip.spec import clip_value, load_spec
+from sonnx_clip.spec import load_spec, result_value
 from sonnx_clip.spec.readings import answers_told
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def apply(id_: str, type_id: str, x: str, **given: str | None) -> Applied:
         result=_told(result, etype),
         allowed=tuple(_told(y, etype) for y in allowed),
         any_nan=any_nan,
-        sonnx=_told(clip_value(spec, etype, *triple), etype),
+        sonnx=_told(result_value(spec, etype, *triple), etype),
         unsaid=dict(dialect.unsaid),
     )
 

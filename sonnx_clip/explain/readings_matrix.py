@@ -85,7 +85,7 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
     rows = []
     for klass in spec.classes_of(etype.family):
         x, l, m = inhabitant(klass)
-        due = evaluator(spec, etype).clip(*(encode(text, etype) for text in (x, l, m)))
+        due = evaluator(spec, etype).result(*(encode(text, etype) for text in (x, l, m)))
         cells = tuple(_cell(spec, etype, r, klass, found[r.id, klass.id]) for r in spec.readings)
         shown = show(due, etype)
         rows.append(ReadingsRow(id=klass.id, case=klass.case, x=x, min=l, max=m, due=shown, cells=cells))
@@ -120,6 +120,6 @@ def _other(spec: Spec, etype: ElementType, found: ReadingInClass) -> OtherAnswer
     if difference is None:
         return None
     triple, answer = answer_at(difference, etype)
-    due = evaluator(spec, etype).clip(*triple)
+    due = evaluator(spec, etype).result(*triple)
     x, l, m = difference.at
     return OtherAnswer(x=x, min=l, max=m, answer=show(answer, etype), due=show(due, etype))

@@ -14,7 +14,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.wrapping import hanging
-from sonnx_clip.spec import case_of, class_of, clip_value, latitudes_of, load_spec
+from sonnx_clip.spec import case_of, class_of, latitudes_of, load_spec, result_value
 from sonnx_clip.spec.readings import answers, answers_told, same_value
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def explain(
     values = {name: _value(name, text, etype) for name, text in (("x", x), ("min", min_), ("max", max_))}
     triple = (values["x"], values["min"], values["max"])
     case, klass = case_of(spec, etype, *triple), class_of(spec, etype, *triple)
-    due = clip_value(spec, etype, *triple)
+    due = result_value(spec, etype, *triple)
     return TripleExplanation(
         type=etype.id,
         x=_number(triple[0], etype),

@@ -12,7 +12,8 @@ from sonnx_clip.language.values import CONSTANTS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-VARIABLES = frozenset({"X", "L", "M", "Y", "X2", "A", "Z", "F"})
+VARIABLES = frozenset({"Y", "A", "Z", "F"})
+"""The result, an answer of an implementation, another answer, and a FLOAT: no operand is called so."""
 # What the rendered theories call their own things, and the words of WhyML: an entry of such a name would
 # change what the theories mean.
 # fmt: off
@@ -56,7 +57,8 @@ def suggestion(name: str, names: Iterable[str], label: str) -> str:
 
 def unknown_name(token: Token, scope: Scope) -> LanguageError:
     """The error for a name that the scope does not have."""
-    if token.text in RESERVED:
+    known = {*scope.head.variables, scope.head.function}
+    if token.text in RESERVED or token.text in known:
         what = f"`{token.text}` cannot be used in {scope.name}"
     else:
         what = f"`{token.text}` is not defined in {scope.name}"

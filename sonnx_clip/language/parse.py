@@ -231,13 +231,22 @@ class _Parser:
                     self.demand(found, min(kinds, key=lambda kind: kind.value), offset)
                 given.append(found)
             return tree.Call(token.text, tuple(given), signature.result, at)
+        if self.scope.gives_result and token.text == self.scope.head.function:
+            operands = self.elements(token, len(self.scope.head.operands))
+            return tree.Result(token.text, operands, Kind.ELEMENT, at)
         if usable := self.scope.uses.get(token.text):
             check_use(token, usable, self.scope)
-            arguments = self.arguments(token, usable.parameters) if usable.parameters else []
-            for expr, offset in arguments:
-                self.demand(expr, Kind.ELEMENT, offset)
-            return tree.Use(token.text, tuple(expr for expr, _ in arguments), usable.kind, at)
+            if usable.parameters:
+                return tree.Use(token.text, self.elements(token, usable.parameters), usable.kind, at)
+            return tree.Use(token.text, (), usable.kind, at, self.scope.head.operands)
         raise unknown_name(token, self.scope)
+
+    def elements(self, token: Token, count: int) -> tuple[Expr, ...]:
+        """So many arguments, each an element."""
+        arguments = self.arguments(token, count)
+        for expr, offset in arguments:
+            self.demand(expr, Kind.ELEMENT, offset)
+        return tuple(expr for expr, _ in arguments)
 
     def check_constant(self, token: Token) -> None:
         if not self.wants_float:

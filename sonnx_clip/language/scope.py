@@ -15,6 +15,37 @@ _D, _T = Kind.DECLARED, Kind.TENSOR
 
 
 @dataclass(frozen=True)
+class Head:
+    """What the operator is called, takes and gives: all that the language knows of it.
+
+    Args:
+        function: what the result of its cases is called in conditions: ``clip``.
+        operands: the variables that it takes, in their order.
+        tensors: those that are tensors; the others are scalars, one element for all entries.
+        result: the variable that it gives.
+    """
+
+    function: str
+    operands: tuple[str, ...]
+    tensors: frozenset[str]
+    result: str
+
+    @property
+    def second(self) -> str:
+        """The variable for other entries of the first tensor, where a property compares two inputs."""
+        return next((f"{name}2" for name in self.operands if name in self.tensors), "")
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Every name that it brings with it."""
+        return frozenset((*self.operands, self.second, self.result))
+
+
+NO_HEAD = Head("", (), frozenset(), "")
+"""Of conditions that speak of no operator."""
+
+
+@dataclass(frozen=True)
 class Signature:
     """A built-in function: for each argument the kinds it may have, and the kind of the result."""
 
@@ -31,7 +62,6 @@ ELEMENT_FUNCTIONS = {
     "is_nan": _signature(B, E),
     "is_signalling": _signature(B, E),
 }
-CLIP = {"clip": _signature(E, E, E, E)}
 DECLARED_FUNCTIONS = {
     "is_set": _signature(B, _D),
     "is_sparse": _signature(B, _D),
@@ -45,9 +75,7 @@ VALUE_FUNCTIONS = {
     **ELEMENT_FUNCTIONS,
 }
 CONVERSION = {"becomes": _signature(B, Kind.FLOAT, E)}
-BUILT_IN = frozenset(
-    {*ELEMENT_FUNCTIONS, *CLIP, *DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "every", "i"}
-)
+BUILT_IN = frozenset({*ELEMENT_FUNCTIONS, *DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "every", "i"})
 
 
 @dataclass(frozen=True)
@@ -70,6 +98,8 @@ class Scope:
         uses: the usable entries, by id.
         families: the families for which the condition is read.
         tensors: whether ``every(…)`` and ``X[i]`` are allowed.
+        head: the operator, of whose operands an entry without parameters speaks.
+        gives_result: whether its function may stand in the condition.
     """
 
     name: str
@@ -78,11 +108,14 @@ class Scope:
     uses: Mapping[str, Usable] = field(default_factory=dict)
     families: frozenset[str] = frozenset()
     tensors: bool = False
+    head: Head = NO_HEAD
+    gives_result: bool = False
 
     def names(self) -> list[str]:
         """Every name that may stand in a condition, for suggestions."""
         every = ["every"] if self.tensors else []
-        return [*self.variables, *self.functions, *self.uses, *every]
+        result = [self.head.function] if self.gives_result else []
+        return [*self.variables, *self.functions, *result, *self.uses, *every]
 
 
 def kind_of(expr: Expr) -> Kind:
@@ -108,35 +141,43 @@ def elements(*names: str) -> dict[str, Kind]:
 
 
 def element_scope(
-    name: str, variables: tuple[str, ...], uses: Mapping[str, Usable], families: frozenset[str], *, clip: bool
+    name: str,
+    variables: tuple[str, ...],
+    uses: Mapping[str, Usable],
+    families: frozenset[str],
+    head: Head = NO_HEAD,
+    *,
+    result: bool = False,
 ) -> Scope:
-    """A scope on elements; `clip` says whether ``clip(…)`` may be called."""
-    functions = {**ELEMENT_FUNCTIONS, **CLIP} if clip else ELEMENT_FUNCTIONS
-    return Scope(name, elements(*variables), functions, uses, families)
+    """A scope on elements; `result` says whether the function of the head may be called."""
+    return Scope(
+        name, elements(*variables), ELEMENT_FUNCTIONS, uses, families, head=head, gives_result=result
+    )
 
 
-def declared_scope(families: frozenset[str]) -> Scope:
-    """The scope of restrictions: X, L, M, Y as a model declares them."""
-    return Scope("a restriction", dict.fromkeys(("X", "L", "M", "Y"), _D), DECLARED_FUNCTIONS, {}, families)
+def declared_scope(families: frozenset[str], head: Head) -> Scope:
+    """The scope of restrictions: operands and result as a model declares them."""
+    variables = dict.fromkeys((*head.operands, head.result), _D)
+    return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, head=head)
 
 
-def values_scope(uses: Mapping[str, Usable], families: frozenset[str]) -> Scope:
-    """The scope of constraints: tensors X and Y, elements L and M, and definitions with parameters."""
+def values_scope(uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
+    """The scope of constraints: tensors, of scalars their elements, and definitions with parameters."""
     usable = {id_: use for id_, use in uses.items() if use.parameters}
-    variables = {"X": _T, "L": E, "M": E, "Y": _T}
-    return Scope("a constraint", variables, VALUE_FUNCTIONS, usable, families, tensors=True)
+    variables = {name: _T if name in head.tensors else E for name in head.operands} | {head.result: _T}
+    return Scope("a constraint", variables, VALUE_FUNCTIONS, usable, families, tensors=True, head=head)
 
 
-def claim_scope(uses: Mapping[str, Usable], families: frozenset[str]) -> Scope:
-    """The scope of a finding's claim on elements: X, L, M, two answers Y and Z, and a FLOAT F."""
-    variables = {**elements("X", "L", "M", "Y", "Z"), "F": Kind.FLOAT}
-    functions = {**ELEMENT_FUNCTIONS, **CLIP, **CONVERSION}
-    return Scope("the claim of a finding", variables, functions, uses, families)
+def claim_scope(uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
+    """The scope of a finding's claim on elements: the operands, two answers Y and Z, and a FLOAT F."""
+    variables = {**elements(*head.operands, head.result, "Z"), "F": Kind.FLOAT}
+    functions = {**ELEMENT_FUNCTIONS, **CONVERSION}
+    return Scope("the claim of a finding", variables, functions, uses, families, head=head, gives_result=True)
 
 
 def tensor_claim_scope(
-    uses: Mapping[str, Usable], constraints: Mapping[str, Usable], families: frozenset[str]
+    uses: Mapping[str, Usable], constraints: Mapping[str, Usable], families: frozenset[str], head: Head
 ) -> Scope:
     """The scope of a finding's claim on tensors: that of constraints, and the constraints by their ids."""
-    scope = values_scope(uses, families)
+    scope = values_scope(uses, families, head)
     return replace(scope, name="the claim of a finding", uses={**scope.uses, **constraints})

@@ -110,7 +110,7 @@ class If:
 class Call:
     """A built-in function.
 
-    ``identical``, ``is_nan``, ``clip``, ``is_set``, ``is_sparse``, ``has_explicit_shape``, ``same_type``,
+    ``identical``, ``is_nan``, ``is_set``, ``is_sparse``, ``has_explicit_shape``, ``same_type``,
     ``is_scalar``, ``shape``, ``type``, ``becomes``.
     """
 
@@ -121,13 +121,22 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Result(Call):
+    """``clip(a, b, c)``: the result of the cases for these operands, under the name of the operator."""
+
+
+@dataclass(frozen=True)
 class Use:
-    """The use of a definition, case or class by its id; without parameters it speaks of X, L and M."""
+    """The use of a definition, case or class by its id.
+
+    Without parameters it has no arguments, and speaks of the operands: `of` has their names.
+    """
 
     id: str
     arguments: tuple[Expr, ...]
     kind: Kind
     at: Position
+    of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def _claim(spec: Spec, obligation: Obligation) -> Claim | None:
 def _confirm(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Numbers) -> str:
     """What evaluation says of a prover's numbers."""
     claim = _claim(spec, obligation)
-    if claim is None or not {name.lower() for name in bound_names(claim)} <= numbers.keys():
+    if claim is None or not {name.lower() for name in bound_names(spec, claim)} <= numbers.keys():
         return ""  # without a number for each variable evaluation would speak of others
     refutes = _refutes(spec, etype, claim, numbers)
     return ", confirmed by evaluation" if refutes else ", which evaluation does not confirm"

@@ -33,7 +33,7 @@ def in_numpy(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Ma
     for entries in _arrays(etype, numbers):
         call = Call(etype, obligation.theory == THEORIES[True], entries, l, m)
         for x, y in zip(entries, run(what, call), strict=True):
-            due = int(ask.clip(x, l, m))
+            due = int(ask.result(x, l, m))
             if y != due:
                 beside = sorted(set(entries) - {x})
                 others = f" beside {', '.join(show_bits(e, etype) for e in beside)}" if beside else ""

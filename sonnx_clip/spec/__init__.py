@@ -1,7 +1,7 @@
 """The specification of Clip: spec/clip.yaml as a typed model with expression trees."""
 
 from sonnx_clip.language.types import Source
-from sonnx_clip.spec.answers import case_of, class_of, clip_value, evaluator, latitudes_of
+from sonnx_clip.spec.answers import case_of, class_of, evaluator, latitudes_of, result_value
 from sonnx_clip.spec.evaluate import Evaluator
 from sonnx_clip.spec.load import load_spec
 from sonnx_clip.spec.model import Requirement, Spec
@@ -17,9 +17,9 @@ __all__ = [
     "broken_example",
     "case_of",
     "class_of",
-    "clip_value",
     "declared_example",
     "evaluator",
     "latitudes_of",
     "load_spec",
+    "result_value",
 ]

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.finding import Finding
     from sonnx_clip.spec.model import Spec
 
-CORE: Final = ("families", "element_types", "cases", "definitions", "classes")
-"""What the cases and classes mean, and so any condition on X, L and M."""
+CORE: Final = (
+    "operator", "operands", "result", "families", "element_types", "cases", "definitions", "classes",
+)  # fmt: skip
+"""What the cases and classes mean, and so any condition on the operands."""
 
 _STATES: Final = 256  # of sections and entries; the oldest is forgotten
 _known: OrderedDict[tuple[str, ...], dict[Any, Any]] = OrderedDict()
@@ -57,7 +59,7 @@ def alike(spec: Spec, sections: Sequence[str], entry: tuple[str, int] | None = N
 def _shared(
     written: Mapping[str, tuple[str, ...]], sections: Sequence[str], entry: tuple[str, int] | None
 ) -> dict[Any, Any]:
-    parts = [part for name in sections for part in (name, *written[name])]
+    parts = [part for name in sections for part in (name, *written.get(name, ()))]
     key = (*parts, "", *((entry[0], written[entry[0]][entry[1]]) if entry else ()))
     found = _known.setdefault(key, {})
     _known.move_to_end(key)

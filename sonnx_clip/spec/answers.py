@@ -21,31 +21,27 @@ def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
     return found
 
 
-def clip_value(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> Value:
-    """What the cases say for one element; ValueError if none applies."""
-    return evaluator(spec, etype).clip(x, l, m)
+def result_value(spec: Spec, etype: ElementType, *values: Value) -> Value:
+    """What the cases say for one element of each operand; ValueError if none applies."""
+    return evaluator(spec, etype).result(*values)
 
 
-def case_of(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> Case:
-    """The case in which three values lie."""
-    return evaluator(spec, etype).case(x, l, m)
+def case_of(spec: Spec, etype: ElementType, *values: Value) -> Case:
+    """The case in which values of the operands lie."""
+    return evaluator(spec, etype).case(*values)
 
 
-def class_of(spec: Spec, etype: ElementType, x: Value, l: Value, m: Value) -> ValueClass:
-    """The class in which three values lie; ValueError if there is not exactly one."""
-    found = evaluator(spec, etype).classes(x, l, m)
+def class_of(spec: Spec, etype: ElementType, *values: Value) -> ValueClass:
+    """The class in which values of the operands lie; ValueError if there is not exactly one."""
+    found = evaluator(spec, etype).classes(*values)
     if len(found) != 1:
-        raise ValueError(
-            f"{len(found)} classes hold {(x, l, m)} in {etype.id}: {[klass.id for klass in found]}"
-        )
+        raise ValueError(f"{len(found)} classes hold {values} in {etype.id}: {[klass.id for klass in found]}")
     return found[0]
 
 
-def latitudes_of(
-    spec: Spec, etype: ElementType, x: Value, l: Value, m: Value, *, answer: Value
-) -> tuple[Latitude, ...]:
+def latitudes_of(spec: Spec, etype: ElementType, *values: Value, answer: Value) -> tuple[Latitude, ...]:
     """The latitudes that accept an answer; an answer identical to the result needs none."""
-    return tuple(evaluator(spec, etype).latitudes(x, l, m, answer))
+    return tuple(evaluator(spec, etype).latitudes(values, answer))
 
 
 def readings_of_latitude(spec: Spec) -> tuple[Reading, ...]:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.finding_answers import Answers
     from sonnx_clip.spec.findings import Claim, Side, SourceFinding, Witness
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.readings import Triple
 
 _FLOATS = ("nan", "-inf", "-1", "0", "0.5", "16777216", "inf")
 SPOKEN_OF = (*CORE, "readings", "dialects", "properties", "constraints")  # by the claims of findings
@@ -159,7 +158,7 @@ def _otherwise(spec: Spec, part: Theorem) -> Iterator[Pretence]:
         )
     for place in range(len("XLM")):
         yield Pretence(
-            clip=lambda triple, place=place: triple[place],  # type: ignore[misc]
+            result=lambda triple, place=place: triple[place],  # type: ignore[misc]
             allows=lambda _reading, triple, answer, place=place: answer == triple[place],  # type: ignore[misc]
         )
 
@@ -217,7 +216,7 @@ def _tensors(
     spec: Spec, entries: tuple[Value, ...], l: Value, m: Value, etype: ElementType
 ) -> dict[str, TensorValue]:
     """A vector, the bounds, and the result of the cases."""
-    y = tuple(_evaluator(spec, etype).clip(x, l, m) for x in entries)
+    y = tuple(_evaluator(spec, etype).result(x, l, m) for x in entries)
     shape = (len(entries),)
     return {
         "X": TensorValue(etype.id, shape, entries),
@@ -289,7 +288,7 @@ def _denied(
     elif isinstance(witness, Overlap):
         (numbers,) = triples
         other = numbers["XLM".index(other_result(witness, spec))]
-        yield " and ".join(witness.rows), Pretence(clip=lambda t: other if t == numbers else None), triples
+        yield " and ".join(witness.rows), Pretence(result=lambda t: other if t == numbers else None), triples
     elif isinstance(witness, Contrast):
         first, *others = witness.answers
         model = answers_of(spec, witness, first)
@@ -303,17 +302,17 @@ def _as_the_first(spec: Spec, witness: Contrast, side: Side, model: Answers, ety
     reading = dialects.get(side.by, side.by)
     numbers = (encode(witness.X, etype), *answers_of(spec, witness, side).bounds)
 
-    def allows(asked: str, triple: Triple, answer: Value) -> bool | None:
+    def allows(asked: str, triple: tuple[Value, ...], answer: Value) -> bool | None:
         if asked != reading or triple != numbers:
             return None
         return answer in model.values or (model.any_nan and is_nan(answer, etype))
 
-    def clip(triple: Triple) -> Value | None:
+    def result(triple: tuple[Value, ...]) -> Value | None:
         if reading != "cases" or triple != numbers:
             return None
         return model.values[0] if model.values else encode("nan", etype)
 
-    return Pretence(allows=allows, clip=clip)
+    return Pretence(allows=allows, result=result)
 
 
 def _told(part: Theorem, environment: Environment, etype: ElementType) -> str:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.claim_names import Allowed
     from sonnx_clip.spec.evaluate import Environment, Function
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.readings import Triple
 
-    Answer = Callable[[str, Triple, Value], bool | None]
-    Result = Callable[[Triple], Value | None]
+    Values = tuple[Value, ...]
+    Answer = Callable[[str, Values, Value], bool | None]
+    Result = Callable[[Values], Value | None]
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Pretence:
     """What is taken for true in place of what is; None where nothing is changed.
 
     Args:
-        allows: whether a reading, for these X, L and M, allows this answer.
-        clip: the result of the cases.
+        allows: whether a reading, for these values of the operands, allows this answer.
+        result: the result of the cases.
         entries: constraints and properties, each with what it is taken for.
         becomes: whether a FLOAT becomes this number.
     """
 
     allows: Answer = lambda _reading, _triple, _answer: None
-    clip: Result = lambda _triple: None
+    result: Result = lambda _values: None
     entries: Mapping[str, bool] = field(default_factory=dict)
     becomes: Callable[[Value, Value], bool | None] = lambda _float, _number: None
 
@@ -86,10 +86,10 @@ class ClaimEvaluator(Evaluator):
             pretended = self.pretence.entries.get(name)
             if pretended is not None:
                 return pretended
-            if isinstance(env["X"], TensorValue):
+            if isinstance(env[self._operands[0]], TensorValue):
                 return bool(self._plain(claim, env))
-            y = self._plain.clip(env["X"], env["L"], env["M"])
-            return bool(self._plain(claim, {**env, "Y": y}))
+            y = self._plain.result(*(env[name] for name in self._operands))
+            return bool(self._plain(claim, {**env, self.spec.head.result: y}))
 
         return holds
 
@@ -97,13 +97,14 @@ class ClaimEvaluator(Evaluator):
         if name == "becomes":
             first, second = arguments
             return lambda env: self._becomes(first(env), second(env))
-        if name == "clip":
-            return lambda env: self._clip(*(argument(env) for argument in arguments))
         return super()._call(name, arguments, trees)
 
-    def _clip(self, x: Value, l: Value, m: Value) -> Value:
-        pretended = self.pretence.clip((x, l, m))
-        return self._plain.clip(x, l, m) if pretended is None else pretended
+    def _result_of(self, arguments: list[Function]) -> Function:
+        return lambda env: self._pretended_result(*(argument(env) for argument in arguments))
+
+    def _pretended_result(self, *values: Value) -> Value:
+        pretended = self.pretence.result(values)
+        return self._plain.result(*values) if pretended is None else pretended
 
     def _becomes(self, given: Value, number: Value) -> bool:
         pretended = self.pretence.becomes(given, number)
@@ -123,11 +124,10 @@ class ClaimEvaluator(Evaluator):
 
     def _allows(self, of: Allowed, values: list[Value]) -> bool:
         given = dict(zip(of.parameters, values, strict=True))
-        if of.dialect is not None and len(given) < len("XLMY"):
-            ends = self._ends(of.dialect)
-            given = {"L": ends[0], "M": ends[1], **given}
-        triple = given["X"], given["L"], given["M"]
-        pretended = self.pretence.allows(of.reading, triple, given["Y"])
+        if of.dialect is not None and len(given) <= len(self._operands):
+            given = {**self.named((values[0], *self._ends(of.dialect))), **given}
+        operands = tuple(given[name] for name in self._operands)
+        pretended = self.pretence.allows(of.reading, operands, given[self.spec.head.result])
         if pretended is not None:
             return pretended
         return bool(self._plain(self.spec.reading(of.reading).returns, given))

@@ -168,7 +168,7 @@ def _holds(spec: Spec, etype: ElementType, regions: Conditions, triple: Triple) 
     if etype.family not in regions:
         return None
     ask = evaluator(spec, etype)
-    environment = {**dict(zip("XLM", triple, strict=True)), "Y": ask.clip(*triple)}
+    environment = {**dict(zip("XLM", triple, strict=True)), "Y": ask.result(*triple)}
     return bool(ask(regions[etype.family], environment))
 
 

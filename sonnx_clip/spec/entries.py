@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     PlainSerializer,
     PlainValidator,
     StringConstraints,
     Tag,
+    ValidationError,
+    ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
+from pydantic_core import InitErrorDetails, PydanticKnownError
 
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Expr
@@ -47,7 +55,47 @@ def _no_repetition(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-Variable: TypeAlias = Literal["X", "L", "M"]
+@dataclass(frozen=True)
+class FileContext:
+    """What the model of a file takes from beside the entry that is read.
+
+    Args:
+        digest: of the file.
+        operands: the ids of the operands, as the head of the file has them; None where there is none.
+    """
+
+    digest: str = ""
+    operands: tuple[str, ...] | None = None
+
+
+def _operands(info: ValidationInfo) -> tuple[str, ...] | None:
+    return info.context.operands if isinstance(info.context, FileContext) else None
+
+
+def _result_of_case(value: object, info: ValidationInfo) -> object:
+    """One of the operands, or a number."""
+    operands = _operands(info)
+    if operands is None or value in operands or is_number(value):
+        return value
+    expected = " or ".join(filter(None, (", ".join(map(repr, operands[:-1])), repr(operands[-1]))))
+    raise PydanticKnownError("literal_error", {"expected": expected})
+
+
+NUMBER = r"^-?(\d|inf$|nan$)"
+"""How the text of a number begins, which is no operand."""
+
+
+def is_number(value: object) -> bool:
+    """Whether what a case gives is a number, and no operand."""
+    return isinstance(value, str) and re.match(NUMBER, value) is not None
+
+
+CaseResult: TypeAlias = Annotated[
+    str,
+    StringConstraints(min_length=1),
+    BeforeValidator(_result_of_case),
+    Field(description="The operand that is the result, or a number."),
+]
 Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 Tensor: TypeAlias = Literal["X", "L", "M", "Y"]
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
@@ -80,25 +128,59 @@ class Page(Part):
 
 
 class Witness(Part):
-    """Numbers for X, L and M."""
+    """Numbers for the operands, each by its name."""
 
-    X: NumberText
-    L: NumberText
-    M: NumberText
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, NumberText] = Field(init=False)
+    has_second: ClassVar[bool] = False
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> str: ...
+
+    @classmethod
+    def optional(cls, operands: tuple[str, ...]) -> tuple[str, ...]:
+        """What it may have beside the operands: other entries of the first one."""
+        return (f"{operands[0]}2",) if cls.has_second and operands else ()
+
+    @classmethod
+    def needed(cls, operands: tuple[str, ...]) -> tuple[str, ...]:
+        """What it must have: the operands, then what the model itself demands."""
+        return (*operands, *cls.model_fields)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_the_operands(cls, value: Any, info: ValidationInfo) -> Any:
+        """The numbers in the order of the operands; an error for each that lacks or is too many."""
+        operands = _operands(info)
+        if operands is None or not isinstance(value, Mapping):
+            return value
+        needed, optional = cls.needed(operands), cls.optional(operands)
+        missing = [
+            InitErrorDetails(type="missing", loc=(name,), input=value) for name in needed if name not in value
+        ]
+        more = [name for name in value if name not in (*needed, *optional)]
+        unknown = [InitErrorDetails(type="extra_forbidden", loc=(name,), input=value[name]) for name in more]
+        if missing or unknown:
+            raise ValidationError.from_exception_data(cls.__name__, [*missing, *unknown])
+        return {name: value[name] for name in (*needed, *optional) if name in value}
 
     def texts(self) -> dict[str, str]:
         """The number of each variable, as text."""
-        return {name: text for name, text in self.model_dump().items() if text is not None}
+        return {
+            **(self.__pydantic_extra__ or {}),
+            **{name: getattr(self, name) for name in type(self).model_fields},
+        }
 
 
 class PropertyWitness(Witness):
-    """Numbers for X, L and M, and for X2 where a property compares two inputs."""
+    """Numbers for the operands, and for X2, say, where a property compares two entries of the tensor X."""
 
-    X2: NumberText | None = None
+    has_second: ClassVar[bool] = True
 
 
 class AnsweredWitness(Witness):
-    """Numbers for X, L and M, and the answer A of a runtime."""
+    """Numbers for the operands, and the answer A of a runtime."""
 
     A: NumberText
 
@@ -232,7 +314,7 @@ class Case(Part):
     id: Word
     title: Text
     when: Condition
-    result: Variable
+    result: CaseResult
     inhabited_by: Witness
     source: Source
 
@@ -260,7 +342,7 @@ class ValueClass(Part):
 
 
 class Property(Part):
-    """What follows from the cases: a claim on X, L, M and Y = clip(X, L, M), and perhaps X2."""
+    """What follows from the cases: a claim on operands and result, and perhaps on X2, say, beside X."""
 
     id: Word
     title: Text
@@ -336,6 +418,11 @@ class Reading(Part):
     def word(self) -> str:
         """The id as one word: a name in theories and programs."""
         return self.id.replace("-", "_")
+
+    @property
+    def predicate(self) -> str:
+        """What theories call it: whether it allows an answer."""
+        return f"{self.word}_returns"
 
     def regions(self, *, bitwise: bool) -> Conditions:
         """Exactly where it agrees with the cases, bit for bit or in the value."""

@@ -16,7 +16,7 @@ from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
@@ -56,8 +56,12 @@ class Evaluator:
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         self.spec = spec
         self.etype = etype
+        self._operands = spec.head.operands
         self._key = lru_cache(maxsize=_KEYS)(values.comparison_key(etype))
         self._case = lru_cache(maxsize=4096)(self._first_case)
+        self._place = {name: place for place, name in enumerate(self._operands)}
+        named = (case.result for case in spec.cases)
+        self._numbers = {text: values.encode(text, etype) for text in named if text not in self._place}
         self._uses: dict[str, tuple[tuple[str, ...], Function]] = {}
         self._classes: dict[str, list[tuple[ValueClass, Function]]] = {}
         self._compiled: dict[int, tuple[Expr, Function]] = {}  # by identity; keeps the tree alive
@@ -65,7 +69,7 @@ class Evaluator:
     def __call__(self, expr: Expr, environment: Environment) -> Any:
         """The value of a tree: a bool, an element, a shape, or the id of an element type.
 
-        `environment` holds elements (`Value`) for the scope of elements, `TensorValue` for X, L, M and Y of
+        `environment` holds elements (`Value`) for the scope of elements, `TensorValue` for the variables of
         constraints, `DeclaredTensor` or None for those of restrictions.
         """
         return self.function(expr)(environment)
@@ -90,12 +94,15 @@ class Evaluator:
                 test, yes, no = self._compile(condition), self._compile(then), self._compile(otherwise)
                 return lambda env: yes(env) if test(env) else no(env)
             case tree.Call(function=name, arguments=arguments):
-                return self._call(name, [self._compile(argument) for argument in arguments], arguments)
+                compiled = [self._compile(argument) for argument in arguments]
+                of_cases = isinstance(expr, tree.Result)
+                return self._result_of(compiled) if of_cases else self._call(name, compiled, arguments)
             case tree.Use(id=name, arguments=arguments):
                 return self._use(name, [self._compile(argument) for argument in arguments])
             case tree.Every(body=body):
                 inner = self._compile(body)
-                return lambda env: all(inner({**env, "i": i}) for i in range(_indices(env)))
+                names = (*sorted(self.spec.head.tensors), self.spec.head.result)
+                return lambda env: all(inner({**env, "i": i}) for i in range(_indices(env, names)))
             case tree.Let(name=name, value=value, body=body):
                 given, inner = self._compile(value), self._compile(body)
                 return lambda env: inner({**env, name: given(env)})
@@ -152,8 +159,6 @@ class Evaluator:
                 return lambda env: (k := key(first(env))) != k  # true of the key of a NaN alone
             case "is_signalling":
                 return lambda env: values.is_signalling(first(env), etype)
-            case "clip":
-                return lambda env: self.clip(*(argument(env) for argument in arguments))
             case "shape":
                 return lambda env: first(env).shape
             case "type":
@@ -161,6 +166,9 @@ class Evaluator:
             case _:
                 predicate = DECLARED_WORDS[name]
                 return lambda env: predicate(*(argument(env) for argument in arguments))
+
+    def _result_of(self, arguments: list[Function]) -> Function:
+        return lambda env: self.result(*(argument(env) for argument in arguments))
 
     def _use(self, name: str, arguments: list[Function]) -> Function:
         if name not in self._uses:
@@ -200,34 +208,40 @@ class Evaluator:
         """Whether values lie in a case or class, or meet a definition without parameters, given by its id."""
         return bool(self._use(id_, [])(environment))
 
-    def case(self, x: Value, l: Value, m: Value) -> Case:
-        """The case in which three values lie: the first whose condition holds."""
-        return self._case(x, l, m)
+    def named(self, values: Iterable[Value]) -> dict[str, Value]:
+        """The values of the operands, each by its name."""
+        return dict(zip(self._operands, values, strict=True))
 
-    def _first_case(self, x: Value, l: Value, m: Value) -> Case:
-        environment = {"X": x, "L": l, "M": m}
+    def case(self, *values: Value) -> Case:
+        """The case in which values of the operands lie: the first whose condition holds."""
+        return self._case(*values)
+
+    def _first_case(self, *values: Value) -> Case:
+        environment = self.named(values)
         for case in self.spec.cases:
             if self(case.when, environment):
                 return case
         shown = ", ".join(f"{name} = {show(value, self.etype)}" for name, value in environment.items())
         raise ValueError(f"no case holds for {shown} ({self.etype.id})")
 
-    def clip(self, x: Value, l: Value, m: Value) -> Value:
+    def result(self, *values: Value) -> Value:
         """The result of the cases."""
-        return {"X": x, "L": l, "M": m}[self.case(x, l, m).result]
+        named = self._case(*values).result
+        place = self._place.get(named)
+        return values[place] if place is not None else self._numbers[named]
 
-    def classes(self, x: Value, l: Value, m: Value) -> list[ValueClass]:
-        """The classes in which three values lie; one, if the specification is right."""
-        environment = {"X": x, "L": l, "M": m}
-        case = self.case(x, l, m).id
+    def classes(self, *values: Value) -> list[ValueClass]:
+        """The classes in which values of the operands lie; one, if the specification is right."""
+        environment = self.named(values)
+        case = self.case(*values).id
         if case not in self._classes:
             found = self.spec.classes_of(self.etype.family, case)
             self._classes[case] = [(klass, self.function(klass.when)) for klass in found]
         return [klass for klass, holds in self._classes[case] if holds(environment)]
 
-    def latitudes(self, x: Value, l: Value, m: Value, answer: Value) -> list[Latitude]:
+    def latitudes(self, values: Sequence[Value], answer: Value) -> list[Latitude]:
         """The latitudes that accept an answer other than the result of the cases."""
-        environment = {"X": x, "L": l, "M": m, "Y": self.clip(x, l, m), "A": answer}
+        environment = self.named(values) | {"Y": self.result(*values), "A": answer}
         return [
             entry
             for entry in self.spec.latitude
@@ -245,9 +259,9 @@ def _element(name: str) -> Function:
     return element
 
 
-def _indices(environment: Environment) -> int:
-    """The number of indices that are valid in both X and Y."""
-    return min(len(environment[name].entries) for name in ("X", "Y"))
+def _indices(environment: Environment, tensors: Iterable[str]) -> int:
+    """The number of indices that are valid in all these tensors."""
+    return min(len(environment[name].entries) for name in tensors)
 
 
 def _type_of(argument: Expr, etype: ElementType) -> Function:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.answers import clip_value, evaluator
+from sonnx_clip.spec.answers import evaluator, result_value
 from sonnx_clip.spec.dialect_defaults import bound_type, defaults
 from sonnx_clip.spec.readings import answers_told, same_value
 from sonnx_clip.spec.tensors import TensorValue
@@ -113,7 +113,7 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
     """
     etype = spec.element_type(witness.type)
     x, l, m = (encode(text, etype) for text in (witness.X, witness.L, witness.M))
-    y, evaluate = clip_value(spec, etype, x, l, m), evaluator(spec, etype)
+    y, evaluate = result_value(spec, etype, x, l, m), evaluator(spec, etype)
     constraint = next((c for c in spec.constraints if c.id == witness.refutes), None)
     if constraint is not None:
         tensors = {

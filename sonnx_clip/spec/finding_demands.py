@@ -141,7 +141,9 @@ def _uses(spec: Spec, witness: Contrast, entry: Latitude) -> bool:
     for side in witness.answers[1:]:
         found = answers_of(spec, witness, side)
         others = [*found.values, *([encode("nan", etype)] if found.any_nan else [])]
-        if any(not identical(a, ask.clip(x, l, m)) and entry in ask.latitudes(x, l, m, a) for a in others):
+        if any(
+            not identical(a, ask.result(x, l, m)) and entry in ask.latitudes((x, l, m), a) for a in others
+        ):
             return True
     return False
 

@@ -48,7 +48,7 @@ def _latitude(spec: Spec) -> Iterator[Finding]:
     values = [encode(text, etype) for text in SAMPLES["float"]]
     met: set[str] = set()
     for triple in triples(etype):
-        due = ask.clip(*triple)
+        due = ask.result(*triple)
         environment = dict(zip("XLM", triple, strict=True))
         given = {
             r.id: tuple(y for y in values if ask(r.returns, {**environment, "Y": y}))
@@ -58,7 +58,7 @@ def _latitude(spec: Spec) -> Iterator[Finding]:
         for answer in values:
             if identical(answer, due):
                 continue
-            accepting = ask.latitudes(*triple, answer)
+            accepting = ask.latitudes(triple, answer)
             told = f"{show(answer, etype)} for {numbers} ({etype.id})"
             for entry in (entry for entry in accepting if entry.id not in met):
                 if not any(answer in given[id_] for id_ in entry.given_by):

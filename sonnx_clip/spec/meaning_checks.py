@@ -59,6 +59,10 @@ def _witnesses(spec: Spec) -> Iterator[Finding]:
 
 def _restrictions(spec: Spec) -> Iterator[Finding]:
     """The declared example meets all restrictions, and each change of it breaks its own alone."""
+    if spec.restrictions and spec.declared_example is None:
+        todo = "give a node that meets every restriction"
+        yield Finding(("restrictions",), "there is no `declared_example`", todo)
+        return
     evaluate = evaluator(spec, spec.element_types[0])
     example = declared_example(spec)
     for restriction in spec.restrictions:
@@ -75,13 +79,13 @@ def _restrictions(spec: Spec) -> Iterator[Finding]:
 
 
 def _partition(spec: Spec) -> Iterator[Finding]:
-    """On sampled triples, one case holds, and of its classes one."""
+    """On sampled values of the operands, one case holds, and of its classes one."""
     for family in spec.families:
         etype = spec.types_of(family.id)[0]
         evaluate = evaluator(spec, etype)
         samples = [encode(text, etype) for text in _SAMPLES[family.id]]
-        for triple in product(samples, repeat=3):
-            environment = dict(zip("XLM", triple, strict=True))
+        for given in product(samples, repeat=len(spec.operands)):
+            environment = evaluate.named(given)
             cases = [case for case in spec.cases if evaluate(case.when, environment)]
             if len(cases) != 1:
                 names = " and ".join(case.id for case in cases)
@@ -144,7 +148,7 @@ def _refuted_property(spec: Spec, index: int, entry: Property) -> Iterator[Findi
                 break
             evaluate = evaluator(spec, etype)
             told = _told(environment, etype)
-            environment["Y"] = evaluate.clip(*(environment[name] for name in "XLM"))
+            environment[spec.head.result] = evaluate.result(*map(environment.__getitem__, spec.head.operands))
             try:
                 refuted = not evaluate(entry.claim, environment)
                 excluded = not evaluate(entry.repaired[family], environment)
@@ -193,7 +197,7 @@ def _tensors(evaluate: Evaluator, witness: TensorWitness) -> dict[str, TensorVal
     etype = evaluate.etype
     x = tuple(encode(text, etype) for text in witness.X)
     l, m = encode(witness.L, etype), encode(witness.M, etype)
-    y = tuple(evaluate.clip(entry, l, m) for entry in x)
+    y = tuple(evaluate.result(entry, l, m) for entry in x)
     shape = (len(x),)
     return {
         "X": TensorValue(etype.id, shape, x),
@@ -215,9 +219,9 @@ def _latitude(spec: Spec) -> Iterator[Finding]:
             told = _told(environment, etype)
             x, l, m, answer = (environment[name] for name in "XLMA")
             evaluate = evaluator(spec, etype)
-            if identical(evaluate.clip(x, l, m), answer):
+            if identical(evaluate.result(x, l, m), answer):
                 yield Finding(way, f"{told}: A is the result itself, it needs no latitude")
-            elif entry not in evaluate.latitudes(x, l, m, answer):
+            elif entry not in evaluate.latitudes((x, l, m), answer):
                 yield Finding(way, f"{told} is not accepted by `{entry.id}`")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from pydantic import Field, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.scope import Head
 from sonnx_clip.language.types import WHOLE, ElementType, Family, Part, Source, Text
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialect_examples import DialectExample
@@ -17,6 +18,7 @@ from sonnx_clip.spec.entries import (
     DeclaredExample,
     Definition,
     Example,
+    FileContext,
     Latitude,
     Operand,
     OperatorResult,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _DIALECTS = ("dialects", "")  # of a specification's memo
+_HEAD = ("head", "")  # likewise
 
 
 class _Named(Protocol):
@@ -63,7 +66,7 @@ class Requirement(Part):
 
 
 class Spec(Part):
-    """Clip in the SONNX profile: the one source of its meaning."""
+    """An operator in the SONNX profile: the one source of its meaning. What Clip states is `ClipSpec`."""
 
     # No part of the model: no copy has it, none is compared by it, and it is not written to a file.
     __slots__ = ("_found",)
@@ -79,20 +82,20 @@ class Spec(Part):
     sources: Annotated[tuple[Page, ...], Field(min_length=1)]
     families: Annotated[tuple[Family, ...], Field(min_length=1)]
     element_types: Annotated[tuple[ElementType, ...], Field(min_length=1)]
-    declared_example: DeclaredExample
-    restrictions: Annotated[tuple[Restriction, ...], Field(min_length=1)]
-    constraints: Annotated[tuple[Constraint, ...], Field(min_length=1)]
+    declared_example: DeclaredExample | None = None
+    restrictions: tuple[Restriction, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     cases: Annotated[tuple[Case, ...], Field(min_length=1)]
-    definitions: tuple[Definition, ...]
+    definitions: tuple[Definition, ...] = ()
     classes: Annotated[tuple[ValueClass, ...], Field(min_length=1)]
     properties: Annotated[tuple[Property, ...], Field(min_length=1)]
     wrong_clips: Annotated[tuple[WrongClip, ...], Field(min_length=1)]
-    latitude: tuple[Latitude, ...]
-    readings: Annotated[tuple[Reading, ...], Field(min_length=1)]
-    dialects: Annotated[tuple[DialectRow, ...], Field(min_length=1)]
-    findings: Annotated[tuple[SourceFinding, ...], Field(min_length=1)]
-    examples: Annotated[tuple[Example, ...], Field(min_length=1)]
-    dialect_examples: Annotated[tuple[DialectExample, ...], Field(min_length=1)]
+    latitude: tuple[Latitude, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    dialects: tuple[DialectRow, ...] = ()
+    findings: tuple[SourceFinding, ...] = ()
+    examples: tuple[Example, ...] = ()
+    dialect_examples: tuple[DialectExample, ...] = ()
 
     _digest: str = PrivateAttr(default="")
 
@@ -100,6 +103,16 @@ class Spec(Part):
     def digest(self) -> str:
         """SHA-256 of the YAML file, in hex."""
         return self._digest
+
+    @property
+    def head(self) -> Head:
+        """The operator as the language of conditions knows it."""
+        if _HEAD not in self.memo:
+            operands = tuple(operand.id for operand in self.operands)
+            tensors = frozenset(operand.id for operand in self.operands if operand.role == "tensor")
+            self.memo[_HEAD] = Head(self.operator.lower(), operands, tensors, self.result.id)
+        found: Head = self.memo[_HEAD]
+        return found
 
     @property
     def memo(self) -> dict[tuple[str, str], Any]:
@@ -121,7 +134,7 @@ class Spec(Part):
 
     def model_post_init(self, context: Any, /) -> None:
         """Keep the digest, which is not a part of the file and comes as the context of validation."""
-        self._digest = context or ""
+        self._digest = context.digest if isinstance(context, FileContext) else ""
 
     def page(self, id_: str) -> Page:
         """The quoted text with this id; UserError if there is none (as for every look-up below)."""
@@ -197,6 +210,23 @@ class Spec(Part):
                     id=entry.id, section=section.name, title=entry.title, families=families,
                     source=entry.source,
                 )  # fmt: skip
+
+
+class ClipSpec(Spec):
+    """Clip in the SONNX profile: the one source of its meaning."""
+
+    model_config = ConfigDict(title="Spec")
+
+    declared_example: DeclaredExample
+    restrictions: Annotated[tuple[Restriction, ...], Field(min_length=1)]
+    constraints: Annotated[tuple[Constraint, ...], Field(min_length=1)]
+    definitions: tuple[Definition, ...]
+    latitude: tuple[Latitude, ...]
+    readings: Annotated[tuple[Reading, ...], Field(min_length=1)]
+    dialects: Annotated[tuple[DialectRow, ...], Field(min_length=1)]
+    findings: Annotated[tuple[SourceFinding, ...], Field(min_length=1)]
+    examples: Annotated[tuple[Example, ...], Field(min_length=1)]
+    dialect_examples: Annotated[tuple[DialectExample, ...], Field(min_length=1)]
 
 
 def _find(entries: Sequence[_Entry], id_: str, section: str) -> _Entry:

@@ -137,7 +137,7 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, list[_Sample]]:
 def _sample_of(ask: Evaluator, texts: Texts, triple: Triple) -> tuple[_Sample, ...]:
     """One sample; none where the cases have a gap, which the provers find."""
     try:
-        return (_Sample(texts, triple, ask.clip(*triple)),)
+        return (_Sample(texts, triple, ask.result(*triple)),)
     except ValueError:
         return ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.language.show import show
@@ -29,8 +29,13 @@ SAMPLES: dict[FamilyId, tuple[str, ...]] = {
 }
 
 
+def sampled(etype: ElementType, count: int) -> Iterator[tuple[Value, ...]]:
+    """The inputs among which differences are looked for, of so many operands."""
+    return product([encode(text, etype) for text in SAMPLES[etype.family]], repeat=count)
+
+
 def triples(etype: ElementType) -> Iterator[Triple]:
-    """The inputs among which differences are looked for."""
+    """The inputs of Clip among which differences are looked for."""
     values = [encode(text, etype) for text in SAMPLES[etype.family]]
     return ((x, l, m) for x in values for l in values for m in values)
 
@@ -98,7 +103,7 @@ def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, 
         return True
     ask = evaluator(spec, etype)
     environment = dict(zip("XLM", triple, strict=True))
-    return bool(ask(regions[etype.family], environment | {"Y": ask.clip(*triple)}))
+    return bool(ask(regions[etype.family], environment | {"Y": ask.result(*triple)}))
 
 
 def pairs(spec: Spec, family: FamilyId) -> Iterator[tuple[Reading, Reading]]:
@@ -201,7 +206,7 @@ def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> It
         if not found:
             yield Finding(("readings", index, "returns"), f"it allows no answer for {_told(triple, etype)}")
             return
-        due = ask.clip(*triple)
+        due = ask.result(*triple)
         environment = {**dict(zip("XLM", triple, strict=True)), "Y": due}
         for key, bitwise, region in stated:
             there = all(identical(y, due) or (not bitwise and same_value(y, due, etype)) for y in found)

@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.names import THEORY_NAMES, VARIABLES
 from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.spec.finding import Finding, unknown
 from sonnx_clip.spec.sections import SECTIONS, entries_with, unknown_in
+from sonnx_clip.spec.tensors import declared_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.model import Spec
+
+
+RESULT = "Y"
+"""What the result is called in every specification."""
 
 
 def check_references(spec: Spec) -> Iterator[Finding]:
@@ -37,7 +43,16 @@ def _operands(spec: Spec) -> Iterator[Finding]:
         yield Finding(
             ("result", "id"), f"`{spec.result.id}` is an operand", "the result has a name of its own"
         )
-    if all(operand.role == "scalar" for operand in spec.operands):
+    if spec.result.id != RESULT:
+        what = f"the result is called `{spec.result.id}`"
+        yield Finding(("result", "id"), what, f"conditions know it as {RESULT}")
+    for index, operand in enumerate(spec.operands):
+        way = ("operands", index, "id")
+        if operand.id in VARIABLES and operand.id != spec.result.id:
+            yield Finding(way, f"`{operand.id}` is a variable of the language", "choose another name")
+        if operand.id.lower() in THEORY_NAMES or operand.id == spec.head.second:
+            yield Finding(way, f"`{operand.id}` is a name of the rendered theories", "choose another name")
+    if spec.operands[0].role == "scalar":
         yield Finding(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
 
 
@@ -82,7 +97,7 @@ def _element_types(spec: Spec) -> Iterator[Finding]:
 
 
 def _declarations(spec: Spec) -> Iterator[Finding]:
-    for name in ("X", "L", "M", "Y"):
+    for name in declared_names(spec):
         type_ = getattr(spec.declared_example, name).type
         yield from unknown_in(spec, "element_types", ("declared_example", name, "type"), type_)
     for index, restriction in enumerate(spec.restrictions):
@@ -182,7 +197,7 @@ def _claims(spec: Spec) -> Iterator[Finding]:
 
 def _readings(spec: Spec) -> Iterator[Finding]:
     """A reading says where it comes from, and has a witness exactly where it does not agree everywhere."""
-    if "cases" not in {reading.id for reading in spec.readings}:
+    if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
         yield Finding(("readings",), "there is no reading `cases`", "all others are compared with it")
     words = Counter(reading.word for reading in spec.readings)
     for index, reading in enumerate(spec.readings):

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Conditions
     from sonnx_clip.spec.model import Spec
 
-_BOUND = ("X", "L", "M")
-
 
 class Resolver:
     """Parses the conditions in the order of the file, so that an entry sees only what stands before it.
@@ -38,6 +36,7 @@ class Resolver:
     def __init__(self, document: Document, spec: Spec) -> None:
         self.document = document
         self.spec = spec
+        self.head = spec.head
         self.data: Any = document.data
         self.every = frozenset[str](family.id for family in spec.families)
         self.uses: dict[str, Usable] = {}
@@ -94,8 +93,9 @@ class Resolver:
                     except UserError as error:
                         raise self.document.error(way, error.what, error.todo, node.at) from error
 
-    def _element(self, name: str, families: frozenset[str], *more: str, clip: bool = False) -> Scope:
-        return scopes.element_scope(name, (*_BOUND, *more), self.uses, families, clip=clip)
+    def _element(self, name: str, families: frozenset[str], *more: str, result: bool = False) -> Scope:
+        variables = (*self.head.operands, *more)
+        return scopes.element_scope(name, variables, self.uses, families, self.head, result=result)
 
     def _name(self, section: str, index: int, id_: str, usable: Usable) -> None:
         """Make an entry usable by its id."""
@@ -103,8 +103,9 @@ class Resolver:
         self.uses[id_] = usable
 
     def _free(self, way: Way, name: str) -> None:
-        if name in RESERVED:
-            raise self.document.error(way, f"`{name}` is {RESERVED[name]}", "choose another name")
+        reserved = RESERVED | {self.head.function: "built in of the language"}
+        if name in reserved:
+            raise self.document.error(way, f"`{name}` is {reserved[name]}", "choose another name")
 
     def _cases(self) -> None:
         for index, case in enumerate(self.spec.cases):
@@ -119,7 +120,7 @@ class Resolver:
                 self._check_parameters(index, definition.parameters)
                 general = {id_: use for id_, use in self.uses.items() if use.parameters}
                 scope = scopes.element_scope(
-                    "a definition with parameters", definition.parameters, general, families, clip=False
+                    "a definition with parameters", definition.parameters, general, families, self.head
                 )
             tree = self._parse(("definitions", index, "is"), scope, None)
             usable = Usable(len(definition.parameters), kind_of(tree), families)
@@ -144,29 +145,31 @@ class Resolver:
 
     def _restrictions(self) -> None:
         for index, restriction in enumerate(self.spec.restrictions):
-            scope = scopes.declared_scope(frozenset(restriction.families))
+            scope = scopes.declared_scope(frozenset(restriction.families), self.head)
             self._parse(("restrictions", index, "holds"), scope)
 
     def _constraints(self) -> None:
         for index, constraint in enumerate(self.spec.constraints):
-            scope = scopes.values_scope(self.uses, frozenset(constraint.families))
+            scope = scopes.values_scope(self.uses, frozenset(constraint.families), self.head)
             self._parse(("constraints", index, "holds"), scope)
             for family in constraint.repaired:
-                scope = scopes.values_scope(self.uses, frozenset({family}))
+                scope = scopes.values_scope(self.uses, frozenset({family}), self.head)
                 self._parse(("constraints", index, "repaired", family), scope)
 
     def _properties(self) -> None:
         for index, entry in enumerate(self.spec.properties):
             families = frozenset[str](entry.families)
-            scope = self._element("a property", families, "Y", "X2", clip=True)
+            scope = self._element("a property", families, "Y", self.head.second, result=True)
             self._parse(("properties", index, "claim"), scope)
             for family in entry.repaired:
-                scope = self._element("the condition of a repaired property", frozenset({family}), "X2")
+                scope = self._element(
+                    "the condition of a repaired property", frozenset({family}), self.head.second
+                )
                 self._parse(("properties", index, "repaired", family), scope)
 
     def _wrong_clips(self) -> None:
         for index, wrong in enumerate(self.spec.wrong_clips):
-            scope = self._element("a wrong Clip", self.every, clip=True)
+            scope = self._element("a wrong Clip", self.every, result=True)
             self._parse(("wrong_clips", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT)
 
     def _latitude(self) -> None:
@@ -178,7 +181,7 @@ class Resolver:
 
     def _readings(self) -> None:
         for index, reading in enumerate(self.spec.readings):
-            scope = self._element("a reading", self.every, "Y", clip=True)
+            scope = self._element("a reading", self.every, "Y", result=True)
             self._parse(("readings", index, "returns"), scope)
             for key in ("agrees", "agrees_bitwise"):
                 for family in getattr(reading, key):
@@ -198,9 +201,9 @@ class Resolver:
                 types = types_of_claim(self.spec, part)
                 families = frozenset[str](etype.family for etype in types)
                 if part.tensors:
-                    scope = scopes.tensor_claim_scope(self.uses, of_tensors, families)
+                    scope = scopes.tensor_claim_scope(self.uses, of_tensors, families, self.head)
                 else:
-                    scope = scopes.claim_scope({**self.uses, **of_elements}, families)
+                    scope = scopes.claim_scope({**self.uses, **of_elements}, families, self.head)
                 self._parse(("findings", index, "claim", position, "holds"), scope, types=types)
 
     def _dialects(self) -> None:

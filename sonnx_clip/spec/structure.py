@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sonnx_clip.language.names import suggestion
-from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.entries import FileContext, Witness
+from sonnx_clip.spec.model import ClipSpec, Spec
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -31,11 +32,26 @@ _WANTED = {
 
 
 def validate(document: Document, data: Any, digest: str = "") -> Spec:
-    """The model of plain data; UserError for the first place in the file where it does not fit."""
-    return validate_as(Spec, document, data, digest)
+    """The model of plain data; UserError for the first place in the file where it does not fit.
+
+    Of Clip everything is demanded that spec/clip.yaml states.
+    """
+    model = ClipSpec if isinstance(data, Mapping) and data.get("operator") == "Clip" else Spec
+    return validate_as(model, document, data, FileContext(digest, _operands(data)))
 
 
-def validate_as(model: type[_Model], document: Document, data: Any, context: str = "") -> _Model:
+def _operands(data: Any) -> tuple[str, ...] | None:
+    """The ids of the operands in the head of a file; None without such a list, or if one is there twice."""
+    listed = data.get("operands") if isinstance(data, Mapping) else None
+    if not isinstance(listed, list):
+        return None
+    found = [str(entry["id"]) for entry in listed if isinstance(entry, Mapping) and "id" in entry]
+    return tuple(found) if found and len(set(found)) == len(found) else None
+
+
+def validate_as(
+    model: type[_Model], document: Document, data: Any, context: FileContext | None = None
+) -> _Model:
     """Plain data as a model; UserError as `validate`."""
     try:
         return model.model_validate(data, context=context)
@@ -68,7 +84,7 @@ def _error(
             at = order = document.key_position(way)
             what, todo = (
                 f"the key `{way[-1]}` is not known here",
-                _known_keys(model, details["loc"], str(way[-1])),
+                _known_keys(model, details["loc"], str(way[-1]), _operands(document.data)),
             )
         case "missing":
             what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
@@ -103,9 +119,13 @@ def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[
     return tuple(way)
 
 
-def _known_keys(root: type[BaseModel], loc: tuple[int | str, ...], key: str) -> str:
+def _known_keys(
+    root: type[BaseModel], loc: tuple[int | str, ...], key: str, operands: tuple[str, ...] | None
+) -> str:
     model = _model_at(root, [part for part in loc[:-1] if isinstance(part, str)])
     names = [field.alias or name for name, field in model.model_fields.items()] if model else []
+    if model is not None and issubclass(model, Witness) and operands is not None:
+        names = [*model.needed(operands), *model.optional(operands)]
     return suggestion(key, names, "known keys")
 
 

@@ -45,9 +45,14 @@ class TensorValue:
     entries: tuple[Value, ...]
 
 
+def declared_names(spec: Spec) -> tuple[str, ...]:
+    """The tensors that the node declares which meets every restriction; none where no node is given."""
+    return () if spec.declared_example is None else tuple(type(spec.declared_example).model_fields)
+
+
 def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
-    """X, L, M and Y of the node that meets every restriction."""
-    return {name: _declared(getattr(spec.declared_example, name)) for name in ("X", "L", "M", "Y")}
+    """The tensors of the node that meets every restriction, by name."""
+    return {name: _declared(getattr(spec.declared_example, name)) for name in declared_names(spec)}
 
 
 def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:

@@ -11,7 +11,7 @@ from sonnx_clip.language.unparse import unparse
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.language.walk import conjuncts
 from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec.answers import clip_value, evaluator
+from sonnx_clip.spec.answers import evaluator, result_value
 from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
 from sonnx_clip.spec.texts import fold
@@ -70,7 +70,7 @@ def other_result(witness: Overlap, spec: Spec) -> str:
     """The variable that the row gives which is not the result of the cases."""
     etype = spec.element_type(witness.type)
     x, l, m = (encode(text, etype) for text in (witness.X, witness.L, witness.M))
-    result = clip_value(spec, etype, x, l, m)
+    result = result_value(spec, etype, x, l, m)
     values = {"X": x, "L": l, "M": m}
     return next(
         case.result for case in map(spec.case, witness.rows) if not identical(values[case.result], result)

@@ -46,11 +46,11 @@ class WrongEvaluator(Evaluator):
         self._wrong = wrong
         self._answer = evaluator(spec, etype).function(wrong.is_)
 
-    def clip(self, x: Value, l: Value, m: Value) -> Value:
-        """What the wrong Clip returns."""
+    def result(self, *values: Value) -> Value:
+        """What the wrong operator returns."""
         if self._wrong.of is not None:
-            return super().clip(x, l, m)
-        found: Value = self._answer({"X": x, "L": l, "M": m})
+            return super().result(*values)
+        found: Value = self._answer(self.named(values))
         return found
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
@@ -99,12 +99,14 @@ def _false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongClip)
     etype = spec.types_of(family)[0]
     ask = WrongEvaluator(spec, etype, wrong)
     values = [encode(text, etype) for text in SAMPLES[etype.family]]
-    second = any(isinstance(node, Name) and node.id == "X2" for node in subtrees(entry.claim))
+    operands = spec.head.operands
+    second = any(isinstance(node, Name) and node.id == spec.head.second for node in subtrees(entry.claim))
+    names = (*operands, spec.head.second) if second else operands
     claim, repaired = ask.function(entry.claim), entry.repaired.get(etype.family)
     premise = evaluator(spec, etype).function(repaired) if repaired is not None else None
-    for numbers in product(values, repeat=4 if second else 3):
-        environment = dict(zip(("X", "L", "M", "X2"), numbers, strict=False))
-        environment["Y"] = ask.clip(numbers[0], numbers[1], numbers[2])
+    for numbers in product(values, repeat=len(names)):
+        environment = dict(zip(names, numbers, strict=True))
+        environment[spec.head.result] = ask.result(*numbers[: len(operands)])
         if (premise is None or premise(environment)) and not claim(environment):
             return True
     return False
@@ -115,6 +117,7 @@ def _constraint(
 ) -> Iterator[Finding]:
     """A constraint is false of the tensors that it names, or of what the wrong Clip makes of some."""
     if constraint.broken_by:
+        assert spec.declared_example is not None
         right, changed = declared_example(spec), changed_example(spec, constraint.broken_by)
         etype = spec.element_type(spec.declared_example.X.type)
         ask = evaluator(spec, etype)
@@ -134,7 +137,7 @@ def _constraint(
                 "X": TensorValue(etype.id, (1,), (x,)),
                 "L": TensorValue(etype.id, (), (l,)),
                 "M": TensorValue(etype.id, (), (m,)),
-                "Y": TensorValue(etype.id, (1,), (ask.clip(x, l, m),)),
+                "Y": TensorValue(etype.id, (1,), (ask.result(x, l, m),)),
             }
             if not ask(constraint.holds, tensors):
                 return

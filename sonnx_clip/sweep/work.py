@@ -155,4 +155,4 @@ def _exact(etype: ElementType) -> Iterator[tuple[tuple[int, int, int], int]]:
     evaluate = evaluator(load_spec(), etype)
     triples = list(product(special_patterns(etype), repeat=3))
     for x, lower, upper in triples[:: max(1, len(triples) // 2000)]:
-        yield (x, lower, upper), int(evaluate.clip(x, lower, upper))
+        yield (x, lower, upper), int(evaluate.result(x, lower, upper))

@@ -54,7 +54,7 @@ def test_each_reading_has_its_goals():
 
 def test_the_goals_by_class_name_every_class_once():
     etype = SPEC.element_type("float16")
-    printer = element_printer(etype)
+    printer = element_printer(SPEC, etype)
     goals = {claim.name: statement(claim, printer) for claim in reading_class_claims(SPEC, etype)}
     readings = {r.id: r for r in SPEC.readings}
     for found in reading_classes(SPEC, "float"):

@@ -16,10 +16,11 @@ from sonnx_clip.backends.layout import WIDTH, layout
 from sonnx_clip.backends.theory import declare
 from sonnx_clip.backends.why3 import ordered_axioms
 from sonnx_clip.backends.why3_claim import statement
-from sonnx_clip.backends.whyml_printer import Printer, element_printer, names, real_literal
+from sonnx_clip.backends.whyml_printer import Printer, element_printer, real_literal
 from sonnx_clip.claims.claim import Claim
-from sonnx_clip.claims.nodes import ALL as TRIPLE
-from sonnx_clip.claims.nodes import L, M, X, Y, compare, is_nan, number
+from sonnx_clip.claims.clip_operands import ALL as TRIPLE
+from sonnx_clip.claims.clip_operands import L, M, X
+from sonnx_clip.claims.nodes import Y, compare, free_names, is_nan, number
 from sonnx_clip.language.tree import Compare, Connective, Constant, If, Kind, Name, Not, Number, Position
 from sonnx_clip.language.walk import conjuncts
 from sonnx_clip.prove.tasks import configure
@@ -35,14 +36,13 @@ if TYPE_CHECKING:
 
 SPEC = load_spec()
 AT = Position(1, 1)
-VARIABLES = {"X": "x", "L": "l", "M": "m", "Y": "y"}
 THEORIES = sorted(repo_file("generated/why3").glob("*.mlw"))
 MEANINGS = [path for path in THEORIES if not path.stem.startswith(("c_", "kernel_"))]
 HOW_TIGHT = {"and": "/\\", "or": "\\/", "implies": "->", "iff": "<->"}
 
 
 def printer(etype: str) -> Printer:
-    return Printer(SPEC.element_type(etype), VARIABLES)
+    return Printer(SPEC.element_type(etype), SPEC.head)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_declaration_marks_what_it_does_not_use() -> None:
 
 
 def test_a_claim_binds_what_it_uses() -> None:
-    printer = element_printer(SPEC.element_type("int8"))
+    printer = element_printer(SPEC, SPEC.element_type("int8"))
     claim = Claim("int8", "g", "holds", "theorem", ("R1",), "t", compare(M, "<", L), binders=(TRIPLE,))
     assert statement(claim, printer) == "forall l m: t. lt m l"
     at = replace(claim, binders=(), witness={"X": number("1"), "L": number("2"), "M": number("3")})
@@ -213,8 +213,8 @@ def test_a_claim_binds_what_it_uses() -> None:
 def test_parts_of_a_condition() -> None:
     condition = SPEC.property("formula_agrees_bitwise").repaired["float"]
     assert len(conjuncts(condition)) == 4
-    assert names(SPEC.property("monotone").claim) == {"X", "X2", "Y", "L", "M"}
-    assert names(SPEC.constraint("C2").holds) == {"Y", "L", "M"}
+    assert free_names(SPEC.property("monotone").claim) == {"X", "X2", "Y", "L", "M"}
+    assert free_names(SPEC.constraint("C2").holds) == {"Y", "L", "M"}
 
 
 def test_layout_changes_nothing_but_spaces() -> None:

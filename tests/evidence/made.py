@@ -187,7 +187,7 @@ def deviation_in(id_, type_id):
     family = etype.family
     klass = next((c for c in spec.classes_of(family) if c.id == id_), spec.classes_of(family)[0])
     x, l, m = (int(encode(text, etype)) for text in klass.inhabited_by.texts().values())
-    due = evaluator(spec, etype).clip(x, l, m)
+    due = evaluator(spec, etype).result(x, l, m)
     got = int(encode("7", etype))
     bits = [show_bits(value, etype) for value in (x, l, m, due, got)]
     names = ("x", "min", "max", "expected", "got")

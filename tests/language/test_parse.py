@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sonnx_clip.language import tree
 from sonnx_clip.language.lexer import LanguageError
 from sonnx_clip.language.parse import COMPARISONS, parse
-from sonnx_clip.language.scope import Scope, Usable, declared_scope, element_scope, values_scope
+from sonnx_clip.language.scope import Head, Scope, Usable, declared_scope, element_scope, values_scope
 from sonnx_clip.language.tree import Expr, Kind, Position
 from sonnx_clip.language.unparse import unparse
 from sonnx_clip.language.walk import subtrees
@@ -25,9 +25,10 @@ USES = {
     "min": Usable(2, E, FLOAT),
     "same": Usable(2, B, FLOAT),
 }
-ELEMENT = element_scope("a test", ("X", "L", "M", "Y", "X2"), USES, FLOAT, clip=True)
-VALUES = values_scope(USES, FLOAT)
-DECLARED = declared_scope(FLOAT)
+HEAD = Head("clip", ("X", "L", "M"), frozenset({"X"}), "Y")
+ELEMENT = element_scope("a test", ("X", "L", "M", "Y", "X2"), USES, FLOAT, HEAD, result=True)
+VALUES = values_scope(USES, FLOAT, HEAD)
+DECLARED = declared_scope(FLOAT, HEAD)
 HERE = Position(1, 1)
 
 
@@ -175,7 +176,7 @@ def test_long_conditions_parse_and_print() -> None:
 
 @pytest.mark.parametrize("name", ["nan", "inf", "lowest", "smallest_normal"])
 def test_a_constant_must_exist_in_every_family(name: str) -> None:
-    scope = element_scope("a test", ("X",), {}, frozenset({"real", "int", "float"}), clip=False)
+    scope = element_scope("a test", ("X",), {}, frozenset({"real", "int", "float"}))
     with pytest.raises(LanguageError, match=f"`{name}` does not exist for"):
         parse(f"X < {name}", scope)
     with pytest.raises(LanguageError, match=f"`{name}` does not exist for"):
@@ -184,7 +185,7 @@ def test_a_constant_must_exist_in_every_family(name: str) -> None:
 
 def test_an_element_definition_must_exist_in_every_family() -> None:
     uses = {"top": Usable(0, E, FLOAT)}
-    scope = element_scope("a test", ("X",), uses, frozenset({"int", "float"}), clip=False)
+    scope = element_scope("a test", ("X",), uses, frozenset({"int", "float"}))
     with pytest.raises(LanguageError, match="`top` is not defined for int"):
         parse("X < top", scope)
 
@@ -194,9 +195,9 @@ element_leaves = st.one_of(
     st.builds(tree.Name, st.sampled_from(["X", "L", "M", "Y", "X2"]), st.just(E), AT),
     st.builds(tree.Number, st.sampled_from(["0", "-0", "9.5", "-1e-3", "12"]), AT),
     st.builds(tree.Constant, st.sampled_from(["nan", "inf", "lowest"]), negative=st.booleans(), at=AT),
-    st.just(tree.Use("formula", (), E, HERE)),
+    st.just(tree.Use("formula", (), E, HERE, HEAD.operands)),
 )
-condition_leaves = st.just(tree.Use("low", (), B, HERE))
+condition_leaves = st.just(tree.Use("low", (), B, HERE, HEAD.operands))
 
 
 def trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]:
@@ -210,7 +211,7 @@ def trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]
             element_leaves,
             st.builds(tree.If, c, e, e, st.just(E), AT),
             st.builds(tree.Use, st.just("min"), st.tuples(e, e), st.just(E), AT),
-            st.builds(tree.Call, st.just("clip"), st.tuples(e, e, e), st.just(E), AT),
+            st.builds(tree.Result, st.just("clip"), st.tuples(e, e, e), st.just(E), AT),
         ),
         st.one_of(
             condition_leaves,

@@ -18,7 +18,7 @@ from sonnx_clip.backends.coqterm import CoqPrinter
 from sonnx_clip.language import tree, unparse
 from sonnx_clip.language.parse import parse
 from sonnx_clip.language.printing import infix
-from sonnx_clip.language.scope import element_scope
+from sonnx_clip.language.scope import NO_HEAD, element_scope
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.formulas import parse_formula
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 HERE = tree.Position(1, 1)
 B, E = tree.Kind.BOOL, tree.Kind.ELEMENT
 NAMES = ("X", "L", "M", "Y")
-SCOPE = element_scope("a test", NAMES, {}, frozenset({"float"}), clip=False)
+SCOPE = element_scope("a test", NAMES, {}, frozenset({"float"}))
 FLOAT32 = load_spec().element_type("float32")
 SIGNS = ("<", "<=", ">", ">=", "==")
 WORDS = ("and", "or", "implies", "iff")
@@ -238,7 +238,7 @@ def from_coq(text: str) -> Any:
 # --- The tests -------------------------------------------------------------------------------------------
 
 COQ = CoqPrinter("float", "here")
-WHYML = whyml_printer.Printer(FLOAT32, {name: name.lower() for name in NAMES})
+WHYML = whyml_printer.Printer(FLOAT32, NO_HEAD)
 TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "the language": (unparse, lambda text: plain(parse(text, SCOPE))),
     "WhyML": (WHYML.show, from_whyml),

@@ -38,7 +38,7 @@ def test_result_cases_and_classes_are_those_of_the_evaluator(etype):
         cases = {id_: holds(x, l, m) for id_, holds in generated.CASES[etype.family].items()}
         classes = {id_: holds(x, l, m) for id_, holds in generated.CLASSES[etype.family].items()}
     for i, triple in enumerate(triples):
-        assert result[i] == evaluate.clip(*triple)
+        assert result[i] == evaluate.result(*triple)
         assert [id_ for id_, mask in cases.items() if mask[i]] == [evaluate.case(*triple).id]
         assert [id_ for id_, mask in classes.items() if mask[i]] == [c.id for c in evaluate.classes(*triple)]
 
@@ -54,7 +54,7 @@ def test_latitude_and_definitions_are_those_of_the_evaluator(etype):
         a = np.full_like(x, as_arrays(etype, [[answer]])[0][0])
         accepted = {id_: f(x, l, m, y, a) for id_, f in generated.LATITUDE[etype.family].items()}
         for i, triple in enumerate(triples):
-            due = [latitude.id for latitude in evaluate.latitudes(*triple, answer)]
+            due = [latitude.id for latitude in evaluate.latitudes(triple, answer)]
             assert [id_ for id_, mask in accepted.items() if mask[i]] == due
     for definition in spec.definitions:
         names = definition.parameters or ("X", "L", "M")

@@ -18,11 +18,11 @@ from sonnx_clip.spec import (
     broken_example,
     case_of,
     class_of,
-    clip_value,
     declared_example,
     evaluator,
     latitudes_of,
     load_spec,
+    result_value,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_clip_is_the_cases_in_numpy(etype: ElementType) -> None:
     x, l, m = (column.view(dtype) for column in bits.T.copy())
     due = np.where(m < l, m, np.where(x <= l, l, np.where(m <= x, m, x))).astype(dtype).view(unsigned)
     for triple, result in zip(triples_of(etype), due, strict=True):
-        assert clip_value(SPEC, etype, *triple) == int(result)
+        assert result_value(SPEC, etype, *triple) == int(result)
 
 
 @pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
@@ -76,7 +76,7 @@ def test_properties_hold_where_they_say(entry, spec: Spec) -> None:
         refuted = 0
         for x, l, m in triples_of(etype):
             for x2 in values_of(etype)[::3]:
-                environment = {"X": x, "L": l, "M": m, "X2": x2, "Y": evaluate.clip(x, l, m)}
+                environment = {"X": x, "L": l, "M": m, "X2": x2, "Y": evaluate.result(x, l, m)}
                 claim = evaluate(entry.claim, environment)
                 refuted += not claim
                 if family in entry.holds_for:
@@ -104,7 +104,7 @@ def test_constraints_hold_where_they_say(constraint, size: int) -> None:
 
 def tensors_of(evaluate: Evaluator, x: list[Value], l: Value, m: Value) -> dict[str, TensorValue]:
     etype = evaluate.etype
-    y = tuple(evaluate.clip(entry, l, m) for entry in x)
+    y = tuple(evaluate.result(entry, l, m) for entry in x)
     return {
         "X": TensorValue(etype.id, (len(x),), tuple(x)),
         "L": TensorValue(etype.id, (), (l,)),
@@ -184,7 +184,7 @@ def test_no_case_and_no_class_are_errors() -> None:
     part = SPEC.model_copy(update={"cases": SPEC.cases[:1], "classes": ()})
     evaluate = Evaluator(part, FLOAT32)
     with pytest.raises(ValueError, match=r"no case holds for X = 0, L = 0, M = 0 \(float32\)"):
-        evaluate.clip(0, 0, 0)
+        evaluate.result(0, 0, 0)
     with pytest.raises(ValueError, match="0 classes hold"):
         class_of(part, FLOAT32, 0, encode("1", FLOAT32), 0)
 

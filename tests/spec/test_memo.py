@@ -38,7 +38,7 @@ def spec() -> Spec:
     numbers = (encode("3", of_type), encode("0", of_type), encode("2", of_type))
     assert len(found.whole_dialects) == len(found.dialects) > 3
     assert evaluator(found, of_type).spec is found
-    assert evaluator(found, of_type).clip(*numbers) == numbers[2]
+    assert evaluator(found, of_type).result(*numbers) == numbers[2]
     assert reading_classes(found, "int")
     for reading in found.readings:
         answers(found, of_type, reading, numbers)
@@ -58,8 +58,8 @@ def test_a_copy_with_other_cases_answers_by_them(spec: Spec) -> None:
     high = next(index for index, case in enumerate(spec.cases) if case.id == "high")
     wrong = spec.cases[high].model_copy(update={"result": "X"})
     changed = spec.model_copy(update={"cases": (*spec.cases[:high], wrong, *spec.cases[high + 1 :])})
-    assert evaluator(changed, of_type).clip(three, zero, two) == three
-    assert evaluator(spec, of_type).clip(three, zero, two) == two
+    assert evaluator(changed, of_type).result(three, zero, two) == three
+    assert evaluator(spec, of_type).result(three, zero, two) == two
     body = spec.reading("onnx-body")
     assert agrees(spec, of_type, body, (three, zero, two), bitwise=True)
     of_cases = spec.reading("cases")

@@ -8,7 +8,7 @@ import pytest
 
 from sonnx_clip.language import encode
 from sonnx_clip.language.values import identical, order_key
-from sonnx_clip.spec import clip_value
+from sonnx_clip.spec import result_value
 from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
 from sonnx_clip.spec.readings import (
     agrees,
@@ -136,7 +136,7 @@ def test_the_regions_are_where_the_answers_are_those_of_the_cases(spec: Spec) ->
     etype = spec.element_type("bfloat16")
     for reading in spec.readings:
         for triple in triples(etype):
-            due = clip_value(spec, etype, *triple)
+            due = result_value(spec, etype, *triple)
             allowed = answers(spec, etype, reading, triple)
             by_bits = all(identical(y, due) for y in allowed)
             by_value = all(same_value(y, due, etype) for y in allowed)
