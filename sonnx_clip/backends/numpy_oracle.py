@@ -1,4 +1,4 @@
-"""spec/clip.yaml -> generated/numpy/clip_oracle.py: the cases as plain NumPy.
+"""A specification -> generated/numpy/<operator>_oracle.py: the cases as plain NumPy.
 
 The oracle is meant to be read beside the YAML: one function for each definition, case, class, latitude and
 reading, in the same order, with the same id. It is slow and proves nothing about speed.
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from sonnx_clip.backends.dialect_rows import dialect_rows
 from sonnx_clip.backends.templating import template
+from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
 from sonnx_clip.language.unparse import unparse
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
 from sonnx_clip.language.walk import subtrees
+from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
@@ -25,10 +27,9 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Case
 
-ORACLE_PATH = "generated/numpy/clip_oracle.py"
 FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
-_TRIPLE = ("X", "L", "M")
 _WIDTH = 96  # of the code after `return`
 _BUILT_IN = {
     "identical": "_identical",
@@ -37,19 +38,38 @@ _BUILT_IN = {
 }
 
 
+def oracle_path(spec: Spec) -> str:
+    """Where the oracle of a specification is."""
+    return f"generated/numpy/{spec.head.function}_oracle.py"
+
+
 def render_numpy(spec: Spec) -> dict[str, str]:
     """The text of each file of the target, by its path in the repository."""
+    families = [family for family in FAMILIES if any(spec.types_of(family))]
+    operands = ", ".join(spec.head.operands)
     text = template("oracle.py.j2").render(
         spec=spec,
+        operator=spec.head.function,
+        operands=operands,
+        first=spec.head.operands[0],
+        several=len(spec.head.operands) > 1,
+        dtypes=" == ".join(f"{name}.dtype" for name in spec.head.operands),
+        listed=" and ".join(filter(None, (", ".join(spec.head.operands[:-1]), spec.head.operands[-1]))),
+        results=[_named_result(case, spec.head.operands[0]) for case in spec.cases],
         header=header_lines(spec),
         quiet={t.id: quiet_bit(float_bits(t)) for t in spec.types_of("float")},
-        types=[etype for family in FAMILIES for etype in spec.types_of(family)],
+        types=[etype for family in families for etype in spec.types_of(family)],
         constants=_constants(spec),
-        sections=[(family, [*_functions(spec, family)]) for family in FAMILIES],
+        sections=[(family, [*_functions(spec, family)]) for family in families],
         dialects=dialect_rows(spec),
         python_name=python_name,
     )
-    return {ORACLE_PATH: text}
+    return {oracle_path(spec): text}
+
+
+def _named_result(case: Case, anchor: str) -> str:
+    """What a case gives: an operand, or a constant."""
+    return f'_constant("{case.result}", {anchor})' if is_number(case.result) else case.result
 
 
 @dataclass(frozen=True)
@@ -65,27 +85,30 @@ class Function:
 
 def _functions(spec: Spec, family: str) -> Iterator[Function]:
     """The functions of a family, in the order of the YAML."""
+    operands = spec.head.operands
     for d in spec.definitions:
         if d.families is None or family in d.families:
-            yield _function(family, d.id, d.title, d.is_, d.parameters or _TRIPLE)
+            yield _function(family, d.id, d.title, d.is_, d.parameters or operands)
         else:
             # It is false elsewhere, and callable like the others.
-            parameters = ", ".join(d.parameters or _TRIPLE)
+            parameters = ", ".join(d.parameters or operands)
             comment = (f"families: {', '.join(d.families)}",)
             yield Function(
                 f"{family}_{d.id}", parameters, f"{d.id}: {d.title}", comment, f"_false({parameters})"
             )
     for case in spec.cases:
-        yield _function(family, case.id, case.title, case.when, _TRIPLE)
+        yield _function(family, case.id, case.title, case.when, operands)
     for c in spec.classes_of(family):
-        of_case = tree.Use(c.case, (), tree.Kind.BOOL, _NOWHERE)
-        yield _function(family, c.id, f"a class of the case {c.case}", _both(of_case, c.when), _TRIPLE)
+        of_case = tree.Use(c.case, (), tree.Kind.BOOL, _NOWHERE, operands)
+        yield _function(family, c.id, f"a class of the case {c.case}", _both(of_case, c.when), operands)
     for latitude in spec.latitude:
         accepted = _both(latitude.when, latitude.accepts)
-        yield _function(family, latitude.id, "an answer A that is acceptable", accepted, (*_TRIPLE, "Y", "A"))
+        yield _function(
+            family, latitude.id, "an answer A that is acceptable", accepted, (*operands, "Y", "A")
+        )
     for reading in spec.readings:
         what = "whether the reading allows the answer Y"
-        told = _function(family, reading.id, what, reading.returns, (*_TRIPLE, "Y"))
+        told = _function(family, reading.id, what, reading.returns, (*operands, "Y"))
         yield replace(told, name=f"{family}_{reading.word}_returns")
 
 
@@ -186,7 +209,7 @@ class _NumPy(Printing):
 
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         if isinstance(expr, tree.Use):
-            return self._called(f"{self.family}_{expr.id}", *expr.arguments)
+            return self._called(f"{self.family}_{expr.id}", *expr.arguments, of=expr.of)
         if isinstance(expr, tree.Result):
             return self._called(f"{self.family}_{expr.function}", *expr.arguments)
         if expr.function not in _BUILT_IN:
@@ -202,8 +225,8 @@ class _NumPy(Printing):
             case _:
                 return self._refused(expr)
 
-    def _called(self, function: str, *arguments: Expr) -> Piece:
-        return _PRIMARY, f"{function}({', '.join(map(self.show, arguments)) or ', '.join(_TRIPLE)})"
+    def _called(self, function: str, *arguments: Expr, of: Sequence[str] = ()) -> Piece:
+        return _PRIMARY, f"{function}({', '.join([*map(self.show, arguments), *of])})"
 
     def _refused(self, expr: Expr) -> NoReturn:
         raise ValueError(f"NumPy has no elements to compute `{unparse(expr)}` with")
@@ -227,6 +250,7 @@ def _texts(spec: Spec, family: str) -> set[str]:
     """The numbers and constants in all that the oracle renders of a family."""
     shown = [d.is_ for d in spec.definitions if d.families is None or family in d.families]
     shown += [case.when for case in spec.cases]
+    shown += [named_result(case) for case in spec.cases]
     shown += [c.when for c in spec.classes_of(family)]
     shown += [part for latitude in spec.latitude for part in (latitude.when, latitude.accepts)]
     shown += [reading.returns for reading in spec.readings]

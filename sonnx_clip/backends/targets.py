@@ -1,4 +1,6 @@
-"""What spec/clip.yaml becomes, on one screen: a line for each target, with its files and its printer.
+"""What spec/clip.yaml becomes: a line for each target, with its files and its printer.
+
+Those of every operator are made of any specification; the others speak of what Clip alone states.
 
 `generate.py` goes through these lists, and renders nothing else. why3/ and coq/ are written by hand.
 """
@@ -52,6 +54,7 @@ class TheoryTarget:
         kept: whether they depend on the specification alone, and on what `beside` gives: they are then
             rendered once for it.
         beside: what else they depend on.
+        of_every: whether every operator has them; if not, Clip alone.
     """
 
     paths: str
@@ -59,6 +62,7 @@ class TheoryTarget:
     render: Callable[[Spec], Theories]
     kept: bool = True
     beside: Callable[[], tuple[str, ...]] = _nothing_else
+    of_every: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,13 @@ class FileTarget:
         paths: the paths of the files, as a regular expression.
         says: what is in them.
         render: makes them.
+        of_every: as for `TheoryTarget`.
     """
 
     paths: str
     says: str
     render: Callable[[Spec, Files, Sequence[Obligation]], Files]
+    of_every: bool = False
 
 
 _TYPE = r"[a-z]+\d*"  # an element type
@@ -85,6 +91,7 @@ THEORIES: tuple[TheoryTarget, ...] = (
         "an element type: the cases and what they entail",
         render_why3,
         beside=ordered_axioms,
+        of_every=True,
     ),
     TheoryTarget(
         rf"generated/why3/readings_{_MLW}", "readings of the formula, against the cases", reading_theories
@@ -110,9 +117,17 @@ THEORIES: tuple[TheoryTarget, ...] = (
 
 FILES: tuple[FileTarget, ...] = (
     FileTarget(
-        r"generated/numpy/clip_oracle\.py", "the oracle in NumPy", lambda spec, *_: render_numpy(spec)
+        r"generated/numpy/[a-z]+_oracle\.py",
+        "the oracle in NumPy",
+        lambda spec, *_: render_numpy(spec),
+        of_every=True,
     ),
-    FileTarget(r"generated/vectors/.*\.json", "test vectors", lambda spec, *_: render_vectors(spec)),
+    FileTarget(
+        r"generated/vectors/.*\.json",
+        "test vectors",
+        lambda spec, *_: render_vectors(spec),
+        of_every=True,
+    ),
     FileTarget(r"generated/c/acsl/.*", "contracts for Frama-C", lambda spec, *_: render_acsl(spec)),
     FileTarget(r"docs/readings\.md", "readings, class by class", lambda spec, *_: render_markdown(spec)),
     FileTarget(

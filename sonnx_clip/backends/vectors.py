@@ -11,7 +11,7 @@ from itertools import product
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.backends.vectors_schema import SCHEMA_PATH, vectors_schema
+from sonnx_clip.backends.vectors_schema import SCHEMA_PATH, operand_keys, vectors_schema
 from sonnx_clip.language import FloatBits, encode, show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import is_nan
@@ -20,16 +20,18 @@ from sonnx_clip.spec.dialect_examples import bounds_of
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Evaluator, Spec
     from sonnx_clip.spec.entries import ValueClass
 
-PER_CLASS = 12
-_SAMPLE = 3000  # triples tried beyond those of the core values
+    Values = tuple[int, ...]  # of the operands, in bits
 
-# All triples of these are tried, so that no class depends on the luck of the sample.
+PER_CLASS = 12
+_SAMPLE = 3000  # tried beyond those of the core values
+
+# All of these together are tried, so that no class depends on the luck of the sample.
 _CORE = {
     "int": ("lowest", "0", "1", "2", "10", "highest"),
     "float": ("nan", "-nan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "2", "highest", "inf"),
@@ -83,102 +85,104 @@ def _format(etype: ElementType) -> dict[str, Any]:
 
 def _vectors(spec: Spec, etype: ElementType) -> Iterator[dict[str, Any]]:
     evaluate = evaluator(spec, etype)
-    by_class: dict[str, dict[tuple[int, int, int], None]] = {c.id: {} for c in spec.classes_of(etype.family)}
-    for triple in _candidates(spec, etype):
-        for found in evaluate.classes(*triple):
-            by_class[found.id][triple] = None
+    by_class: dict[str, dict[Values, None]] = {c.id: {} for c in spec.classes_of(etype.family)}
+    for values in _candidates(spec, etype):
+        for found in evaluate.classes(*values):
+            by_class[found.id][values] = None
     named = tuple(_named(spec, etype))
-    zeros: dict[str, list[tuple[int, int, int]]] = {c.id: [] for c in spec.classes_of(etype.family)}
-    for triple in _about_zero(etype):
-        for found in evaluate.classes(*triple):
-            zeros[found.id].append(triple)
+    zeros: dict[str, list[Values]] = {c.id: [] for c in spec.classes_of(etype.family)}
+    for values in _about_zero(spec, etype):
+        for found in evaluate.classes(*values):
+            zeros[found.id].append(values)
     for klass in spec.classes_of(etype.family):
-        due = [triple for triple in named if triple in by_class[klass.id]]
+        due = [values for values in named if values in by_class[klass.id]]
         spread = _spread(list(by_class[klass.id]))
-        for number, triple in enumerate(dict.fromkeys([*spread, *due, *zeros[klass.id]]), 1):
-            yield vector_of(evaluate, klass, number, triple)
+        for number, values in enumerate(dict.fromkeys([*spread, *due, *zeros[klass.id]]), 1):
+            yield vector_of(evaluate, klass, number, values)
 
 
-def _about_zero(etype: ElementType) -> Iterator[tuple[int, int, int]]:
-    """What is about zero, under bounds about zero; of floats alone."""
-    if etype.family == "float":
-        for (low, high), x in product(_ZERO_BOUNDS, _ABOUT_ZERO):
-            yield int(encode(x, etype)), int(encode(low, etype)), int(encode(high, etype))
+def _about_zero(spec: Spec, etype: ElementType) -> Iterator[Values]:
+    """What is about zero, two scalars as bounds about zero; of floats alone."""
+    if etype.family != "float":
+        return
+    roles = [operand.role for operand in spec.operands]
+    if roles == ["tensor", "scalar", "scalar"]:
+        yield from (_encoded(etype, (x, *pair)) for pair, x in product(_ZERO_BOUNDS, _ABOUT_ZERO))
+    else:
+        yield from (_encoded(etype, texts) for texts in product(_ABOUT_ZERO, repeat=len(roles)))
 
 
-def _named(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
+def _encoded(etype: ElementType, texts: Iterable[str]) -> Values:
+    return tuple(int(encode(text, etype)) for text in texts)
+
+
+def _named(spec: Spec, etype: ElementType) -> Iterator[Values]:
     """What the YAML names beside the classes: the worked examples, and the numbers that refute a property."""
-    texts = [
-        (x, example.L, example.M)
-        for example in spec.examples
-        if example.family == etype.family and etype.id not in example.not_representable_in
-        for x in example.X
-    ]
-    texts += [(w.X, w.L, w.M) for p in spec.properties if (w := p.refuted_for.get(etype.family))]
     for of_dialect in spec.dialect_examples:
         if of_dialect.type == etype.id:
             low, high = bounds_of(spec, of_dialect)
             yield from ((int(encode(x, etype)), int(low), int(high)) for x, _ in of_dialect.pairs)
-    for x, l, m in texts:
-        yield int(encode(x, etype)), int(encode(l, etype)), int(encode(m, etype))
+    for example in spec.examples:
+        if example.family == etype.family and etype.id not in example.not_representable_in:
+            yield from (_encoded(etype, (x, example.L, example.M)) for x in example.X)
+    for p in spec.properties:
+        if (witness := p.refuted_for.get(etype.family)) is not None:
+            yield _encoded(etype, map(witness.texts().__getitem__, spec.head.operands))
 
 
-def _candidates(spec: Spec, etype: ElementType) -> Iterator[tuple[int, int, int]]:
-    """Witnesses and named triples, each special X under their bounds, core triples, a sample of all."""
-    every = special_patterns(etype)
+def _candidates(spec: Spec, etype: ElementType) -> Iterator[Values]:
+    """Witnesses and what is named, each special value beside them, core values, a sample of all."""
+    every, count = special_patterns(etype), len(spec.operands)
     witnesses = [
-        tuple(int(encode(text, etype)) for text in (w.X, w.L, w.M))
-        for w in (klass.inhabited_by for klass in spec.classes_of(etype.family))
+        _encoded(etype, klass.inhabited_by.texts().values()) for klass in spec.classes_of(etype.family)
     ]
-    yield from ((x, l, m) for x, l, m in witnesses)
+    yield from witnesses
     yield from _named(spec, etype)
-    yield from ((x, l, m) for _, l, m in witnesses for x in every)
-    core = [int(encode(text, etype)) for text in _CORE[etype.family]]
-    yield from product(core, repeat=3)
+    yield from ((x, *others) for _, *others in witnesses for x in every)
+    yield from product(_encoded(etype, _CORE[etype.family]), repeat=count)
     size = len(every)
-    step = max(1, size**3 // _SAMPLE)
-    while gcd(step, size) != 1:  # else the sample would miss values of X
+    step = max(1, size**count // _SAMPLE)
+    while gcd(step, size) != 1:  # else the sample would miss values of the first operand
         step += 1
-    for index in range(0, size**3, step):
-        yield every[index % size], every[index // size % size], every[index // size**2]
+    for index in range(0, size**count, step):
+        yield tuple(every[index // size**place % size] for place in range(count))
 
 
-def _spread(found: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _spread(found: list[Values]) -> list[Values]:
     """The first, which is the witness of the YAML, and others evenly from the rest."""
     if len(found) <= PER_CLASS:
         return found
     return [found[index * (len(found) - 1) // (PER_CLASS - 1)] for index in range(PER_CLASS)]
 
 
-def vector_of(
-    evaluate: Evaluator, klass: ValueClass, number: int, triple: tuple[int, int, int]
-) -> dict[str, Any]:
-    """A vector as it stands in a file: bits of a triple in a class, what is due, and what is acceptable."""
-    etype = evaluate.etype
-    case = evaluate.case(*triple)
-    due = int(evaluate.result(*triple))
-    x, l, m = (show(value, etype) for value in triple)
+def vector_of(evaluate: Evaluator, klass: ValueClass, number: int, values: Values) -> dict[str, Any]:
+    """A vector as it stands in a file: bits of operands in a class, what is due, and what is acceptable."""
+    etype, spec = evaluate.etype, evaluate.spec
+    case = evaluate.case(*values)
+    due = int(evaluate.result(*values))
+    shown = ", ".join(show(value, etype) for value in values)
+    named = zip(operand_keys(spec), values, strict=True)
     return {
         "id": f"{etype.id}.{klass.id}.{number}",
         "class": klass.id,
         "case": case.id,
-        **{name: show_bits(value, etype) for name, value in zip(("x", "min", "max"), triple, strict=True)},
+        **{name: show_bits(value, etype) for name, value in named},
         "expected": show_bits(due, etype),
-        "acceptable": list(_acceptable(evaluate, triple, due)),
-        "comment": f"clip({x}, {l}, {m}) is {case.result} = {show(due, etype)}",
+        "acceptable": list(_acceptable(evaluate, values, due)),
+        "comment": f"{spec.head.function}({shown}) is {case.result} = {show(due, etype)}",
     }
 
 
-def _acceptable(evaluate: Evaluator, triple: tuple[int, int, int], due: int) -> Iterator[dict[str, Any]]:
+def _acceptable(evaluate: Evaluator, values: Values, due: int) -> Iterator[dict[str, Any]]:
     """The results other than `due` that a latitude accepts; a latitude takes all NaNs or none."""
     etype = evaluate.etype
     numbers, nans = _answers(etype)
     for nan in nans[:1]:
-        for latitude in evaluate.latitudes(triple, nan):
+        for latitude in evaluate.latitudes(values, nan):
             yield {"latitude": latitude.id, "any_nan": True}
     for answer in numbers:
         if answer != due:
-            for latitude in evaluate.latitudes(triple, answer):
+            for latitude in evaluate.latitudes(values, answer):
                 yield {"latitude": latitude.id, "bits": show_bits(answer, etype)}
 
 

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 SCHEMA_PATH = "generated/vectors/schema.json"
 
 
+def operand_keys(spec: Spec) -> tuple[str, ...]:
+    """What the operands are called in a vector: a tensor by its variable, a scalar as in ONNX."""
+    return tuple(o.id.lower() if o.role == "tensor" else o.onnx for o in spec.operands)
+
+
 def vectors_schema(spec: Spec) -> dict[str, Any]:
     """JSON Schema, draft 2020-12. It is closed: what it does not name is not there."""
     return {
@@ -72,9 +77,7 @@ def _vector(spec: Spec) -> dict[str, Any]:
             "id": {"type": "string", "pattern": r"^[a-z0-9]+\.[a-z_]+\.[0-9]+$"},
             "class": {"enum": [klass.id for klass in spec.classes]},
             "case": {"enum": [case.id for case in spec.cases]},
-            "x": bits,
-            "min": bits,
-            "max": bits,
+            **dict.fromkeys(operand_keys(spec), bits),
             "expected": bits,
             "acceptable": {"type": "array", "items": {"$ref": "#/$defs/acceptable"}},
             "comment": {"type": "string"},

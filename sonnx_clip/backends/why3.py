@@ -12,6 +12,7 @@ from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3_claim import goals
 from sonnx_clip.backends.whyml_printer import AND, Printer, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import meaning_claims
+from sonnx_clip.claims.case_claims import WRITTEN
 from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
 from sonnx_clip.language.scope import kind_of
@@ -42,9 +43,10 @@ def render_why3(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
         path = f"{FOLDER}/{etype.id}.mlw"
         files[path], found = _type_theory(spec, etype, path)
         obligations += found
-    path = f"{FOLDER}/restrictions.mlw"
-    files[path], found = restrictions_theory(spec, path)
-    obligations += found
+    if spec.restrictions:
+        path = f"{FOLDER}/restrictions.mlw"
+        files[path], found = restrictions_theory(spec, path)
+        obligations += found
     return files, tuple(obligations)
 
 
@@ -68,6 +70,9 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
     refutation_goals = list(goals(refutations, of_tensors))
     text = template("type.mlw.j2").render(
         header=header(spec),
+        spec=spec,
+        by_hand=spec.operator in WRITTEN,
+        operands=element_printer(spec, etype).implicit,
         etype=etype,
         axioms=axioms,
         element_goals=element_goals,
@@ -80,12 +85,14 @@ def _type_theory(spec: Spec, etype: ElementType, path: str) -> tuple[str, list[O
         Goal(name, "instance", (etype.id,), f"{etype.id} is ordered: {name.replace('_', ' ')}", "")
         for name in axioms
     ]
+    if spec.constraints:
+        tensor_goals.append(smoke("smoke_constraints"))
     if refutation_goals:
         refutation_goals.append(smoke("smoke_refutation"))
     found = [
         *obligations_of(etype.id, path, "Instance", instances),
         *obligations_of(etype.id, path, "Meaning", [*element_goals, smoke("smoke_meaning")]),
-        *obligations_of(etype.id, path, "Constraints", [*tensor_goals, smoke("smoke_constraints")]),
+        *obligations_of(etype.id, path, "Constraints", tensor_goals),
         *obligations_of(etype.id, path, "Refutation", refutation_goals),
     ]
     return text, found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.case_claims import case_claims, class_claims
+from sonnx_clip.claims.case_claims import WRITTEN, case_claims, class_claims
 from sonnx_clip.claims.dialect_claims import dialect_claims
 from sonnx_clip.claims.dialect_example_claims import dialect_example_claims
 from sonnx_clip.claims.encoding_claims import encoding_claims
@@ -68,4 +68,5 @@ def _of_type(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     yield from dialect_example_claims(spec, etype)
     yield from finding_claims(spec, etype, tensors=False)
     yield from finding_claims(spec, etype, tensors=True)
-    yield from integer_route_claims(etype)
+    if spec.operator in WRITTEN:
+        yield from integer_route_claims(etype)

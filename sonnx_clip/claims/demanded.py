@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.claims.case_claims import WRITTEN
 from sonnx_clip.claims.restriction_claims import speaking
 from sonnx_clip.spec.answers import readings_of_latitude
 from sonnx_clip.spec.claim_names import types_of_claim
@@ -76,12 +77,18 @@ _CASES: tuple[Role, ...] = ("complete", "disjoint", "results", "written")
 _WITHOUT: tuple[Role, ...] = ("without bounds", "without min", "without max")
 # How many claims a person has written: of the bits of a float without and with a definition of their own,
 # and of conversions of bounds. A row that is lost there is missed here.
-_BITS_OF_FLOATS, _BITS_DEFINED = 14, frozenset({"is_signed_zero", "is_infinite", "is_subnormal"})
+_BITS_OF_FLOATS, _BITS_OF_ROUTE, _BITS_DEFINED = (
+    5,
+    9,
+    frozenset({"is_signed_zero", "is_infinite", "is_subnormal"}),
+)
 _CONVERTED = {"int": 9, "float64": 6, "float": 8}
 
 
 def _of_restrictions(spec: Spec) -> Iterator[Demand]:
     """Each restriction; all together; and each word in which they are stated, as often as it is spoken of."""
+    if not spec.restrictions:
+        return
     for r in spec.restrictions:
         yield Demand("restrictions", (r.id,), ("written",))
         yield Demand("restrictions", (r.id,), ("independent",))
@@ -95,17 +102,19 @@ def _of_meaning(spec: Spec, etype: ElementType) -> Iterator[Demand]:
     """The element type, its cases and their classes."""
     if etype.family != "real":
         defined = len(_BITS_DEFINED & {d.id for d in spec.definitions})
-        count = 1 if etype.family == "int" else _BITS_OF_FLOATS + defined
+        by_hand = _BITS_OF_ROUTE if spec.operator in WRITTEN else 0
+        count = 1 if etype.family == "int" else _BITS_OF_FLOATS + by_hand + defined
         yield Demand(etype.id, (etype.id,), ("encoding",), count=count)
     ids = tuple(case.id for case in spec.cases)
-    yield from (Demand(etype.id, ids, (role,)) for role in _CASES)
+    roles = _CASES if spec.operator in WRITTEN else _CASES[:-1]
+    yield from (Demand(etype.id, ids, (role,)) for role in roles)
     for case in spec.cases:
         yield Demand(etype.id, (case.id,), ("inhabited",))
         classes = spec.classes_of(etype.family, case.id)
         for c in classes:
             yield Demand(etype.id, (c.id,), ("inhabited",))
-            roles: tuple[Role, ...] = ("complete", "disjoint") if len(classes) > 1 else ("complete",)
-            yield from (Demand(etype.id, (case.id, c.id), (role,)) for role in roles)
+            parted: tuple[Role, ...] = ("complete", "disjoint") if len(classes) > 1 else ("complete",)
+            yield from (Demand(etype.id, (case.id, c.id), (role,)) for role in parted)
 
 
 def _of_statements(spec: Spec, etype: ElementType) -> Iterator[Demand]:

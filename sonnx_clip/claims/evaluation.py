@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.evaluate import Function
 
-_FILE = "spec/clip.yaml"
 _ANSWERS = ("Y", "Z", "A")
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
@@ -184,13 +183,13 @@ def check_claims(spec: Spec) -> None:
 
 def _place(spec: Spec, claim: Claim) -> str:
     """Where the entry stands that a claim is about, with its line if the file is still what was read."""
-    path = repo_file(_FILE)
+    path = repo_file(spec.file)
     ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == claim.shows[0]]
     if ways and path.is_file():
         document, content = read_document(path)
         if digest_of(content) == spec.digest:
-            return document.error(ways[0], "", "").where or _FILE
-    return f"{_FILE} ({claim.shows[0]})"
+            return document.error(ways[0], "", "").where or spec.file
+    return f"{spec.file} ({claim.shows[0]})"
 
 
 def _of(spec: Spec, etype: ElementType, expr: Expr) -> Value:

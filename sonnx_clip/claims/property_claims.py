@@ -88,7 +88,7 @@ def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str,
         if ask(p.repaired[etype.family], {name: encode(text, etype) for name, text in texts.items()}):
             return texts
     what = f"no witness of a class meets the condition of {p.id} for {etype.family}: it may be empty"
-    raise UserError(what, "spec/clip.yaml", "weaken the condition")
+    raise UserError(what, spec.file, "weaken the condition")
 
 
 def latitude_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:

@@ -35,6 +35,8 @@ _DECLARED: tuple[DeclaredTensor | None, ...] = (
 
 def restriction_claims(spec: Spec) -> Iterator[Claim]:
     """All that is claimed of the restrictions."""
+    if not spec.restrictions:
+        return
     for r in spec.restrictions:
         yield Claim(
             SUBJECT, named.written(r.id), "written", "equivalence", (r.id,),

@@ -20,10 +20,19 @@ from sonnx_clip.cli.options import (
 
 def generate(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if not fresh.")] = False,
+    spec: Annotated[
+        Path | None, typer.Option("--spec", metavar="FILE", help="Another operator: see docs/operators.md.")
+    ] = None,
+    into: Annotated[
+        Path | None, typer.Option("--into", metavar="DIR", help="The folder for what is made of --spec.")
+    ] = None,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
     from sonnx_clip.root.paths import checkout
 
+    if spec is not None or into is not None:
+        _generate_another(spec, into, check=check)
+        return
     root = checkout()
     from sonnx_clip.backends.generate import differences, write
     from sonnx_clip.claims.evaluation import check_claims
@@ -31,11 +40,11 @@ def generate(
     from sonnx_clip.prove.rendered import kept, rendered
     from sonnx_clip.spec import load_spec
 
-    spec = load_spec()
-    generated = kept(spec)
+    of_clip = load_spec()
+    generated = kept(of_clip)
     if generated is None:
-        check_claims(spec)
-        generated = rendered(spec)
+        check_claims(of_clip)
+        generated = rendered(of_clip)
     found = differences(generated, root) if check else write(generated, root)
     for line in found:
         print(line if check else f"written: {line}")
@@ -45,6 +54,23 @@ def generate(
     for line in changed:
         print(f"{GOLDEN} does not say so: {line}")
     raise typer.Exit(1 if check and (found or changed) else 0)
+
+
+def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> None:
+    """What is made of the specification of another operator, in a folder of choice."""
+    from sonnx_clip.backends.generate import render_all, write
+    from sonnx_clip.claims.evaluation import check_claims
+    from sonnx_clip.root.errors import UserError
+    from sonnx_clip.spec import load_spec
+
+    if spec is None or into is None or check:
+        raise UserError(
+            "--spec and --into stand together, and without --check", todo="name a file and a folder"
+        )
+    of_another = load_spec(spec)
+    check_claims(of_another)
+    for line in write(render_all(of_another), into, alone=False):
+        print(f"written: {into / line}")
 
 
 def prove(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.backends.numpy_kernels import goal_name, kernels_of
 from sonnx_clip.claims.all_claims import every_claim
+from sonnx_clip.claims.case_claims import WRITTEN
 from sonnx_clip.claims.demanded import unmet
 from sonnx_clip.trace.tracing import traced_kernels
 
@@ -45,13 +46,14 @@ def uncovered(spec: Spec, obligations: Iterable[Obligation]) -> list[str]:
 def _beside_claims(spec: Spec) -> Iterator[Wanted]:
     """What is shown of programs, and of the order of a type, which no claim states.
 
-    Each kernel that a planner of NumPy chooses, that no way is forgotten, that none is dead; the C kernels.
+    Of Clip, each kernel that a planner of NumPy chooses, that no way is forgotten or dead; the C kernels.
     """
     cases = tuple(case.id for case in spec.cases)
-    for traced in traced_kernels(tuple(spec.element_types)):
+    by_hand = spec.operator in WRITTEN
+    for traced in traced_kernels(tuple(spec.element_types)) if by_hand else ():
         for what in (*kernels_of(traced), "ways_complete", "ways_inhabited"):
             yield f"{traced.etype.id}.{goal_name(traced, what)}", (traced.etype.id, *cases), "refinement"
     for etype in spec.element_types:
         yield f"{etype.id}.total", (etype.id,), "instance"
-        if etype.c is not None:
+        if by_hand and etype.c is not None:
             yield f"{etype.id}.c_clip", (etype.id, *cases), "refinement"

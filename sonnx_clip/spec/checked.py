@@ -15,6 +15,7 @@ from sonnx_clip.spec.finding_checks import check_findings
 from sonnx_clip.spec.finding_demands import check_demands
 from sonnx_clip.spec.latitude_checks import check_latitude, check_latitude_names
 from sonnx_clip.spec.meaning_checks import check_cases, check_witnesses
+from sonnx_clip.spec.model import ClipSpec
 from sonnx_clip.spec.quotes import check_quotes
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.resolve import Resolver
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.spec.model import Spec
+
+_OF_ALL = (check_not_empty,)
+# The pages of SONNX, ONNX and DirectML speak of Clip, and its findings and latitude are held by them.
+_OF_CLIP = (
+    check_sonnx_page, check_vendor_pages, check_sonnx_cases, *_OF_ALL, check_latitude, check_demands,
+)  # fmt: skip
 
 
 def read_and_check(path: Path) -> Spec:
@@ -51,14 +58,11 @@ def read_and_check(path: Path) -> Spec:
     raise_first(document, check_cases(spec))
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))
-    raise_first(document, check_dialect_examples(spec))
-    raise_first(document, check_findings(spec))
-    raise_first(document, check_claims(spec))
+    if isinstance(spec, ClipSpec):
+        raise_first(document, check_dialect_examples(spec))
+        raise_first(document, check_findings(spec))
+        raise_first(document, check_claims(spec))
     # It agrees with itself: now with the texts, and nothing of it is empty or left out.
-    for check in (
-        check_type_names, check_sonnx_page, check_vendor_pages, check_sonnx_cases, check_not_empty,
-        check_latitude,
-        check_demands,
-    ):  # fmt: skip
+    for check in (check_type_names, *(_OF_CLIP if isinstance(spec, ClipSpec) else _OF_ALL)):
         raise_first(document, check(spec))
     return spec

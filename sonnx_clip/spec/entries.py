@@ -62,10 +62,12 @@ class FileContext:
     Args:
         digest: of the file.
         operands: the ids of the operands, as the head of the file has them; None where there is none.
+        name: of the file, where it is not Clip's.
     """
 
     digest: str = ""
     operands: tuple[str, ...] | None = None
+    name: str = ""
 
 
 def _operands(info: ValidationInfo) -> tuple[str, ...] | None:
@@ -108,7 +110,7 @@ class Operand(Part):
     """What the operator takes: a tensor, entry by entry, or a scalar, one element for all entries."""
 
     id: Symbol
-    onnx: Annotated[Word, Field(description="The name of the input in ONNX.")]
+    onnx: Annotated[Id, Field(description="The name of the input in ONNX.")]
     role: Literal["tensor", "scalar"]
 
 
@@ -116,7 +118,7 @@ class OperatorResult(Part):
     """What the operator gives: a tensor, whose entries are those of the operands."""
 
     id: Symbol
-    onnx: Annotated[Word, Field(description="The name of the output in ONNX.")]
+    onnx: Annotated[Id, Field(description="The name of the output in ONNX.")]
 
 
 class Page(Part):

@@ -98,11 +98,17 @@ class Spec(Part):
     dialect_examples: tuple[DialectExample, ...] = ()
 
     _digest: str = PrivateAttr(default="")
+    _name: str = PrivateAttr(default="")
 
     @property
     def digest(self) -> str:
         """SHA-256 of the YAML file, in hex."""
         return self._digest
+
+    @property
+    def file(self) -> str:
+        """What messages and generated files call the file that it was read from."""
+        return self._name or "spec/clip.yaml"
 
     @property
     def head(self) -> Head:
@@ -133,64 +139,65 @@ class Spec(Part):
         return found
 
     def model_post_init(self, context: Any, /) -> None:
-        """Keep the digest, which is not a part of the file and comes as the context of validation."""
-        self._digest = context.digest if isinstance(context, FileContext) else ""
+        """Keep what is no part of the file and comes as the context of validation."""
+        if isinstance(context, FileContext):
+            self._digest, self._name = context.digest, context.name
 
     def page(self, id_: str) -> Page:
         """The quoted text with this id; UserError if there is none (as for every look-up below)."""
-        return _find(self.sources, id_, "sources")
+        return _find(self, self.sources, id_, "sources")
 
     def family(self, id_: str) -> Family:
         """The family with this id."""
-        return _find(self.families, id_, "families")
+        return _find(self, self.families, id_, "families")
 
     def element_type(self, id_: str) -> ElementType:
         """The element type with this id."""
-        return _find(self.element_types, id_, "element_types")
+        return _find(self, self.element_types, id_, "element_types")
 
     def restriction(self, id_: str) -> Restriction:
         """The restriction with this id."""
-        return _find(self.restrictions, id_, "restrictions")
+        return _find(self, self.restrictions, id_, "restrictions")
 
     def constraint(self, id_: str) -> Constraint:
         """The constraint with this id."""
-        return _find(self.constraints, id_, "constraints")
+        return _find(self, self.constraints, id_, "constraints")
 
     def case(self, id_: str) -> Case:
         """The case with this id."""
-        return _find(self.cases, id_, "cases")
+        return _find(self, self.cases, id_, "cases")
 
     def definition(self, id_: str) -> Definition:
         """The definition with this id."""
-        return _find(self.definitions, id_, "definitions")
+        return _find(self, self.definitions, id_, "definitions")
 
     def klass(self, id_: str) -> ValueClass:
         """The class with this id."""
-        return _find(self.classes, id_, "classes")
+        return _find(self, self.classes, id_, "classes")
 
     def property(self, id_: str) -> Property:
         """The property with this id."""
-        return _find(self.properties, id_, "properties")
+        return _find(self, self.properties, id_, "properties")
 
     def latitude_of(self, id_: str) -> Latitude:
         """The latitude with this id."""
-        return _find(self.latitude, id_, "latitude")
+        return _find(self, self.latitude, id_, "latitude")
 
     def reading(self, id_: str) -> Reading:
         """The reading with this id."""
-        return _find(self.readings, id_, "readings")
+        return _find(self, self.readings, id_, "readings")
 
     def dialect(self, id_: str) -> Dialect:
         """The dialect with this id, with what it takes over from those before it."""
-        return _find(self.whole_dialects, id_, "dialects")
+        return _find(self, self.whole_dialects, id_, "dialects")
 
     def finding(self, id_: str) -> SourceFinding:
         """The finding about the sources with this id."""
-        return _find(self.findings, id_, "findings")
+        return _find(self, self.findings, id_, "findings")
 
     def example(self, id_: str) -> Example:
         """The worked example with this id."""
-        return _find(self.examples, id_, "examples")
+        return _find(self, self.examples, id_, "examples")
 
     def types_of(self, family: str) -> tuple[ElementType, ...]:
         """The element types of a family, in the order of the file."""
@@ -229,11 +236,11 @@ class ClipSpec(Spec):
     dialect_examples: Annotated[tuple[DialectExample, ...], Field(min_length=1)]
 
 
-def _find(entries: Sequence[_Entry], id_: str, section: str) -> _Entry:
+def _find(spec: Spec, entries: Sequence[_Entry], id_: str, section: str) -> _Entry:
     for entry in entries:
         if entry.id == id_:
             return entry
     raise UserError(
-        f"there is no `{id_}` among the {BY_NAME[section].many} of spec/clip.yaml",
+        f"there is no `{id_}` among the {BY_NAME[section].many} of {spec.file}",
         todo=suggestion(id_, [entry.id for entry in entries], "there are"),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -36,8 +37,10 @@ def validate(document: Document, data: Any, digest: str = "") -> Spec:
 
     Of Clip everything is demanded that spec/clip.yaml states.
     """
-    model = ClipSpec if isinstance(data, Mapping) and data.get("operator") == "Clip" else Spec
-    return validate_as(model, document, data, FileContext(digest, _operands(data)))
+    of_clip = isinstance(data, Mapping) and data.get("operator") == "Clip"
+    name = "" if of_clip else PurePath(document.name).name
+    context = FileContext(digest, _operands(data), name)
+    return validate_as(ClipSpec if of_clip else Spec, document, data, context)
 
 
 def _operands(data: Any) -> tuple[str, ...] | None:

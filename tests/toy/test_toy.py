@@ -1,0 +1,174 @@
+"""Two other operators, from about forty lines of YAML, by the same code as Clip: what is stated is shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from sonnx_clip.claims.all_claims import every_claim
+from sonnx_clip.claims.evaluation import check_claims
+from sonnx_clip.language import encode
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.prove.ledger import Ledger
+from sonnx_clip.prove.proof_coverage import uncovered
+from sonnx_clip.prove.prove_all import ProofSession
+from sonnx_clip.prove.provers import find_provers
+from sonnx_clip.prove.tasks import configure
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import class_of, evaluator, load_spec, result_value
+from sonnx_clip.spec.model import ClipSpec, Spec
+from sonnx_clip.spec.references import check_references
+from tests.toy.toys import FOLDER, TOYS, spec_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.prove.prove_all import Proofs
+    from tests.toy.toys import Toy
+
+LINES = 45
+CLIP_ALONE = (
+    "declared_example", "restrictions", "constraints", "definitions", "latitude", "readings", "dialects",
+    "findings", "examples", "dialect_examples",
+)  # fmt: skip
+
+
+def proofs_of(obligations: tuple[Obligation, ...], folder: Path) -> Proofs:
+    session = ProofSession(configure(folder / "build"), find_provers(), Ledger(folder / "ledger.db"), 2)
+    return session.prove(obligations, frozenset(o.file for o in obligations))
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_a_toy_is_short_and_states_nothing_that_clip_alone_states(name: str) -> None:
+    assert len((FOLDER / f"{name}.yaml").read_text(encoding="utf-8").splitlines()) <= LINES
+    assert type(spec_of(name)) is Spec
+    assert not any(getattr(spec_of(name), section) for section in CLIP_ALONE)
+
+
+def test_of_clip_every_section_is_demanded() -> None:
+    optional = {name for name, field in Spec.model_fields.items() if not field.is_required()}
+    assert optional == set(CLIP_ALONE)
+    assert all(field.is_required() for field in ClipSpec.model_fields.values())
+    assert isinstance(load_spec(), ClipSpec)
+
+
+def test_every_statement_has_its_claims_and_every_claim_its_obligation(toy: Toy) -> None:
+    check_claims(toy.spec)
+    assert not uncovered(toy.spec, toy.generated.obligations)
+    left = [o for o in toy.generated.obligations if not o.id.endswith("_inhabited")]
+    assert uncovered(toy.spec, left)
+
+
+def test_both_provers_show_everything(toy: Toy, tmp_path: Path) -> None:
+    proofs = proofs_of(toy.generated.obligations, tmp_path)
+    assert {reply.prover for outcome in proofs.outcomes for reply in outcome.replies} == {"Z3", "cvc5"}
+    assert proofs.all_shown
+    shown = {o.obligation.id for o in proofs.outcomes if o.obligation.kind != "smoke"}
+    assert {claim.id for claim in every_claim(toy.spec)} <= shown
+
+
+def test_a_theory_that_is_changed_is_not_proved(toy: Toy, tmp_path: Path) -> None:
+    first = toy.spec.cases[0].id
+    (o,) = (o for o in toy.generated.obligations if o.id == "int8.cases_complete")
+    theory = (toy.folder / "generated/why3/int8.mlw").read_text(encoding="utf-8")
+    head, _, rest = theory.partition(f"predicate {first} ")
+    parameters, _, body = rest.partition(" = ")
+    _, _, after = body.partition("\n")
+    changed = tmp_path / "int8.mlw"
+    marked = "".join(f"(_{p}" if i == 0 else f" _{p}" for i, p in enumerate(parameters.strip("(").split()))
+    changed.write_text(f"{head}predicate {first} {marked} = false\n{after}", encoding="utf-8")
+    session = ProofSession(configure(tmp_path / "build"), find_provers(), Ledger(tmp_path / "l.db"), 2)
+    proofs = session.prove((_elsewhere(o, changed),), frozenset())
+    assert [outcome.status for outcome in proofs.outcomes] == ["not proved"]
+
+
+def _elsewhere(o: Obligation, file: Path) -> Obligation:
+    return replace(o, file=str(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("relu", "when: not (X < 0), result: X", "when: X < 0, result: X", "below and kept hold"),
+        ("relu", "result: 0,", "result: Z,", "`Z` is not allowed here"),
+        ("relu", "{X: -1},\n     source", "{Q: -1},\n     source", "the key `Q` is not known here"),
+        ("relu", "claim: 0 <= Y", "claim: not (Y < 0)", "does not refute the claim"),
+        ("relu", "result: {id: Y", "result: {id: R", "the result is called `R`"),
+        ("max", 'V <= U", result: U', 'V < U", result: U', "no case holds"),
+        ("max", "{U: -0, V: 0}", "{U: -0}", "the key `V` is missing"),
+        ("max", "identical(Y, max(V, U))", "identical(Y, clip(V, U))", "`clip` cannot be used"),
+        ("max", "identical(Y, max(V, U))", "identical(Y, max(V))", "`max` takes 2 arguments, 1 are given"),
+        ("max", "id: first, title", "id: max, title", "`max` is built in of the language"),
+        ("max", "false_for: the_least", "false_for: always_first", "nothing is false of `the_least`"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_found(name: str, old: str, new: str, words: str, tmp_path: Path) -> None:
+    text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        load_spec(path)
+    assert words in str(caught.value)
+    assert f"{path}:" in str(caught.value)
+
+
+@pytest.mark.parametrize(("id_", "words"), [("T", "rendered theories"), ("A", "variable of the language")])
+def test_an_operand_takes_no_name_that_is_taken(id_: str, words: str) -> None:
+    spec = spec_of("max")
+    named = spec.operands[1].model_copy(update={"id": id_})
+    found = check_references(spec.model_copy(update={"operands": (spec.operands[0], named)}))
+    assert any(words in f.what for f in found)
+
+
+def test_what_is_false_is_found_before_a_prover_is_asked(tmp_path: Path) -> None:
+    text = (FOLDER / "max.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "max.yaml"
+    path.write_text(
+        text.replace("float: not is_nan(V)", "float: not is_nan(V) or U < 0", 1), encoding="utf-8"
+    )
+    with pytest.raises(UserError, match=r"`float32\.monotone_repaired` is false"):
+        check_claims(load_spec(path))
+
+
+def test_the_oracle_is_the_evaluator(toy: Toy) -> None:
+    oracle, head = toy.oracle(), toy.spec.head
+    for etype in toy.spec.element_types:
+        dtype, bits = np.dtype(etype.numpy), np.dtype(f"u{(etype.width or 0) // 8}")
+        values = list(product(special_patterns(etype), repeat=len(head.operands)))
+        operands = [np.array(column, bits).view(dtype) for column in zip(*values, strict=True)]
+        found = getattr(oracle, head.function)(*operands).view(bits).tolist()
+        assert found == [result_value(toy.spec, etype, *given) for given in values]
+        classes = {id_: holds(*operands) for id_, holds in oracle.CLASSES[etype.family].items()}
+        for row, given in enumerate(values[::7]):
+            assert [i for i, mask in classes.items() if mask[7 * row]] == [
+                class_of(toy.spec, etype, *given).id
+            ]
+
+
+def test_the_vectors_fit_their_schema_reach_every_class_and_are_right(toy: Toy) -> None:
+    folder = toy.folder / "generated" / "vectors"
+    schema = Draft202012Validator(json.loads((folder / "schema.json").read_text(encoding="utf-8")))
+    for etype in toy.spec.element_types:
+        content = json.loads((folder / f"{etype.id}.json").read_text(encoding="utf-8"))
+        schema.validate(content)
+        assert content["operator"] == toy.spec.operator
+        assert {v["class"] for v in content["vectors"]} == {c.id for c in toy.spec.classes_of(etype.family)}
+        for vector in content["vectors"]:
+            given = [int(vector[name.lower()], 16) for name in toy.spec.head.operands]
+            assert result_value(toy.spec, etype, *given) == int(vector["expected"], 16)
+
+
+def test_a_case_may_give_a_number() -> None:
+    spec = spec_of("relu")
+    etype = spec.element_type("float32")
+    ask = evaluator(spec, etype)
+    assert ask.result(encode("-1", etype)) == encode("0", etype)
+    assert ask.result(encode("-0", etype)) == encode("-0", etype)
