@@ -12,6 +12,7 @@ import numpy as np
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.guarded import ALL, Operands
 from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.conform.resident import Resident
 from sonnx_clip.conform.words import words_of
 
@@ -31,18 +32,18 @@ _MISTAKES = (AssertionError, NameError, RecursionError, SystemError)
 
 @dataclass(frozen=True)
 class Request:
-    """Calls of one layout: call i has the entries ``pool[starts[i]:]``, cyclic, and the bounds i.
+    """Calls of one layout: call i has the entries ``pool[starts[i]:]``, cyclic, and the scalars i.
 
     A layout that repeats takes ``pool[starts[i]]`` for every entry of call i.
 
     Args:
         layout: the id of a layout.
         length: entries of X in each call.
-        pool: bits of the values that X takes, shape (k,).
+        pool: bits of the values that the first tensor takes, shape (k,).
         starts: where in the pool the entries of each call begin, shape (p,).
-        lower: bits of min, shape (p,).
-        upper: bits of max, shape (p,).
+        scalars: bits of each scalar, of shape (p,).
         indices: where in the pool each entry of each call is, shape (p, length), if not as `starts` says.
+        beside: bits of the values that each other tensor takes beside those of the first, of shape (k,).
         at_start: whether X begins with a page of memory, not ends with one, for each call, shape (p,); if
             None, for the second half of the calls.
         guards: those of `guarded.ALL` that stand.
@@ -52,28 +53,59 @@ class Request:
     length: int
     pool: Array
     starts: Array
-    lower: Array
-    upper: Array
+    scalars: tuple[Array, ...]
     indices: Array | None = None
     at_start: Array | None = None
     guards: frozenset[str] = ALL
+    beside: tuple[Array, ...] = ()
+
+    @property
+    def lower(self) -> Array:
+        """Of Clip: bits of min."""
+        return self.scalars[0]
+
+    @property
+    def upper(self) -> Array:
+        """Of Clip: bits of max."""
+        return self.scalars[1]
+
+    @property
+    def pools(self) -> tuple[Array, ...]:
+        """The pool of each tensor."""
+        return (self.pool, *self.beside)
+
+    @property
+    def count(self) -> int:
+        """How many calls it is."""
+        return len(self.starts)
+
+    def operands_at(self, rows: Array, columns: Array, indices: Array) -> tuple[Array, ...]:
+        """The bits of every operand at some entries of some calls, each of their shape.
+
+        Args:
+            rows: the calls.
+            columns: the entries.
+            indices: what `entry_indices` gives.
+        """
+        places = indices[rows, columns]
+        return (*(pool[places] for pool in self.pools), *(scalar[rows] for scalar in self.scalars))
 
     @property
     def sides(self) -> Array:
         """Whether X begins with a page, for each call, shape (p,)."""
         if self.at_start is not None:
             return self.at_start
-        return np.arange(len(self.lower)) > (len(self.lower) - 1) // 2
+        return np.arange(self.count) > (self.count - 1) // 2
 
     @property
     def answer_shape(self) -> tuple[int, int]:
         """The shape of the bits of an answer."""
-        return len(self.lower), self.length
+        return self.count, self.length
 
     @property
     def answer_type(self) -> np.dtype[Any]:
         """Their type."""
-        found: np.dtype[Any] = self.lower.dtype
+        found: np.dtype[Any] = self.pool.dtype
         return found
 
 
@@ -188,12 +220,19 @@ class Caller:
             after each call where memory was written that must not be.
         etype: the id of the type.
         habits: notices what the calls change that they should leave.
+        node: the operator; Clip by default.
     """
 
-    def __init__(self, function: ClipFunction, etype: str, habits: Habits | None = None) -> None:
+    def __init__(
+        self,
+        function: ClipFunction,
+        etype: str,
+        habits: Habits | None = None,
+        node: OperatorNode = CLIP_NODE,
+    ) -> None:
         self._function, self._type = function, numpy_type(etype)
         self._bits = bits_type(etype)
-        self._operands = Operands()
+        self._operands = Operands(node)
         self._habits, self._resident = habits, Resident()
         self._process = os.getpid()
         self._written: Callable[[], Iterable[str]] = getattr(function, "written", tuple)
@@ -205,10 +244,10 @@ class Caller:
         operands = self._operands
         operands.begin(request, self._type)
         views = False
-        for call in range(len(request.lower)):
+        for call in range(request.count):
             board.call = call
-            x, lower, upper = operands.of_call(call)
-            result = call_once(partial(self._function, x, lower, upper), x)
+            given = operands.of_call(call)
+            result = call_once(partial(self._function, *given), given[0])
             if os.getpid() != self._process:  # a copy that the runtime has made of this process
                 os._exit(0)
             if isinstance(result, Failure):
@@ -224,7 +263,7 @@ class Caller:
         held.release()
         if views:
             board.note({"remark": "its result is the memory of X itself"})
-        grows = self._resident.after(len(request.lower))
+        grows = self._resident.after(request.count)
         noticed = self._habits.noticed() if self._habits else ()
         for remark in (*noticed, *([grows] if grows else ())):
             board.note({"remark": remark})

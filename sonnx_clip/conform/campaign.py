@@ -22,7 +22,8 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.check_report import ClassReport, Report, TypeReport
-from sonnx_clip.conform.chosen_triples import class_ids, plan
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.chosen_triples import plan
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.extent import scope
@@ -36,10 +37,8 @@ from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
-from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +65,7 @@ def run_campaign(
     kept: Path | None = None,
     again: bool = False,
     forms: Choice = "default",
+    of: CheckedOperator | None = None,
     on_progress: Show = lambda _, __: None,
 ) -> Report:
     """Judge a runtime.
@@ -81,6 +81,7 @@ def run_campaign(
         again: judge also what was judged before under the same conditions.
         forms: of a runtime that opens models, in which forms of a model it is judged beside the one in which
             all other calls are made: some that cover every pair of values of two axes, or all.
+        of: the operator, if it is not Clip: no verdict on it is kept, and no other form of a model judged.
         on_progress: called with the number of types that are judged, and the last of them.
 
     Raises:
@@ -89,9 +90,10 @@ def run_campaign(
     module_of(runtime)
     digest = code_digest(runtime)
     began = time.monotonic()
-    required = [etype.id for etype in machine_types(require)] if require else []
-    wanted = machine_types([*types, *required] if types else ())
-    keeper = _Kept(runtime, kept, policy, limits, forms)
+    of = of or clip_operator()
+    required = [etype.id for etype in machine_types(require, of)] if require else []
+    wanted = machine_types([*types, *required] if types else (), of)
+    keeper = _Kept(runtime, kept if of.is_clip else None, policy, limits, forms)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     running = _Running()
     numbers = count(1)  # the next number is one step of the interpreter, whichever thread takes it
@@ -100,7 +102,7 @@ def run_campaign(
         if (taken := old[etype.id]) is not None:
             on_progress(next(numbers), etype.id)
             return taken[0].version, taken[0].report
-        version, report = _judge(runtime, etype, policy, limits, running, forms)
+        version, report = _judge(runtime, etype, policy, limits, running, forms, of)
         if not running.stopped:
             keeper.keep(etype, version, report)
             on_progress(next(numbers), etype.id)
@@ -115,10 +117,10 @@ def run_campaign(
             raise
     return Report(
         tool=f"sonnx-clip {sonnx_clip.__version__}",
-        spec_sha256=load_oracle().SPEC_DIGEST,
+        spec_sha256=of.oracle.SPEC_DIGEST,
         runtime=runtime,
         runtime_version=found[-1][0],
-        code_sha256=digest,
+        code_sha256=digest if of.is_clip else None,
         python=platform.python_version(),
         numpy=np.__version__,
         machine=platform.machine(),
@@ -127,7 +129,7 @@ def run_campaign(
         types=tuple(report for _, report in found),
         kept={id_: taken[1] for id_, taken in old.items() if taken is not None},
         required=tuple(required),
-        scope=scope([report for _, report in found]),
+        scope=scope([report for _, report in found], of),
     )
 
 
@@ -201,11 +203,12 @@ class _Running:
                 worker.kill()
 
 
-def machine_types(ids: Sequence[str] = ()) -> list[ElementType]:
+def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) -> list[ElementType]:
     """The element types with these ids; all that NumPy has, if empty. UserError if one is not known."""
-    spec = load_spec()
-    if spec.digest != load_oracle().SPEC_DIGEST:
-        raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
+    of = of or clip_operator()
+    spec = of.spec
+    if spec.digest != of.oracle.SPEC_DIGEST:
+        raise UserError(f"generated/ is not that of {spec.file}", todo="run `sonnx-clip generate`")
     known = [etype for etype in spec.element_types if etype.numpy is not None]
     wanted = [spec.element_type(id_) for id_ in dict.fromkeys(ids)] or known
     for etype in wanted:
@@ -215,27 +218,33 @@ def machine_types(ids: Sequence[str] = ()) -> list[ElementType]:
 
 
 def _judge(
-    runtime: str, etype: ElementType, policy: Policy, limits: Limits, running: _Running, forms: Choice
+    runtime: str,
+    etype: ElementType,
+    policy: Policy,
+    limits: Limits,
+    running: _Running,
+    forms: Choice,
+    of: CheckedOperator,
 ) -> tuple[str, TypeReport]:
     """The runtime's version, and its verdicts in one element type."""
     refused: TypeReport | None = None
     try:
         try:
-            session = Session(runtime, etype.id, limits)
+            session = Session(runtime, etype.id, limits, node=of.node)
         except UnsupportedError as error:
-            refused = _without_comparison(etype, "unsupported", str(error))
+            refused = _without_comparison(etype, "unsupported", str(error), of)
             if not error.opens_models:
                 return error.version, refused
             session = Session(runtime, etype.id, limits, models_only=True)  # other forms may be served
     except RuntimeDiedError as error:
-        return runtime, _without_comparison(etype, "crashed", f"{error} while it was opened")
+        return runtime, _without_comparison(etype, "crashed", f"{error} while it was opened", of)
     worker = session.worker
     running.add(worker)
     try:
         stopped = None
         if refused is None:
-            tally = Tally(etype, policy, Describer(etype, session))
-            stopped = _count_all(session, tally, etype)
+            tally = Tally(etype, policy, Describer(etype, session, of), of)
+            stopped = _count_all(session, tally, etype, of)
             unasked = () if worker.strides else (STRIDED,)
             more = {"unasked": unasked, "longest": worker.entries, "few": worker.few}
             report = tally.report(stopped).model_copy(update=more)
@@ -255,11 +264,13 @@ def _judge(
         worker.close()
 
 
-def _count_all(session: Session, tally: Tally, etype: ElementType) -> tuple[Verdict, str] | None:
+def _count_all(
+    session: Session, tally: Tally, etype: ElementType, of: CheckedOperator
+) -> tuple[Verdict, str] | None:
     """Make all calls, and count what they give; why it ended early, if it did."""
     worker = session.worker
     try:
-        calls = few_calls(etype) if worker.few else plan(etype)
+        calls = few_calls(etype) if worker.few else plan(etype, of)
         for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
             if tally.refuses(request):
                 for piece in session.ask(*sample(request, table, _SAMPLE)):
@@ -275,11 +286,11 @@ def _count_all(session: Session, tally: Tally, etype: ElementType) -> tuple[Verd
     return None
 
 
-def _without_comparison(etype: ElementType, verdict: str, words: str) -> TypeReport:
-    case_of = load_oracle().CASE_OF_CLASS
+def _without_comparison(etype: ElementType, verdict: str, words: str, of: CheckedOperator) -> TypeReport:
+    case_of = of.oracle.CASE_OF_CLASS
     classes = [
         ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, compared=0, words=words)  # type: ignore[arg-type]
-        for id_ in (*class_ids(etype.family), "C1", "C3")
+        for id_ in (*of.class_ids(etype.family), "C1", "C3")
     ]
     first = classes[0].verdict
     return TypeReport(type=etype.id, verdict=first, compared=0, words=words, classes=tuple(classes))

@@ -35,13 +35,14 @@ class Deviation(Stored):
 
     `got` is None where there was no result to read; `words` says then what there was instead: ``raises`` is
     the kind of a call that raised, ``crashed`` of one of which the runtime died. `reproduce` is one line of
-    Python.
+    Python. Of another operator than Clip, `x` is its first operand, and `others` has the rest by name.
     """
 
     kind: Literal["violates", "acceptable", "raises", "crashed"]
     x: str
-    min: str
-    max: str
+    min: str = ""
+    max: str = ""
+    others: dict[str, str] = Field(default_factory=dict)
     expected: str
     got: str | None
     shown: str

@@ -7,23 +7,25 @@ very long arrays are different code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sonnx_clip.conform.calls import Request
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.random_triples import random_patterns
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
+
+    Pools = Sequence[Array]  # of the tensors, each of shape (k,)
 
 _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _TIMES = 4
@@ -48,111 +50,155 @@ LENGTHS = tuple(
 
 @dataclass(frozen=True)
 class Table:
-    """What is expected for every value of a pool under every pair of bounds.
+    """What is expected for every value of a pool under every choice of the scalars.
 
     Args:
-        pool: bits of the values of X, shape (k,).
-        lower: bits of min, shape (p,).
-        upper: bits of max, shape (p,).
+        pool: bits of the values of the first tensor, shape (k,).
+        scalars: bits of each scalar, of shape (p,).
         due: bits of the result, shape (p, k).
-        classes: the class of each triple, as an index into the classes of the family, shape (p, k).
+        classes: the class of all operands, as an index into the classes of the family, shape (p, k).
+        beside: bits of each other tensor beside the first, of shape (k,).
     """
 
     pool: Array
-    lower: Array
-    upper: Array
+    scalars: tuple[Array, ...]
     due: Array
     classes: Array
+    beside: tuple[Array, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many choices of the scalars there are: one where there are none."""
+        return len(self.due)
+
+    @property
+    def lower(self) -> Array:
+        """Of Clip: bits of min."""
+        return self.scalars[0]
+
+    @property
+    def upper(self) -> Array:
+        """Of Clip: bits of max."""
+        return self.scalars[1]
+
+    def rows(self, rows: Array | slice) -> Table:
+        """Some choices of the scalars."""
+        scalars = tuple(scalar[rows] for scalar in self.scalars)
+        return replace(self, scalars=scalars, due=self.due[rows], classes=self.classes[rows])
 
 
 def class_ids(family: str) -> tuple[str, ...]:
-    """The classes of a family, in the order of the YAML."""
-    return tuple(load_oracle().CLASSES[family])
+    """The classes of Clip in a family, in the order of the YAML."""
+    return clip_operator().class_ids(family)
 
 
-def tabulate(etype: ElementType, pool: Array, lower: Array, upper: Array) -> Table:
-    """The oracle's word on every value of a pool under every pair of bounds (bits)."""
-    oracle, dtype = load_oracle(), numpy_type(etype.id)
-    x, l, m = pool.view(dtype)[None, :], lower.view(dtype)[:, None], upper.view(dtype)[:, None]
-    shape = (len(lower), len(pool))
-    masks = [np.broadcast_to(holds(x, l, m), shape) for holds in oracle.CLASSES[etype.family].values()]
+def tabulate(
+    etype: ElementType, pools: Pools, scalars: Sequence[Array], of: CheckedOperator | None = None
+) -> Table:
+    """The oracle's word on every value of the pools under every choice of the scalars (bits)."""
+    of, dtype = of or clip_operator(), numpy_type(etype.id)
+    operands = [pool.view(dtype)[None, :] for pool in pools]
+    operands += [scalar.view(dtype)[:, None] for scalar in scalars]
+    shape = (len(scalars[0]) if scalars else 1, len(pools[0]))
+    masks = [np.broadcast_to(holds(*operands), shape) for holds in of.oracle.CLASSES[etype.family].values()]
     if not np.all(sum(mask.astype(np.int8) for mask in masks) == 1):
         raise AssertionError(f"the classes of {etype.family} do not part the triples of {etype.id}")
-    due = np.broadcast_to(oracle.clip(x, l, m), shape).view(bits_type(etype.id))
+    due = np.broadcast_to(of.result(*operands), shape).view(bits_type(etype.id))
     classes = np.select(masks, [np.int8(i) for i in range(len(masks))]).astype(np.int8)
-    return Table(pool, lower, upper, due, classes)
+    return Table(pools[0], tuple(scalars), due, classes, tuple(pools[1:]))
 
 
-def plan(etype: ElementType) -> Iterator[tuple[Request, Table]]:
+def plan(etype: ElementType, of: CheckedOperator | None = None) -> Iterator[tuple[Request, Table]]:
     """The requests for an element type, each with the table of what is expected for its calls."""
+    of = of or clip_operator()
     if etype.width == 8:
-        yield from _every_triple(etype)
-    yield from _special(etype)
-    yield from _random(etype)
-    yield from _lengths(etype)
-    yield from _long(etype)
+        yield from _everything(etype, of)
+    yield from _special(etype, of)
+    yield from _random(etype, of)
+    yield from _lengths(etype, of)
+    yield from _long(etype, of)
 
 
-def _every_triple(etype: ElementType) -> Iterator[tuple[Request, Table]]:
+def _everything(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     every = np.arange(256, dtype=bits_type(etype.id))
-    lower, upper = _pairs(every)
-    for part in _parts(len(lower)):
-        yield _request(tabulate(etype, every, lower[part], upper[part]), PLAIN.id, len(every))
+    pools, scalars = _together(every, of.tensors), _together(every, of.scalars)
+    for part in _parts(_count(scalars)):
+        table = tabulate(etype, pools, [scalar[part] for scalar in scalars], of)
+        yield _request(table, PLAIN.id, len(pools[0]))
 
 
-def _special(etype: ElementType) -> Iterator[tuple[Request, Table]]:
-    pool = np.array(special_patterns(etype), bits_type(etype.id))
-    lower, upper = _pairs(pool)
-    tables = [tabulate(etype, pool, lower[part], upper[part]) for part in _parts(len(lower))]
+def _special(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    values = np.array(special_patterns(etype), bits_type(etype.id))
+    pools, scalars = _together(values, of.tensors), _together(values, of.scalars)
+    parts = _parts(_count(scalars))
+    tables = [tabulate(etype, pools, [scalar[part] for scalar in scalars], of) for part in parts]
     for layout in LAYOUTS:
-        length = len(pool) if layout.length is None else layout.length
+        length = len(pools[0]) if layout.length is None else layout.length
         for table in tables:
             yield _request(table, layout.id, length)
 
 
-def _random(etype: ElementType) -> Iterator[tuple[Request, Table]]:
-    pool, lower, upper = (np.array(part, bits_type(etype.id)) for part in random_patterns(etype.id))
-    yield _request(tabulate(etype, pool, lower, upper), PLAIN.id, len(pool))
+def _random(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    drawn = random_patterns(etype, of.tensors, of.scalars)
+    pools, scalars = ([np.array(part, bits_type(etype.id)) for part in parts] for parts in drawn)
+    yield _request(tabulate(etype, pools, scalars, of), PLAIN.id, len(pools[0]))
 
 
-def _lengths(etype: ElementType) -> Iterator[tuple[Request, Table]]:
-    """Calls of very many lengths, with few bounds."""
-    pool = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, pool, *covering_bounds(etype, _FEW_BOUNDS))
+def _lengths(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    """Calls of very many lengths, with few choices of the scalars."""
+    pools = _together(np.array(special_patterns(etype), bits_type(etype.id)), of.tensors)
+    table = tabulate(etype, pools, covering_scalars(etype, _FEW_BOUNDS, of), of)
     for length in LENGTHS:
         yield _request(table, PLAIN.id, length, times=1)
 
 
-def _long(etype: ElementType) -> Iterator[tuple[Request, Table]]:
-    """Calls so long that a loop may be split; for types of 8 and 16 bits they hold every X."""
+def _long(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    """Calls so long that a loop may be split; for types of 8 and 16 bits they hold every X of one tensor."""
     assert etype.width is not None
-    if etype.width <= _ALL_X:
-        pool = np.arange(2**etype.width, dtype=bits_type(etype.id))
+    if etype.width * of.tensors <= _ALL_X:
+        pools = _together(np.arange(2**etype.width, dtype=bits_type(etype.id)), of.tensors)
     else:
         # Of NumPy's random streams this one is promised never to change.
-        random = np.random.PCG64(_SEED).random_raw(LONG).astype(bits_type(etype.id))
-        pool = np.concatenate([np.array(special_patterns(etype), bits_type(etype.id)), random])
-    bounds = covering_bounds(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS)
-    yield _request(tabulate(etype, pool, *bounds), PLAIN.id, LONG)
+        special = _together(np.array(special_patterns(etype), bits_type(etype.id)), of.tensors)
+        stream = np.random.PCG64(_SEED)
+        random = [stream.random_raw(LONG).astype(bits_type(etype.id)) for _ in special]
+        pools = tuple(np.concatenate(both) for both in zip(special, random, strict=True))
+    scalars = covering_scalars(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS, of)
+    yield _request(tabulate(etype, pools, scalars, of), PLAIN.id, LONG)
+
+
+def covering_bounds(etype: ElementType, count: int) -> tuple[Array, Array]:
+    """Pairs of special bounds of Clip, as `covering_scalars` chooses them."""
+    lower, upper = covering_scalars(etype, count, clip_operator())
+    return lower, upper
 
 
 @cache
-def covering_bounds(etype: ElementType, count: int) -> tuple[Array, Array]:
-    """Pairs of special bounds, shapes (count,), that together reach every class which special values do."""
-    pool = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, pool, *_pairs(pool))
-    missing = np.stack([(table.classes == index).any(1) for index in range(len(class_ids(etype.family)))], 1)
+def covering_scalars(etype: ElementType, count: int, of: CheckedOperator) -> tuple[Array, ...]:
+    """Special values of the scalars, shapes (count,), that reach every class which special ones do."""
+    if not of.scalars:
+        return ()
+    values = np.array(special_patterns(etype), bits_type(etype.id))
+    table = tabulate(etype, _together(values, of.tensors), _together(values, of.scalars), of)
+    ids = of.class_ids(etype.family)
+    missing = np.stack([(table.classes == index).any(1) for index in range(len(ids))], 1)
     chosen: list[int] = []
     while missing.any():
         chosen.append(int(missing.sum(1).argmax()))
         missing[:, missing[chosen[-1]]] = False
-    more = np.random.PCG64(_SEED).random_raw(count) % len(table.lower)
+    more = np.random.PCG64(_SEED).random_raw(count) % table.count
     rows = list(dict.fromkeys([*chosen, *more.tolist()]))[: max(count, len(chosen))]
-    return table.lower[rows], table.upper[rows]
+    return tuple(scalar[rows] for scalar in table.scalars)
 
 
-def _pairs(values: Array) -> tuple[Array, Array]:
-    return np.repeat(values, len(values)), np.tile(values, len(values))
+def _together(values: Array, count: int) -> tuple[Array, ...]:
+    """All choices of so many values: the last one runs first."""
+    grids = np.meshgrid(*[values] * count, indexing="ij") if count else ()
+    return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
+
+
+def _count(scalars: Sequence[Array]) -> int:
+    return len(scalars[0]) if scalars else 1
 
 
 def _parts(count: int) -> Iterator[slice]:
@@ -160,14 +206,12 @@ def _parts(count: int) -> Iterator[slice]:
 
 
 def _request(table: Table, layout: str, length: int, times: int = _TIMES) -> tuple[Request, Table]:
-    """The calls for every pair of a table; short ones are made several times, elsewhere in the pool."""
-    size, pairs = len(table.pool), len(table.lower)
+    """The calls for every row of a table; short ones are made several times, elsewhere in the pool."""
+    size, pairs = len(table.pool), table.count
     distinct = 1 if _REPEATS[layout] else length
     times = 1 if length in (0, size) else min(times, -(-size // distinct))
     calls = np.arange(pairs * times)
     # Knuth's multiplicative hash: a start that depends on no regularity of the pairs.
     starts = np.zeros_like(calls) if length == size else (calls * 2654435761 % 2**32) * size >> 32
-    rows = np.tile(np.arange(pairs), times)
-    parts = (table.lower, table.upper, table.due, table.classes)
-    again = Table(table.pool, *(part[rows] for part in parts)) if times > 1 else table
-    return Request(layout, length, table.pool, starts, again.lower, again.upper), again
+    again = table.rows(np.tile(np.arange(pairs), times)) if times > 1 else table
+    return Request(layout, length, table.pool, starts, again.scalars, beside=table.beside), again

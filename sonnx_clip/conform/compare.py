@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.dtypes import Array, numpy_type
-from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sonnx_clip.language.types import ElementType
 
 Policy: TypeAlias = Literal["default", "strict"]
@@ -33,10 +35,10 @@ class Differences:
     latitude: Array
 
 
-def latitude_ids(policy: Policy) -> tuple[str, ...]:
+def latitude_ids(policy: Policy, of: CheckedOperator | None = None) -> tuple[str, ...]:
     """The latitudes that a policy keeps."""
-    oracle = load_oracle()
-    every = tuple(oracle.LATITUDE["float"])
+    oracle = (of or clip_operator()).oracle
+    every = tuple(oracle.LATITUDE.get("float", ()))
     return every if policy == "default" else tuple(id_ for id_ in every if id_ in oracle.ALWAYS)
 
 
@@ -57,7 +59,12 @@ def _contiguous(a: Array) -> bool:
 
 
 def compare(
-    etype: ElementType, got: Array, due: Array, triples: tuple[Array, Array, Array], policy: Policy
+    etype: ElementType,
+    got: Array,
+    due: Array,
+    operands: Sequence[Array],
+    policy: Policy,
+    of: CheckedOperator | None = None,
 ) -> Differences:
     """Find where results deviate, and what accepts the deviation.
 
@@ -65,8 +72,9 @@ def compare(
         etype: the element type.
         got: bits of the results, shape (p, n).
         due: bits of what is expected, shape (p, n).
-        triples: bits of X, shape (p, n), and of min and max, shape (p,).
+        operands: bits of each tensor, of shape (p, n), and of each scalar, of shape (p,).
         policy: which latitudes count.
+        of: the operator; Clip by default.
     """
     if same_bits(got, due):
         nowhere = np.zeros(0, np.intp)
@@ -74,10 +82,10 @@ def compare(
     rows, columns = np.nonzero(got != due)
     latitude = np.full(len(rows), -1)
     dtype = numpy_type(etype.id)
-    x, lower, upper = triples
-    bits = (x[rows, columns], lower[rows], upper[rows], due[rows, columns], got[rows, columns])
+    bits = [part[rows, columns] if part.ndim > 1 else part[rows] for part in (*operands, due, got)]
     values = [part.view(dtype) for part in bits]
-    accepts = load_oracle().LATITUDE[etype.family]
-    for index, id_ in enumerate(latitude_ids(policy)):
+    of = of or clip_operator()
+    accepts = of.oracle.LATITUDE[etype.family]
+    for index, id_ in enumerate(latitude_ids(policy, of)):
         latitude[(latitude < 0) & accepts[id_](*values)] = index
     return Differences(rows, columns, latitude)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sonnx_clip.conform.calls import OVERWRITTEN, Request, entry_indices
 from sonnx_clip.conform.check_report import Deviation
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
 from sonnx_clip.conform.explanation import explain_deviation
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
@@ -19,7 +20,7 @@ from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_
 from sonnx_clip.language.show import show
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.conform.calls import Answer
     from sonnx_clip.conform.dtypes import Array
@@ -43,30 +44,30 @@ class Describer:
     Args:
         etype: the element type.
         session: makes calls again.
+        of: the operator; Clip by default.
     """
 
-    def __init__(self, etype: ElementType, session: Session) -> None:
-        self._etype = etype
+    def __init__(self, etype: ElementType, session: Session, of: CheckedOperator | None = None) -> None:
+        self._etype, self._of = etype, of or clip_operator()
         self._session = session
         self._afresh = 0
 
     def __call__(self, spot: Spot) -> Deviation:
         """The deviation."""
-        etype, bounds = self._etype, self._bounds(spot.request, spot.row)
+        etype, operands = self._etype, self._operands(spot)
         got = spot.got
-        values = {"X": spot.x, "min": bounds[0], "max": bounds[1]}
+        values = dict(zip(self._of.node.called, operands, strict=True))
         shown = " ".join(f"{name}={show(value, etype)}" for name, value in values.items())
         due = show(spot.due, etype)
         explanation = None
         if got is not None:
             shown = f"{shown}: got {show(got, etype)}, expected {due}"
-            explanation = explain_deviation(etype, (spot.x, *bounds), spot.due, got)
+            if self._of.is_clip:
+                explanation = explain_deviation(etype, operands, spot.due, got)
         layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
         return Deviation(
             kind=spot.kind,
-            x=hex_bits(spot.x, etype.id),
-            min=hex_bits(bounds[0], etype.id),
-            max=hex_bits(bounds[1], etype.id),
+            **self._named(operands),
             expected=hex_bits(spot.due, etype.id),
             got=None if got is None else hex_bits(got, etype.id),
             shown=shown,
@@ -76,6 +77,22 @@ class Describer:
             explanation=explanation,
             reproduce=line,
         )
+
+    def _operands(self, spot: Spot) -> tuple[int, ...]:
+        """The bits of the operands where an answer deviates; 0 for tensors of a call without entries."""
+        request = spot.request
+        tensors = [0] * len(request.pools)
+        if request.length:
+            place = entry_indices(request)[spot.row, spot.column]
+            tensors = [int(pool[place]) for pool in request.pools]
+        return (*tensors, *self._scalars(request, spot.row))
+
+    def _named(self, operands: tuple[int, ...]) -> dict[str, Any]:
+        """The operands as a record has them."""
+        x, *others = (hex_bits(operand, self._etype.id) for operand in operands)
+        if self._of.is_clip:
+            return {"x": x, "min": others[0], "max": others[1]}
+        return {"x": x, "others": dict(zip(self._of.node.operands[1:], others, strict=True))}
 
     def _shortest(self, spot: Spot, due: str) -> tuple[str, str, str | None]:
         """The layout and the line that repeat a deviation, with as few and as equal entries as will do.
@@ -94,7 +111,7 @@ class Describer:
         elif request.length > 1:
             due = f"{due} at entry {spot.column}"
         if spot.words == OVERWRITTEN:
-            following = self._bounds(request, (spot.row + 1) % len(request.lower))
+            following = self._scalars(request, (spot.row + 1) % request.count)
             line = self.line(
                 request, spot.row, f"{due}; the next call changes the result", following=following
             )
@@ -139,15 +156,13 @@ class Describer:
         request = spot.request
         if request.length == 0:
             return
-        pool, low, high = self._bits(spot.x, *self._bounds(request, spot.row))
+        bits = [np.array([value], bits_type(self._etype.id)) for value in self._operands(spot)]
+        pools, scalars = bits[: len(request.pools)], tuple(bits[len(request.pools) :])
         shorter = _LENGTHS if request.layout in _PLAIN or not isinstance(request, FormRequest) else ()
         for layout, length in [*shorter, (request.layout, request.length)]:
-            yield _other(request, layout, length, pool, (low, high))
+            yield _other(request, layout, length, pools, scalars)
         if len(request.pool) > _WRITTEN:
             yield _cut(request, spot.row, spot.column)
-
-    def _bits(self, *values: int) -> list[Array]:
-        return [np.array([value], bits_type(self._etype.id)) for value in values]
 
     def _place(self, spot: Spot, request: Request) -> str | None:
         """Where in a simpler call the deviation shows again, in words; None if it does not."""
@@ -166,26 +181,28 @@ class Describer:
         same = request.length == spot.request.length and alike[spot.column]
         return f" at entry {spot.column}" if same else None
 
-    def _bounds(self, request: Request, row: int) -> tuple[int, int]:
-        return int(request.lower[row]), int(request.upper[row])
+    def _scalars(self, request: Request, row: int) -> tuple[int, ...]:
+        return tuple(int(scalar[row]) for scalar in request.scalars)
 
     def line(
         self, request: Request, row: int, due: str, column: int = 0, *,
-        following: tuple[int, int] | None = None, times: int = 1,
+        following: tuple[int, ...] | None = None, times: int = 1,
     ) -> str:  # fmt: skip
         """The line of Python that makes a call of a request, so many times, and perhaps another call."""
-        bounds = self._bounds(request, row)
+        scalars = self._scalars(request, row)
         if len(request.pool) > _WRITTEN:
             request, row = _cut(request, row, column), 0
             due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
-        entries = request.pool[entry_indices(request)[row]].tolist()
+        place = entry_indices(request)[row]
+        entries = [pool[place].tolist() for pool in request.pools]
         how = self._call_text(request)
-        return reproducing_line(how, request.layout, entries, (bounds, following), due, times)
+        return reproducing_line(how, request.layout, entries, (scalars, following), due, times)
 
     def _call_text(self, request: Request) -> CallText:
         worker = self._session.worker
         if not isinstance(request, FormRequest) or request.form is None:
-            return CallText(worker.etype, worker.imports, worker.call)
+            names = self._of.node.operands
+            return CallText(worker.etype, worker.imports, worker.call, worker.before, names)
         set_up, call = worker.models[request.form.optimised]
         shape = _BY_ID[request.layout].arrange(np.zeros(request.length)).shape
         before = [*statements(worker.etype, request.form, shape), *([set_up] if set_up else [])]
@@ -196,15 +213,17 @@ def _cut(request: Request, row: int, column: int) -> Request:
     """One call of a request, with the entries about one of them, over and over; that one keeps its place."""
     indices = entry_indices(request)[row]
     first = column - column % _WINDOW
-    window = request.pool[indices[first : first + _WINDOW]]
-    bounds = request.lower[row : row + 1], request.upper[row : row + 1]
-    return _other(request, request.layout, request.length, window, bounds)
+    window = [pool[indices[first : first + _WINDOW]] for pool in request.pools]
+    scalars = tuple(scalar[row : row + 1] for scalar in request.scalars)
+    return _other(request, request.layout, request.length, window, scalars)
 
 
-def _other(request: Request, layout: str, length: int, pool: Array, bounds: tuple[Array, Array]) -> Request:
-    """One call of the kind of a request, with other entries and bounds."""
-    starts, (lower, upper) = np.zeros(1, int), bounds
+def _other(
+    request: Request, layout: str, length: int, pools: Sequence[Array], scalars: tuple[Array, ...]
+) -> Request:
+    """One call of the kind of a request, with other entries and scalars."""
+    pool, *beside = pools
     return replace(
-        request, layout=layout, length=length, pool=pool, starts=starts, lower=lower, upper=upper,
-        indices=None, at_start=None,
+        request, layout=layout, length=length, pool=pool, beside=tuple(beside), starts=np.zeros(1, int),
+        scalars=scalars, indices=None, at_start=None,
     )  # fmt: skip

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 
-def explain_deviation(etype: ElementType, triple: tuple[int, int, int], due: int, got: int) -> str | None:
+def explain_deviation(etype: ElementType, triple: tuple[int, ...], due: int, got: int) -> str | None:
     """The reading or the mistake that gives `got` where `due` is expected; None if none is obvious.
 
     `triple` is (X, L, M); all values are bit patterns of the element type. Nothing but they decides.
@@ -31,7 +31,7 @@ def explain_deviation(etype: ElementType, triple: tuple[int, int, int], due: int
     return flushed or _rounded(etype, due, got)
 
 
-def _nan_out(etype: ElementType, triple: tuple[int, int, int], due: int) -> str | None:
+def _nan_out(etype: ElementType, triple: tuple[int, ...], due: int) -> str | None:
     x, l, m = triple
     if is_nan(due, etype):
         return "the payload or the sign of the NaN is lost"

@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.conform.check_report import TypeReport
+    from sonnx_clip.conform.checked_operator import CheckedOperator
 
 _PAIRWISE = 40  # forms: more are those of --forms all
 _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
 
 
-def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
+def scope(types: Sequence[TypeReport], of: CheckedOperator | None = None) -> tuple[str, str]:
     """What was compared in some element types, and what is not seen by it, each as a sentence."""
     bits = {re.sub("[a-z]", "", one.type) for one in types}
+    if of is not None and not of.is_clip:
+        return _scope_of_another(types, bits, of)
     if any(one.few for one in types):
         return _scope_of_few(types, bits)
     unasked = dict.fromkeys(words for one in types for words in one.unasked)
@@ -48,6 +51,20 @@ def scope(types: Sequence[TypeReport]) -> tuple[str, str]:
             unseen += ["what three traits of a form of a model bring about together"]
     else:
         unseen += ["other forms of a model, other threads, other processors"]
+    return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
+
+
+def _scope_of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOperator) -> tuple[str, str]:
+    """The same of another operator than Clip."""
+    operands = " and ".join(of.node.called)
+    parts = [f"special values of {operands}, all together, in every layout", "random ones"]
+    parts += [f"all 8-bit values of {operands}"] if "8" in bits else []
+    parts += [_lengths(LONG)]
+    calls = max((one.calls for one in types), default=0)
+    unseen = ["one unusual value"] if bits - {"8"} else []
+    unseen += ["tensors of different shapes"] if of.tensors > 1 else []
+    unseen += [f"what begins after more calls of a type than were made here ({calls:,})"]
+    unseen += ["other forms of a model, other threads, other processors"]
     return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
 
 

@@ -24,7 +24,9 @@ from sonnx_clip.conform.foreign.runtime_names import (
 )
 from sonnx_clip.conform.foreign.shipped import shipped, shipped_names
 from sonnx_clip.conform.foreign.source_file import named
+from sonnx_clip.conform.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.conform.runtimes import KNOWN, Runtime
+from sonnx_clip.conform.runtimes.node_runtime import for_node
 from sonnx_clip.language.names import nearest
 from sonnx_clip.root.errors import UserError
 
@@ -67,18 +69,25 @@ def module_of(name: str) -> str:
     raise UserError(f"there is no runtime `{name}`", todo=todo)
 
 
-def find_runtime(name: str, board: Board | None = None) -> Runtime:
+def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLIP_NODE) -> Runtime:
     """Import a runtime, or start its program.
 
     Args:
         name: see above.
         board: told of the process of the program, if there is one, and of what it does.
+        node: the operator that it is asked for.
 
     Raises:
         ImportError: a package is missing.
-        UserError: a tool is missing, or what is named cannot be called with (x, min, max).
+        UserError: a tool is missing, or what is named cannot be called with these operands.
         AttributeError: the module has no such function.
     """
+    found = _found(name, board, node)
+    own = name not in KNOWN and shipped(name) is None and found.open_model is None
+    return found if node == CLIP_NODE or own else for_node(name, found, node)
+
+
+def _found(name: str, board: Board | None, node: OperatorNode) -> Runtime:
     if program_name(name) is not None:
         from sonnx_clip.conform.foreign.program_runtime import program_runtime
 
@@ -104,12 +113,12 @@ def find_runtime(name: str, board: Board | None = None) -> Runtime:
     if isinstance(function, Runtime):
         return function
     module_name, _, function_name = name.rpartition(":")
-    _require_function(function, f"{module_name}.{function_name}")
+    _require_function(function, f"{module_name}.{function_name}", node)
     imports = f"from {module_name} import {function_name}"
     if file_name(name) is not None:
         where = "sonnx_clip.conform.foreign.source_file"
         imports = f"from {where} import function_in; {function_name} = function_in({quoted(name)})"
-    return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}(x, l, m)")
+    return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}({node.call})")
 
 
 def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, OpenModel]:
@@ -135,15 +144,15 @@ def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, Open
     return found.version, found.open_model
 
 
-def _require_function(found: object, where: str) -> None:
-    """UserError unless something can be called with X, min and max."""
-    todo = "name a function that is called with (x, min, max)"
+def _require_function(found: object, where: str, node: OperatorNode = CLIP_NODE) -> None:
+    """UserError unless something can be called with the operands."""
+    todo = f"name a function that is called with {node.signature}"
     if not callable(found):
         raise UserError(f"{where}: {where.rpartition('.')[2]} is no function", todo=todo)
     try:
-        inspect.signature(found).bind(None, None, None)
+        inspect.signature(found).bind(*[None] * len(node.operands))
     except TypeError as error:
-        raise UserError(f"{where} cannot be called with (x, min, max): {error}", todo=todo) from None
+        raise UserError(f"{where} cannot be called with {node.signature}: {error}", todo=todo) from None
     except ValueError:  # it does not say what it takes
         return
 
@@ -160,7 +169,7 @@ def _shipped_runtime(other: Shipped) -> Runtime:
     except UserError as error:  # not ours to mend: the package is named
         raise TypeError(error.what) from None
     version = f"{other.name} of {other.package} {other.version}".strip()
-    return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}(x, l, m)")
+    return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}({CLIP_NODE.call})")
 
 
 def _runs_no_models(name: str) -> UserError:

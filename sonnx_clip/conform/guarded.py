@@ -1,4 +1,4 @@
-"""The memory of X and of the bounds as a runtime gets them: read-only, between pages that may not be touched.
+"""The memory of the operands as a runtime gets them: read-only, between pages that may not be touched.
 
 What writes into an operand, or reads or writes past one of its ends, dies of it (`session` then finds out
 which of them it was). A guard can be left out: then what was written is seen after the call, within a page.
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.operator_node import CLIP_NODE, OperatorNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 WRITE, BEFORE, AFTER, BOUNDS = "write", "before", "after", "bounds"
 ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
-"""The guards: X cannot be written; nor touched before its start; nor past its end; and so the bounds."""
+"""The guards: a tensor cannot be written; nor touched before its start; nor past its end; and so scalars."""
 
 _PAGE = mmap.PAGESIZE
 _NOTHING, _READ, _BOTH = 0, 1, 3  # of mprotect(2)
@@ -167,69 +168,83 @@ def _extent(operand: Array) -> tuple[int, int]:
 
 
 class Operands:
-    """X, min and max of the calls of a request, each in guarded memory."""
+    """The operands of the calls of a request, each in guarded memory; tensors, then scalars.
 
-    def __init__(self) -> None:
-        self._x, self._lower, self._upper = _Place(), _Place(), _Place()
+    Args:
+        node: the operator; Clip by default.
+    """
+
+    def __init__(self, node: OperatorNode = CLIP_NODE) -> None:
+        self._names = node.called
+        self._places = [_Place() for _ in node.called]
 
     def begin(self, request: Request, dtype: np.dtype[Any]) -> None:
         """Prepare the operands of a request, of an element type."""
         self._request, self._sides = request, request.sides
         self._layout, self._type = _BY_ID[request.layout], dtype
-        self._bounds = tuple(part.view(dtype) for part in (request.lower, request.upper))
+        self._scalars = tuple(part.view(dtype) for part in request.scalars)
+        self._of_tensors = self._places[: len(request.pools)]
+        self._of_scalars = self._places[len(request.pools) :]
         self._there: tuple[int, bool] | None = None
         self._guards = request.guards
         # Entries that lie side by side in the pool, which is cyclic.
-        self._cycle = np.resize(request.pool, len(request.pool) + request.length)
+        self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
         if BOUNDS in self._guards:
             self._arrays = tuple(
                 place.put(part, at_start=False, read_only=True, guards=(True, True))
-                for place, part in zip((self._lower, self._upper), self._bounds, strict=True)
+                for place, part in zip(self._of_scalars, self._scalars, strict=True)
             )
 
-    def of_call(self, call: int) -> tuple[Array, Array, Array]:
-        """X, min and max of a call."""
+    def of_call(self, call: int) -> tuple[Array, ...]:
+        """The operands of a call."""
         request, at_start = self._request, bool(self._sides[call])
         key = (int(request.starts[call]) if request.indices is None else ~call, at_start)
         if key != self._there:
-            operand = self._layout.arrange(self._entries(call)).view(self._type)
             guards = BEFORE in self._guards, AFTER in self._guards
             read_only = WRITE in self._guards
-            self._operand = self._x.put(operand, at_start=at_start, read_only=read_only, guards=guards)
+            self._tensors = [
+                place.put(operand, at_start=at_start, read_only=read_only, guards=guards)
+                for place, operand in zip(self._of_tensors, self._arranged(call), strict=True)
+            ]
             self._there = key
         if BOUNDS in self._guards:
-            lower, upper = (array[call, ...] for array in self._arrays)
+            scalars = [array[call, ...] for array in self._arrays]
         else:
-            lower, upper = (
+            scalars = [
                 place.put(part[call, ...], at_start=at_start, read_only=False, guards=(False, False))
-                for place, part in zip((self._lower, self._upper), self._bounds, strict=True)
-            )
+                for place, part in zip(self._of_scalars, self._scalars, strict=True)
+            ]
         # An array of its own for each call: a runtime may change the shape of what it is given.
-        return self._operand.view(), lower, upper
+        return (*(tensor.view() for tensor in self._tensors), *scalars)
 
-    def _entries(self, call: int) -> Array:
-        """The bits of the entries of a call, shape (length,)."""
+    def _arranged(self, call: int) -> Iterator[Array]:
+        """Each tensor of a call in the layout of the request."""
+        for pool, cycle in zip(self._request.pools, self._cycles, strict=True):
+            yield self._layout.arrange(self._entries(call, pool, cycle)).view(self._type)
+
+    def _entries(self, call: int, pool: Array, cycle: Array) -> Array:
+        """The bits of the entries of a tensor in a call, shape (length,)."""
         request = self._request
         if request.indices is not None:
-            found: Array = request.pool[request.indices[call]]
+            found: Array = pool[request.indices[call]]
             return found
         start = int(request.starts[call])
         if self._layout.repeats:
-            return np.full(request.length, request.pool[start])
-        return self._cycle[start : start + request.length]
+            return np.full(request.length, pool[start])
+        return cycle[start : start + request.length]
 
     def written(self) -> Iterator[str]:
         """What the last call wrote where it may not, in words, as far as no guard stands there."""
         places: list[tuple[_Place, str]] = []
         if not self._guards >= {WRITE, BEFORE, AFTER}:
-            places.append((self._x, "X"))
+            places += zip(self._of_tensors, self._names, strict=False)
         if BOUNDS not in self._guards:
-            places += [(self._lower, "min"), (self._upper, "max")]
+            places += zip(self._of_scalars, self._names[len(self._of_tensors) :], strict=True)
         for place, name in places:
             words = place.written(name)
             if words:
                 yield words
 
     def is_x(self, result: Array) -> bool:
-        """Whether a result lies in the memory of X."""
-        return np.may_share_memory(result, self._operand)
+        """Whether a result lies in the memory of the first tensor, X of Clip."""
+        return np.may_share_memory(result, self._tensors[0])

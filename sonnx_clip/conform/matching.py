@@ -17,10 +17,10 @@ from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.operand_orders import explained
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
-from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.calls import Request
+    from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Differences
     from sonnx_clip.language.types import ElementType
 
@@ -30,20 +30,26 @@ _OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its de
 class Observed:
     """Answers of one element type, to be compared with the readings."""
 
-    def __init__(self, etype: ElementType) -> None:
-        self._etype = etype
+    def __init__(self, etype: ElementType, of: CheckedOperator) -> None:
+        self._etype, self._of = etype, of
         self._special = np.array(special_patterns(etype), bits_type(etype.id))
-        self._parts: list[tuple[Array, ...]] = []  # bits of X, min, max, answer; the class
+        self._parts: list[tuple[Array, ...]] = []  # bits of the operands and of the answer; the class
 
     def add(
-        self, request: Request, answered: Array, triples: tuple[Array, Array, Array], deviating: Differences
+        self,
+        request: Request,
+        indices: Array,
+        answered: Array,
+        triples: tuple[Array, Array, Array],
+        deviating: Differences,
     ) -> None:
         """Keep some answers to a request.
 
         Args:
             request: the calls.
+            indices: where in the pools their entries are, shape (p, n).
             answered: which of them gave a result that can be compared, shape (p,).
-            triples: bits of X, the class of each triple, and bits of the answers, each of shape (p, n).
+            triples: bits of the first tensor, the class, and bits of the answer, each of shape (p, n).
             deviating: the answers whose bits are not expected.
         """
         entries, classes, got = triples
@@ -60,26 +66,27 @@ class Observed:
         if not len(chosen):
             return
         rows, columns = np.divmod(chosen, got.shape[1])
-        bounds = request.lower[rows], request.upper[rows]
-        part = (entries[rows, columns], *bounds, got[rows, columns], classes[rows, columns])
-        self._parts.append(part)
+        operands = request.operands_at(rows, columns, indices)
+        self._parts.append((*operands, got[rows, columns], classes[rows, columns]))
 
     def match(self, class_ids: tuple[str, ...]) -> ReadingMatch | None:
-        """What the readings say to all that was kept; None if nothing was."""
-        if not self._parts:
+        """What the readings say to all that was kept; None if nothing was, or there are none."""
+        readings = self._of.oracle.READINGS[self._etype.family]
+        if not self._parts or not readings:
             return None
         joined = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
-        bits, classes = _different(joined[:4], joined[4])
+        bits, classes = _different(joined[:-1], joined[-1])
         dtype = numpy_type(self._etype.id)
-        x, l, m, got = (part.view(dtype) for part in bits)
-        readings = load_oracle().READINGS[self._etype.family]
-        allowed = {id_: np.asarray(allows(x, l, m, got)) for id_, allows in readings.items()}
+        *operands, got = (part.view(dtype) for part in bits)
+        allowed = {id_: np.asarray(allows(*operands, got)) for id_, allows in readings.items()}
         allows_all = tuple(id_ for id_, where in allowed.items() if where.all())
-        others = [part.view(dtype) for part in (*bits[:3], *self._nans(len(got)))]
+        others = [part.view(dtype) for part in (*bits[:-1], *self._nans(len(got)))]
         exactly = tuple(
             id_
             for id_ in allows_all
-            if not any(np.any(readings[id_](x, l, m, y) & (y.view(bits[3].dtype) != bits[3])) for y in others)
+            if not any(
+                np.any(readings[id_](*operands, y) & (y.view(bits[-1].dtype) != bits[-1])) for y in others
+            )
         )
         nearest = max(allowed, key=lambda id_: int(allowed[id_].sum()))
         left = ~allowed[nearest]
@@ -90,7 +97,7 @@ class Observed:
             nearest=None if allows_all else nearest,
             left=0 if allows_all else int(left.sum()),
             left_in=tuple(class_ids[index] for index in np.unique(classes[left])),
-            explained_by=None if allows_all else explained(self._etype, (x, l, m), got, readings),
+            explained_by=None if allows_all else explained(self._etype, tuple(operands), got, readings),
         )
 
     def _nans(self, count: int) -> list[Array]:

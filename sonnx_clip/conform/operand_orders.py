@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
 
-Triple: TypeAlias = "tuple[Array, Array, Array]"
+Triple: TypeAlias = "tuple[Array, ...]"  # three
 Allows: TypeAlias = "Callable[[Array, Array, Array, Array], Array]"
 End: TypeAlias = Literal["max", "min"]
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType
+
+    Patterns = tuple[tuple[int, ...], ...]
 
 _SEED = 20
 _PAIRS = 100  # of bounds
@@ -25,23 +26,17 @@ _LONGEST = 64  # bits
 
 
 @cache
-def random_patterns(type_id: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Values of X, and bounds pair by pair, as bit patterns; each value and each pair once.
+def random_patterns(etype: ElementType, tensors: int = 1, scalars: int = 2) -> tuple[Patterns, Patterns]:
+    """Values of each tensor, entry by entry, and of each scalar, call by call; each choice once.
 
-    A third of the bounds are special values, a third their neighbours, a third any pattern. X is drawn
-    likewise, and is each bound of every fourth pair besides, since ties are where implementations differ.
-
-    Args:
-        type_id: an element type with bit patterns.
-
-    Raises:
-        UserError: there is no such type.
+    A third of the values are special ones, a third their neighbours, a third any pattern. Where there is one
+    tensor, it is each scalar of every fourth call besides, since ties are where implementations differ.
     """
-    draw = _Draw(load_spec().element_type(type_id))
-    bounds = list(dict.fromkeys((draw.pattern(), draw.pattern()) for _ in range(_PAIRS)))
-    ties = [bound for pair in bounds[::4] for bound in pair]
-    pool = dict.fromkeys([*ties, *(draw.pattern() for _ in range(_ENTRIES))])
-    return tuple(pool), tuple(lower for lower, _ in bounds), tuple(upper for _, upper in bounds)
+    draw = _Draw(etype)
+    calls = list(dict.fromkeys(draw.patterns(scalars) for _ in range(_PAIRS)))
+    ties = [(scalar,) * tensors for call in calls[::4] for scalar in call]
+    pool = dict.fromkeys([*ties, *(draw.patterns(tensors) for _ in range(_ENTRIES))])
+    return tuple(zip(*pool, strict=True)), tuple(zip(*calls, strict=True))
 
 
 class _Draw:
@@ -63,6 +58,10 @@ class _Draw:
                 return (self._one_special() + distance) % (1 << self._width)
             case _:
                 return int(self._stream.random_raw()) >> (_LONGEST - self._width)
+
+    def patterns(self, count: int) -> tuple[int, ...]:
+        """So many of them."""
+        return tuple(self.pattern() for _ in range(count))
 
     def _one_special(self) -> int:
         return int(self._special[self._below(len(self._special))])

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.conform.dtypes import bits_type, hex_bits
 from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Bounds: TypeAlias = tuple[int, int]
+    Scalars: TypeAlias = tuple[int, ...]
 
 _LAYOUTS = {layout.id: layout for layout in LAYOUTS}
 
@@ -24,21 +25,23 @@ class CallText:
     Args:
         etype: the id of the element type.
         imports: statements in front.
-        call: an expression in ``x``, ``l`` and ``m``.
-        before: statements that it needs, behind those that make ``x``, ``l`` and ``m``.
+        call: an expression in the operands.
+        before: statements that it needs, behind those that make the operands.
+        operands: what they are called, tensors before scalars.
     """
 
     etype: str
     imports: str
     call: str
     before: Sequence[str] = ()
+    operands: tuple[str, ...] = CLIP_NODE.operands
 
 
 def reproducing_line(
     how: CallText,
     layout: str,
-    entries: Sequence[int],
-    bounds: tuple[Bounds, Bounds | None],
+    entries: Sequence[Sequence[int]],
+    scalars: tuple[Scalars, Scalars | None],
     due: str,
     times: int = 1,
 ) -> str:
@@ -48,32 +51,35 @@ def reproducing_line(
 
     Args:
         how: the element type, and how the runtime is called.
-        layout: id of the layout of X.
-        entries: bits of X in order; a cycle of them is written as one.
-        bounds: bits of min and of max; and of those of a second call, made before the result is read.
+        layout: id of the layout of the tensors.
+        entries: bits of each tensor in order; a cycle of them is written as one.
+        scalars: bits of each scalar; and of those of a second call, made before the result is read.
         due: what is printed last.
         times: how often the call is made, the last time being that which counts.
     """
     etype, bits = how.etype, bits_type(how.etype)
     dtype = "ml_dtypes.bfloat16" if etype == "bfloat16" else f"np.{etype}"
     modules = "import numpy as np" + (", ml_dtypes" if etype == "bfloat16" else "")
-    lower, upper, *others = (
-        f"np.array({hex_bits(bound, etype)}, np.{bits}).view({dtype})"
-        for pair in bounds
-        for bound in pair or ()
+    first, second = (
+        [f"np.array({hex_bits(scalar, etype)}, np.{bits}).view({dtype})" for scalar in of or ()]
+        for of in scalars
     )
+    tensors, names = how.operands[: len(entries)], how.operands[len(entries) :]
     parts = [
         modules,
         *([how.imports] if how.imports else []),
-        f"v = {_entries(etype, entries)}.view({dtype})",
-        f"x = {_LAYOUTS[layout].text}",
-        f"l = {lower}",
-        f"m = {upper}",
+        *(
+            part
+            for name, of in zip(tensors, entries, strict=True)
+            for part in (f"v = {_entries(etype, of)}.view({dtype})", f"{name} = {_LAYOUTS[layout].text}")
+        ),
+        *(f"{name} = {text}" for name, text in zip(names, first, strict=True)),
         *how.before,
         f"y = np.asarray({how.call})"
         if times == 1
         else f"y = [np.asarray({how.call}) for _ in range({times})][-1]",
-        *([f"l, m = {', '.join(others)}", f"z = {how.call}"] if others else []),
+        *([f"{', '.join(names)} = {', '.join(second)}"] if second else []),
+        *([f"z = {how.call}"] if scalars[1] is not None else []),
         'b = [hex(b) for b in y.reshape(-1).view(f"u{y.itemsize}").tolist()]',
         f'print(y.dtype, y.shape, b, "expected:", {json.dumps(due)})',
     ]

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.calls import Answer, Died, Failure, Request, entry_indices
-from sonnx_clip.conform.chosen_triples import Table
 from sonnx_clip.conform.foreign.frames import BAD_FRAME
 from sonnx_clip.conform.guarded import AFTER, BEFORE, BOUNDS, WRITE
 from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.conform.worker import RuntimeDiedError, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
+    from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.conform.limits import Limits
 
@@ -58,6 +59,7 @@ class Session:
         etype: the id of an element type.
         limits: how long it may take.
         models_only: as for `Worker`.
+        node: likewise.
 
     Raises:
         UserError: as `Worker`, and likewise the others.
@@ -65,8 +67,16 @@ class Session:
         RuntimeDiedError: it died while it was opened.
     """
 
-    def __init__(self, runtime: str, etype: str, limits: Limits, *, models_only: bool = False) -> None:
-        self.worker = Worker(runtime, etype, limits, models_only=models_only)
+    def __init__(
+        self,
+        runtime: str,
+        etype: str,
+        limits: Limits,
+        *,
+        models_only: bool = False,
+        node: OperatorNode = CLIP_NODE,
+    ) -> None:
+        self.worker = Worker(runtime, etype, limits, models_only=models_only, node=node)
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
         self.forget()
         self._unguarded: frozenset[str] = frozenset()
@@ -111,8 +121,8 @@ class Session:
             self._require_life(answer.died)
             if before != self._deadly:
                 pending.append(row)
-            if call + 1 < len(request.lower):
-                pending.append(cut(request, table, np.arange(call + 1, len(request.lower))))
+            if call + 1 < request.count:
+                pending.append(cut(request, table, np.arange(call + 1, request.count)))
 
     def repeat(self, request: Request) -> Answer:
         """The answer to a request as far as it goes; where the runtime has died it is started again.
@@ -265,8 +275,7 @@ def _all_like(request: Request, column: int) -> Request:
 
 def cut(request: Request, table: Table, rows: Array) -> tuple[Request, Table]:
     """Some calls of a request, in the same memory."""
-    parts = (table.lower, table.upper, table.due, table.classes)
-    return _calls(request, rows), Table(table.pool, *(part[rows] for part in parts))
+    return _calls(request, rows), table.rows(rows)
 
 
 def same_calls(request: Request, row: int, times: int) -> Request:
@@ -279,8 +288,7 @@ def _calls(request: Request, rows: Array) -> Request:
     return replace(
         request,
         starts=request.starts[rows],
-        lower=request.lower[rows],
-        upper=request.upper[rows],
+        scalars=tuple(scalar[rows] for scalar in request.scalars),
         indices=None if request.indices is None else request.indices[rows],
         at_start=request.sides[rows],
     )
@@ -288,4 +296,4 @@ def _calls(request: Request, rows: Array) -> Request:
 
 def sample(request: Request, table: Table, count: int) -> tuple[Request, Table]:
     """So many of the calls of a request, spread over it."""
-    return cut(request, table, np.unique(np.linspace(0, len(request.lower) - 1, count).astype(int)))
+    return cut(request, table, np.unique(np.linspace(0, request.count - 1, count).astype(int)))

@@ -9,12 +9,11 @@ import numpy as np
 
 from sonnx_clip.conform.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.conform.check_report import ClassReport, Deviation, TypeReport, Verdict
-from sonnx_clip.conform.chosen_triples import class_ids
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.matching import Observed
 from sonnx_clip.conform.verdicts import Count, verdict_of, worst
-from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,16 +69,25 @@ class Tally:
         etype: the element type.
         policy: which latitudes count.
         describe: writes the first deviation of each kind in each class.
+        of: the operator; Clip by default.
     """
 
-    def __init__(self, etype: ElementType, policy: Policy, describe: Callable[[Spot], Deviation]) -> None:
+    def __init__(
+        self,
+        etype: ElementType,
+        policy: Policy,
+        describe: Callable[[Spot], Deviation],
+        of: CheckedOperator | None = None,
+    ) -> None:
         self.etype = etype
+        self._of = of or clip_operator()
+        self._ids = self._of.class_ids(etype.family)
         self.policy = policy
         self.describe = describe
-        self._classes = [Count() for _ in class_ids(etype.family)]
+        self._classes = [Count() for _ in self._ids]
         self._forms = {tag: Count() for tag in _FORMS}
         self._raised: dict[str, _Raised] = {}
-        self._observed = Observed(etype)
+        self._observed = Observed(etype, self._of)
         self._seen: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
 
     def refuses(self, request: Request) -> bool:
@@ -93,9 +101,10 @@ class Tally:
     def add(self, request: Request, table: Table, answer: Answer) -> None:
         """Count the answer to a request."""
         indices = entry_indices(request)
-        rows = np.arange(len(request.lower))[:, None]
+        rows = np.arange(request.count)[:, None]
         due, classes = table.due[rows, indices], table.classes[rows, indices]
-        entries = request.pool[indices]
+        tensors = tuple(pool[indices] for pool in request.pools)
+        entries = tensors[0]
         failures = {
             row: failure
             for row, failure in answer.failures.items()
@@ -115,8 +124,8 @@ class Tally:
             self._classes[index].compared += int(compared)
         # A call without result has nothing to compare: let it agree.
         got = np.where(answered[:, None], answer.bits, due)
-        found = self._deviate(request, got, (entries, due, classes))
-        self._observed.add(request, answered, (entries, classes, got), found)
+        found = self._deviate(request, got, (entries, due, classes), tensors)
+        self._observed.add(request, indices, answered, (entries, classes, got), found)
 
     def _told(self, words: str, classes: Array) -> bool:
         """Whether it is known of each of some classes that memory is touched: results are compared again."""
@@ -168,13 +177,15 @@ class Tally:
         found: list[int] = np.flatnonzero(classes == key).tolist() if isinstance(key, int) else []
         return found[0] if found else 0
 
-    def _deviate(self, request: Request, got: Array, triples: Triples) -> Differences:
+    def _deviate(
+        self, request: Request, got: Array, triples: Triples, tensors: tuple[Array, ...]
+    ) -> Differences:
         """Count the entries whose bits are not those that are expected, and return them."""
         entries, due, classes = triples
-        found = compare(self.etype, got, due, (entries, request.lower, request.upper), self.policy)
+        found = compare(self.etype, got, due, (*tensors, *request.scalars), self.policy, self._of)
         if not len(found.rows):
             return found
-        names = (*latitude_ids(self.policy), None)
+        names = (*latitude_ids(self.policy, self._of), None)
         keys = classes[found.rows, found.columns].astype(int) * len(names) + found.latitude % len(names)
         for key, first, number in zip(*np.unique(keys, return_index=True, return_counts=True), strict=True):
             index, latitude = divmod(int(key), len(names))
@@ -208,8 +219,7 @@ class Tally:
         self._refuse(refused)
         counts = [*self._classes, *self._forms.values()]
         served = any(count.compared for count in counts)
-        ids = class_ids(self.etype.family)
-        case_of = load_oracle().CASE_OF_CLASS
+        ids, case_of = self._ids, self._of.oracle.CASE_OF_CLASS
         rows = [(id_, case_of[id_], count) for id_, count in zip(ids, self._classes, strict=True)]
         rows += [(tag, None, count) for tag, count in self._forms.items()]
         why = stopped[0] if stopped else None

@@ -18,6 +18,7 @@ from sonnx_clip.conform.foreign.shipped import shipped
 from sonnx_clip.conform.guardian import guard
 from sonnx_clip.conform.habits import Habits
 from sonnx_clip.conform.model_forms.form_caller import FormCaller
+from sonnx_clip.conform.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.conform.runtimes import EXTRAS, KNOWN
 from sonnx_clip.conform.words import printable, words_of
 from sonnx_clip.root.errors import UserError
@@ -48,7 +49,7 @@ class UnsupportedError(Exception):
 
 
 def open_runtime(
-    board: Board, runtime_name: str, etype: str, *, models_only: bool = False
+    board: Board, runtime_name: str, etype: str, *, models_only: bool = False, node: OperatorNode = CLIP_NODE
 ) -> tuple[dict[str, Any], Handle | None]:
     """What the process of a runtime does first: import it and open it. Its greeting, and what makes calls.
 
@@ -57,10 +58,11 @@ def open_runtime(
         runtime_name: a name of a runtime.
         etype: the id of an element type.
         models_only: whether to make calls of forms of a model alone.
+        node: the operator that is asked for.
     """
     board.call = IMPORTS
     try:
-        runtime = find_runtime(runtime_name, board)
+        runtime = find_runtime(runtime_name, board, node)
     except BaseException as error:  # noqa: BLE001 - the code of a runtime
         return missing(error), None
     board.call = OPENS
@@ -73,7 +75,7 @@ def open_runtime(
             if runtime.caller is not None:
                 caller = runtime.caller(etype, board)
             else:
-                caller = Caller(runtime.open(etype), etype, habits)
+                caller = Caller(runtime.open(etype), etype, habits, node)
         except BaseException as error:  # noqa: BLE001 - likewise
             failure = failure_of(error)
             if failure.environment:
@@ -83,7 +85,7 @@ def open_runtime(
     greeting = {
         "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
-        "few": runtime.few,
+        "few": runtime.few, "before": tuple(runtime.before(etype)),
     }  # fmt: skip
     return greeting, FormCaller(runtime, etype, caller, habits)
 
@@ -212,6 +214,7 @@ class Worker(Child):
         etype: the id of an element type.
         limits: how long it may take.
         models_only: whether it is asked for forms of a model alone, so that it is not opened otherwise.
+        node: the operator that is asked for; Clip by default.
 
     Raises:
         UserError: the runtime, or a package that it needs, is missing, or it cannot be imported.
@@ -219,10 +222,18 @@ class Worker(Child):
         RuntimeDiedError: the runtime died or hung while it was opened.
     """
 
-    def __init__(self, runtime_name: str, etype: str, limits: Limits, *, models_only: bool = False) -> None:
+    def __init__(
+        self,
+        runtime_name: str,
+        etype: str,
+        limits: Limits,
+        *,
+        models_only: bool = False,
+        node: OperatorNode = CLIP_NODE,
+    ) -> None:
         self.etype = etype
         self.version = runtime_name
-        program = partial(open_runtime, models_only=models_only)
+        program = partial(open_runtime, models_only=models_only, node=node)
         super().__init__(runtime_name, program, (runtime_name, etype), limits)
         try:
             found, self.remarks = self.start()
@@ -234,6 +245,7 @@ class Worker(Child):
             self.close()
             raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
         self.imports, self.call = str(found["imports"]), str(found["call"])
+        self.before: tuple[str, ...] = tuple(found["before"])
         self.strides: bool = found["strides"]
         self.entries: int | None = found["entries"]
         self.few: bool = found["few"]

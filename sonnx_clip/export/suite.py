@@ -13,7 +13,7 @@ Where an answer other than the due one is acceptable, `also` has a flag for it, 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +71,7 @@ class Granted:
 class GrantedTable(Table):
     """A table, and the flags of what else is acceptable, shape (p, k)."""
 
-    also: Array
+    also: Array = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,9 @@ def vectors_text(name: str) -> str:
 
 
 def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:
-    found = tabulate(etype, pool, lower, upper)
+    found = tabulate(etype, [pool], (lower, upper))
     also = flags(etype, pool[None, :], lower[:, None], upper[:, None], found.due)
-    return GrantedTable(found.pool, found.lower, found.upper, found.due, found.classes, also)
+    return GrantedTable(found.pool, found.scalars, found.due, found.classes, also=also)
 
 
 def _wide_pool(etype: ElementType) -> Array:
@@ -214,7 +214,7 @@ def granted() -> tuple[Granted, ...]:
     """
     etype = load_spec().element_type("float16")
     pool = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, pool, *bounds_of(etype))
+    table = tabulate(etype, [pool], bounds_of(etype))
     found = []
     for index, entry in enumerate(load_spec().latitude):
         zero, nan = _accepted(

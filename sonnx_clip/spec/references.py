@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec
 
 
+IN_LINES = frozenset({"b", "c", "d", "o", "p", "s", "v", "z", "np"})
+"""What the lines of Python that repeat a deviation call their own."""
 RESULT = "Y"
 """What the result is called in every specification."""
 
@@ -52,6 +54,11 @@ def _operands(spec: Spec) -> Iterator[Finding]:
             yield Finding(way, f"`{operand.id}` is a variable of the language", "choose another name")
         if operand.id.lower() in THEORY_NAMES or operand.id == spec.head.second:
             yield Finding(way, f"`{operand.id}` is a name of the rendered theories", "choose another name")
+        if operand.id.lower() in IN_LINES:
+            yield Finding(way, f"`{operand.id}` is a name of reproducing lines", "choose another name")
+    roles = [operand.role for operand in spec.operands]
+    if roles != sorted(roles, reverse=True) and roles[0] == "tensor":
+        yield Finding(("operands",), "a tensor stands behind a scalar", "name the tensors first")
     if spec.operands[0].role == "scalar":
         yield Finding(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
 

@@ -225,12 +225,12 @@ def test_unreached_is_printed(monkeypatch):
 
     monkeypatch.setattr(chosen_triples, "special_patterns", lambda _: (1, 2))
     for part in ("_random", "_long"):
-        monkeypatch.setattr(chosen_triples, part, lambda _: iter(()))
-    chosen_triples.covering_bounds.cache_clear()
+        monkeypatch.setattr(chosen_triples, part, lambda *_: iter(()))
+    chosen_triples.covering_scalars.cache_clear()
     try:
         done = run("--runtime", "numpy", "--dtype", "uint16")
     finally:  # other tests have the bounds of all special values
-        chosen_triples.covering_bounds.cache_clear()
+        chosen_triples.covering_scalars.cache_clear()
     assert done.exit_code == 1
     assert "unreached uint16: no vector reached" in done.output
 

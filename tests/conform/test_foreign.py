@@ -33,7 +33,7 @@ def request(calls=3, length=4, layout="contiguous"):
     pool = np.array([-3, 1, 9, 30], np.int16).view(np.uint16)
     lower, upper = np.zeros(calls, np.uint16), np.full(calls, 5, np.uint16)
     return Request(
-        layout=layout, length=length, pool=pool, starts=np.zeros(calls, int), lower=lower, upper=upper
+        layout=layout, length=length, pool=pool, starts=np.zeros(calls, int), scalars=(lower, upper)
     )
 
 

@@ -15,7 +15,7 @@ def request_of(layout, guards=ALL, pool=100):
     length = 65 if layout.length is None else layout.length
     bits = np.arange(1, pool + 1, dtype=np.uint16)
     return Request(
-        layout.id, length, bits, np.array([0, 0, 7, 99]), bits[:4], bits[4:8],
+        layout.id, length, bits, np.array([0, 0, 7, 99]), (bits[:4], bits[4:8]),
         at_start=np.array([True, False, False, True]), guards=guards,
     )  # fmt: skip
 

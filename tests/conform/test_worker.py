@@ -21,8 +21,7 @@ def request(**changes):
         "length": 4,
         "pool": np.array([1, 2, 3], np.uint16),
         "starts": np.array([0, 2]),
-        "lower": np.array([2, 0], np.uint16),
-        "upper": np.array([3, 1], np.uint16),
+        "scalars": (np.array([2, 0], np.uint16), np.array([3, 1], np.uint16)),
     }
     return Request(**(standard | changes))
 
@@ -77,7 +76,7 @@ def test_every_runtime_greets_and_answers(name):
     exec(greeting["imports"], scope)
     assert eval(greeting["call"], scope).tolist() == [5, 6]
     pool, bounds = np.array([5, 7], np.uint32), np.array([6, 0], np.uint32)
-    asked = request(length=2, pool=pool, starts=np.zeros(1, int), lower=bounds[1:], upper=bounds[:1])
+    asked = request(length=2, pool=pool, starts=np.zeros(1, int), scalars=(bounds[1:], bounds[:1]))
     handle(asked, board)
     assert read_answer(board, asked).bits.tolist() == [[5, 6]]
 

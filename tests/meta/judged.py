@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.calls import Request
     from sonnx_clip.conform.check_report import ClassReport, Report
+    from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.language.types import ElementType
 
@@ -23,23 +24,23 @@ if TYPE_CHECKING:
 _WHOLE = chosen_triples.plan
 
 
-def few_calls(etype: ElementType) -> Calls:
+def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
     """Every request of the plan with an eighth of its calls: for mistakes that many calls show."""
-    for request, table in _WHOLE(etype):
+    for request, table in _WHOLE(etype, *of):
         yield sample(request, table, max(16, len(request.lower) // 8))
 
 
-def three_layouts(etype: ElementType) -> Calls:
+def three_layouts(etype: ElementType, *of: CheckedOperator) -> Calls:
     """One request in each of three layouts: for what is slow, hangs, or is the same in every layout."""
     wanted = {"contiguous", "length-7", "rank-2"}
-    for request, table in _WHOLE(etype):
+    for request, table in _WHOLE(etype, *of):
         if request.layout in wanted:
             wanted -= {request.layout}
             yield request, table
 
 
 def judged(
-    runtime: str, dtype: str, plan: Callable[[ElementType], Calls] | None = None, **options: Any
+    runtime: str, dtype: str, plan: Callable[..., Calls] | None = None, **options: Any
 ) -> tuple[Report, dict[str, ClassReport]]:
     """The report on a runtime in one element type, and what it says of each class.
 

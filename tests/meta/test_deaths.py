@@ -142,7 +142,7 @@ def test_nothing_outlives_a_check(name):
 
 def a_request(calls, length=2):
     bounds = np.zeros(calls, np.uint16), np.full(calls, 9, np.uint16)
-    return Request("contiguous", length, np.array([1, 2], np.uint16), np.zeros(calls, int), *bounds)
+    return Request("contiguous", length, np.array([1, 2], np.uint16), np.zeros(calls, int), bounds)
 
 
 def test_slow_calls_do_not_hang_however_many_they_are():

@@ -115,7 +115,7 @@ def test_without_guards_it_is_seen_after_the_call(name, words):
     calls = 3
     bounds = np.zeros(calls, np.uint16), np.full(calls, 9, np.uint16)
     request = Request(
-        "rank-3", 63, np.arange(20, dtype=np.uint16), np.arange(calls), *bounds, guards=frozenset()
+        "rank-3", 63, np.arange(20, dtype=np.uint16), np.arange(calls), bounds, guards=frozenset()
     )
     board = Board()
     Caller(getattr(planted_memory, name), "int16")(request, board)

@@ -310,19 +310,19 @@ def test_what_is_always_refused_is_given_up(monkeypatch):
 def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
     monkeypatch.setattr(chosen_triples, "special_patterns", lambda _: (0x3F800000, 0x40000000, 0x40400000))
     for part in ("_random", "_long"):
-        monkeypatch.setattr(chosen_triples, part, lambda _: iter(()))
-    chosen_triples.covering_bounds.cache_clear()
+        monkeypatch.setattr(chosen_triples, part, lambda *_: iter(()))
+    chosen_triples.covering_scalars.cache_clear()
     try:
         report, classes = judged_anew("right")
     finally:  # other tests have the bounds of all special values
-        chosen_triples.covering_bounds.cache_clear()
+        chosen_triples.covering_scalars.cache_clear()
     assert report.failed
     assert classes["inside_nan"].verdict == "unreached"
     assert classes["low_ordinary"].verdict == "conforms"
 
 
 def test_a_run_that_compares_nothing_is_a_failure(monkeypatch):
-    monkeypatch.setattr(campaign, "plan", lambda _: iter(()))
+    monkeypatch.setattr(campaign, "plan", lambda *_: iter(()))
     report, classes = judged_anew("right")
     assert report.failed
     assert report.compared == 0
@@ -343,7 +343,7 @@ def test_classes_that_overlap_or_leave_a_gap_stop_the_run(monkeypatch):
     left = {id_: holds for id_, holds in every["int"].items() if id_ != "low_tie"}
     monkeypatch.setitem(every, "int", left)
     with pytest.raises(AssertionError, match="do not part"):
-        chosen_triples.tabulate(etype, values, values, values)
+        chosen_triples.tabulate(etype, [values], [values, values])
 
 
 def test_an_oracle_of_another_specification_is_refused(monkeypatch):

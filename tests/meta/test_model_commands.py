@@ -207,7 +207,7 @@ def test_calls_of_a_request_leave_no_folder():
     runtime = find_runtime(named("none"), board)
     assert (runtime.few, runtime.strides) == (True, False)
     bounds = np.zeros(2, np.uint16), np.full(2, 5, np.uint16)
-    request = Request("rank-2", 63, X.view(np.uint16), np.zeros(2, int), *bounds)
+    request = Request("rank-2", 63, X.view(np.uint16), np.zeros(2, int), bounds)
     Caller(runtime.open("int16"), "int16")(request, board)
     bits = board.bits(request.answer_shape, np.dtype(np.uint16))
     assert bits.view(np.int16).tolist() == [[0, 1, 5] * 21] * 2

@@ -77,7 +77,7 @@ def test_slow_calls_do_not_hang_however_many_a_frame_could_hold(mark):
     worker = Worker(named("slow", mark), "int16", SHORT)
     began = time.monotonic()
     bounds = np.zeros(30, np.uint16), np.full(30, 9, np.uint16)
-    answer = worker.ask(Request("contiguous", 2, np.array([1, 20], np.uint16), np.zeros(30, int), *bounds))
+    answer = worker.ask(Request("contiguous", 2, np.array([1, 20], np.uint16), np.zeros(30, int), bounds))
     worker.close()
     assert time.monotonic() - began > 2 * SHORT.call
     assert answer.died is None
@@ -154,7 +154,7 @@ def test_a_bad_frame_is_a_death_with_its_reason(fault, words, mark, monkeypatch)
 def test_an_empty_result_of_an_impossible_shape_is_no_refusal(mark):
     worker = Worker(named("impossible_shape", mark), "int16", SHORT)
     bounds = np.zeros(1, np.uint16), np.full(1, 9, np.uint16)
-    answer = worker.ask(Request("length-0", 0, np.array([1], np.uint16), np.zeros(1, int), *bounds))
+    answer = worker.ask(Request("length-0", 0, np.array([1], np.uint16), np.zeros(1, int), bounds))
     worker.close()
     assert answer.died is not None
     assert answer.died.words.startswith("bad frame: its reply has shape (0, 4294967295, 4294967295, ")

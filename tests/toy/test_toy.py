@@ -101,11 +101,11 @@ def _elsewhere(o: Obligation, file: Path) -> Obligation:
         ("relu", "{X: -1},\n     source", "{Q: -1},\n     source", "the key `Q` is not known here"),
         ("relu", "claim: 0 <= Y", "claim: not (Y < 0)", "does not refute the claim"),
         ("relu", "result: {id: Y", "result: {id: R", "the result is called `R`"),
-        ("max", 'V <= U", result: U', 'V < U", result: U', "no case holds"),
-        ("max", "{U: -0, V: 0}", "{U: -0}", "the key `V` is missing"),
-        ("max", "identical(Y, max(V, U))", "identical(Y, clip(V, U))", "`clip` cannot be used"),
-        ("max", "identical(Y, max(V, U))", "identical(Y, max(V))", "`max` takes 2 arguments, 1 are given"),
-        ("max", "id: first, title", "id: max, title", "`max` is built in of the language"),
+        ("max", 'W <= U", result: U', 'W < U", result: U', "no case holds"),
+        ("max", "{U: -0, W: 0}", "{U: -0}", "the key `W` is missing"),
+        ("max", "identical(Y, max(W, U))", "identical(Y, clip(W, U))", "`clip` cannot be used"),
+        ("max", "identical(Y, max(W, U))", "identical(Y, max(W))", "`max` takes 2 arguments, 1 are given"),
+        ("max", "id: first_nan", "id: max", "`max` is built in of the language"),
         ("max", "false_for: the_least", "false_for: always_first", "nothing is false of `the_least`"),
     ],
 )  # fmt: skip
@@ -132,7 +132,7 @@ def test_what_is_false_is_found_before_a_prover_is_asked(tmp_path: Path) -> None
     text = (FOLDER / "max.yaml").read_text(encoding="utf-8")
     path = tmp_path / "max.yaml"
     path.write_text(
-        text.replace("float: not is_nan(V)", "float: not is_nan(V) or U < 0", 1), encoding="utf-8"
+        text.replace("float: not is_nan(W)", "float: not is_nan(W) or U < 0", 1), encoding="utf-8"
     )
     with pytest.raises(UserError, match=r"`float32\.monotone_repaired` is false"):
         check_claims(load_spec(path))

@@ -35,7 +35,7 @@ def few_calls(etype: ElementType) -> Iterator[tuple[Request, Table]]:
     """The requests for an element type, each with what is expected for its calls."""
     yield from _long(etype)
     special = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, special, *covering_bounds(etype, FEW_OF_A_SHAPE))
+    table = tabulate(etype, [special], covering_bounds(etype, FEW_OF_A_SHAPE))
     turn = 0
     for layout in LAYOUTS:
         if layout.id != PLAIN.id and layout.length is not None:
@@ -59,18 +59,16 @@ def _long(etype: ElementType) -> Iterator[tuple[Request, Table]]:
     lower, upper = bounds_of(etype)
     for start in range(0, len(lower), _PAIRS):
         part = slice(start, start + _PAIRS)
-        table = tabulate(etype, pool, lower[part], upper[part])
-        yield _calls(table, PLAIN.id, LONG, np.zeros(len(table.lower), int)), table
+        table = tabulate(etype, [pool], (lower[part], upper[part]))
+        yield _calls(table, PLAIN.id, LONG, np.zeros(table.count, int)), table
 
 
 def _request(table: Table, layout: str, length: int, turn: int, count: int) -> tuple[Request, Table]:
     """So many calls, with the bounds whose turn it is, each with other entries of the pool."""
     turns = turn + np.arange(count)
-    rows = turns % len(table.lower)
-    parts = (table.lower, table.upper, table.due, table.classes)
-    chosen = Table(table.pool, *(part[rows] for part in parts))
+    chosen = table.rows(turns % table.count)
     return _calls(chosen, layout, length, turns * 7 % len(table.pool)), chosen
 
 
 def _calls(table: Table, layout: str, length: int, starts: Array) -> Request:
-    return Request(layout, length, table.pool, starts, table.lower, table.upper)
+    return Request(layout, length, table.pool, starts, table.scalars)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import Table
 from sonnx_clip.conform.layouts import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sonnx_clip.conform.calls import Request
+    from sonnx_clip.conform.chosen_triples import Table
 
 STRIDED = "how X lies in memory: its entries were given one behind the other"
 """What is not seen of a runtime to which strides do not matter."""
@@ -53,10 +53,7 @@ def reaching(
 
 def _in_pieces(request: Request, table: Table, entries: int) -> tuple[Request, Table]:
     firsts = np.arange(0, request.length, entries)
-    rows = np.repeat(np.arange(len(request.lower)), len(firsts))
+    rows = np.repeat(np.arange(request.count), len(firsts))
     starts = (request.starts[:, None] + firsts).reshape(-1) % len(request.pool)
-    parts = (table.lower, table.upper, table.due, table.classes)
-    cut = replace(
-        request, length=entries, starts=starts, lower=request.lower[rows], upper=request.upper[rows]
-    )
-    return cut, Table(table.pool, *(part[rows] for part in parts))
+    scalars = tuple(scalar[rows] for scalar in request.scalars)
+    return replace(request, length=entries, starts=starts, scalars=scalars), table.rows(rows)

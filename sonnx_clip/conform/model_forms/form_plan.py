@@ -46,13 +46,12 @@ def form_plan(
     size, layout = len(table.pool), _LAYOUTS[form.rank]
     length = _LENGTHS[layout] or size
     times = -(-size // length)  # of calls for a pair of bounds, until each X was in one
-    rows = np.repeat(np.arange(len(table.lower)), times)
-    starts = np.tile(np.arange(times) * length % size, len(table.lower))
+    rows = np.repeat(np.arange(table.count), times)
+    starts = np.tile(np.arange(times) * length % size, table.count)
     if few and form.rank == 0:
         rows, starts = np.unravel_index(np.unique(table.classes, return_index=True)[1], table.classes.shape)
-    parts = (table.lower, table.upper, table.due, table.classes)
-    every = Table(table.pool, *(part[rows] for part in parts))
-    request = FormRequest(layout, length, table.pool, starts, every.lower, every.upper, form=form)
+    every = table.rows(rows)
+    request = FormRequest(layout, length, table.pool, starts, every.scalars, form=form)
     calls = np.arange(len(rows))
     first = np.unique(np.linspace(0, len(calls) - 1, _FIRST).astype(int))
     rest = np.setdiff1d(calls, first)
@@ -66,7 +65,7 @@ def _table(etype: ElementType, *, few: bool) -> Table:
     """What is expected for every special value, and what `_THROUGH_FLOAT` adds, under the chosen bounds."""
     lower, upper = few_bounds(etype) if few else bounds_of(etype)
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *_around(etype)])), bits_type(etype.id))
-    return tabulate(etype, pool, lower, upper)
+    return tabulate(etype, [pool], (lower, upper))
 
 
 @cache

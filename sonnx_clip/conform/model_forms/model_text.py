@@ -8,13 +8,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.operator_node import CLIP_NODE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.conform.model_forms.axes import ModelForm
+    from sonnx_clip.conform.operator_node import OperatorNode
 
 # Opset 13 is the version on which the SONNX page is based. X has any rank, the bounds rank 0.
 _OPSET = 13
+_NODE_OPSET = 14  # of other operators: the first in which Relu takes integers
 _ONNX_NAMES = {"float32": "float", "float64": "double"}
 _DIMENSIONS = "ABCD"
 
@@ -39,8 +43,21 @@ def model_text(etype: str, opset: int = _OPSET, shape: str = "[]", *, bounds_are
     """
     t = _ONNX_NAMES.get(etype, etype)
     bounds = f", {t} l, {t} m" if bounds_are_inputs else ""
+    return _text(
+        opset, f"{t}{shape} x{bounds}", f"{t}{shape} y", f"y = {CLIP_NODE.op_type}({CLIP_NODE.call})"
+    )
+
+
+def node_text(etype: str, node: OperatorNode) -> str:
+    """The model of a node whose operands have any shape."""
+    t = _ONNX_NAMES.get(etype, etype)
+    inputs = ", ".join(f"{t}[] {name}" for name in node.operands)
+    return _text(_NODE_OPSET, inputs, f"{t}[] y", f"y = {node.op_type}({node.call})")
+
+
+def _text(opset: int, inputs: str, output: str, node: str) -> str:
     head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-    return f"{head} g ({t}{shape} x{bounds}) => ({t}{shape} y) {{ y = Clip(x, l, m) }}"
+    return f"{head} g ({inputs}) => ({output}) {{ {node} }}"
 
 
 def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).resolve().parents[3]  # where the folder sonnx_clip is
 
-ClipFunction: TypeAlias = Callable[[Any, Any, Any], Any]
+ClipFunction: TypeAlias = Callable[..., Any]
+"""A function of the operands."""
 ModelFunction: TypeAlias = Callable[[Mapping[str, Any]], Any]
 """The one output of a model, from its inputs by name."""
 OpenModel: TypeAlias = Callable[[bytes], ModelFunction]
@@ -84,6 +85,7 @@ class Runtime:
             their shape alone.
         few: whether few calls are to be made, since each starts a program.
         entries: the most entries that X can have; None for no limit. Longer calls are made in pieces.
+        before: element type id -> statements that `call` needs, behind those that make the operands.
     """
 
     version: str
@@ -97,6 +99,7 @@ class Runtime:
     strides: bool = True
     entries: int | None = None
     few: bool = False
+    before: Callable[[str], Sequence[str]] = lambda _: ()
 
     @property
     def run_texts(self) -> dict[bool, RunText]:

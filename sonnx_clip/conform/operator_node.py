@@ -1,0 +1,34 @@
+"""An operator as the process of a runtime knows it, which reads no specification: a node and its operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OperatorNode:
+    """A node that runtimes are asked for.
+
+    Args:
+        op_type: as in ONNX.
+        operands: what its inputs are called in a model, and in a line of Python.
+        called: what words call them: a tensor by its variable, a scalar as in ONNX.
+    """
+
+    op_type: str
+    operands: tuple[str, ...]
+    called: tuple[str, ...]
+
+    @property
+    def call(self) -> str:
+        """The operands as the arguments of a call."""
+        return ", ".join(self.operands)
+
+    @property
+    def signature(self) -> str:
+        """What a function is called with, in words."""
+        return f"({', '.join((self.called[0].lower(), *self.called[1:]))})"
+
+
+CLIP_NODE = OperatorNode("Clip", ("x", "l", "m"), ("X", "min", "max"))
+"""Where no other operator is asked for."""

@@ -1,0 +1,47 @@
+"""A runtime of models, asked for a node of another operator than Clip: its inputs are the operands."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.conform.model_forms.model_text import node_text
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.operator_node import OperatorNode
+    from sonnx_clip.conform.runtimes import ClipFunction, Runtime
+
+
+def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
+    """A runtime that serves models, as one of another operator.
+
+    Raises:
+        UserError: it serves no models.
+    """
+    open_model, texts = runtime.open_model, runtime.run_texts
+    if open_model is None or not texts:
+        what = f"the runtime {name} knows no operator but Clip"
+        raise UserError(what, todo="choose onnxruntime or onnx-reference, or name a function")
+    set_up, call = texts[True]
+
+    def opened(etype: str) -> ClipFunction:
+        import onnx.parser  # as the runtime does
+
+        run = open_model(onnx.parser.parse_model(node_text(etype, node)).SerializeToString())
+
+        def function(*operands: Any) -> Any:
+            return run(dict(zip(node.operands, operands, strict=True)))
+
+        return function
+
+    def before(etype: str) -> list[str]:
+        made = f"p = onnx.parser.parse_model({json.dumps(node_text(etype, node))})"
+        given = ", ".join(f"{name}={name}" for name in node.operands)
+        return [made, *([set_up] if set_up else []), f"d = dict({given})"]
+
+    return replace(
+        runtime, open=opened, call=lambda _: call, before=before, open_model=None, open_unoptimised=None,
+        run_model=None, caller=None,
+    )  # fmt: skip
