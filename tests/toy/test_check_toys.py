@@ -1,0 +1,104 @@
+"""`check` holds runtimes against the toys as against Clip: real ones, and planted ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.checked_operator import CheckedOperator
+from sonnx_clip.conform.report_text import summary
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from tests.toy.toys import Toy
+
+RIGHT = {"relu": "relu", "max": "first_max"}
+# What the runtimes do: max(0, x) may return either zero, and of two equal zeros a maximum may take any.
+FOUND = {
+    ("relu", "onnxruntime"): {},
+    ("relu", "onnx-reference"): {"kept_zero": "X=-0: got 0, expected -0"},
+    ("max", "onnxruntime"): {"first_tie": "U=0 W=-0: got -0, expected 0"},
+    ("max", "onnx-reference"): {"first_tie": "U=0 W=-0: got -0, expected 0"},
+}
+WRONG = [
+    ("relu", "relu_drops_nan", "float32", {"kept_nan"}, "X=nan: got 0, expected nan"),
+    ("relu", "relu_is_absolute", "int8", {"below_zero"}, "X=-128: got -128, expected 0"),
+    ("max", "max_drops_nan", "float32", {"first_nan", "first_tie"}, "U=nan W=0"),
+    ("max", "max_without_the_last", "int32", {"second_number"}, "got"),
+]  # fmt: skip
+
+
+def checked(toy: Toy, runtime: str, *types: str) -> Report:
+    return run_campaign(runtime, types, of=CheckedOperator(toy.spec, toy.oracle()))
+
+
+def named(function: str) -> str:
+    return f"tests.toy.wrong_toys:{function}"
+
+
+def violated(report: Report) -> dict[str, str]:
+    found = {c.id: c for one in report.types for c in one.classes if c.verdict == "violates"}
+    return {id_: c.deviations[0].shown for id_, c in found.items()}
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime", "onnx-reference"])
+def test_what_runtimes_do(toy: Toy, runtime: str) -> None:
+    pytest.importorskip("onnxruntime" if runtime == "onnxruntime" else "onnx")
+    report = checked(toy, runtime)
+    assert violated(report) == FOUND[toy.spec.head.function, runtime]
+    assert {one.type for one in report.types} == {etype.id for etype in toy.spec.element_types}
+    assert {one.verdict for one in report.types} <= {"conforms", "violates"}
+    assert report.spec_sha256 == toy.spec.digest
+    assert all(one.readings is None and one.forms is None for one in report.types)
+    assert "special values of" in report.scope[0]
+    assert Report.model_validate_json(report.model_dump_json()) == report
+    assert toy.spec.cases[0].id in " ".join(c.case or "" for one in report.types for c in one.classes)
+    assert report.runtime_version in summary(report)
+
+
+def test_what_is_right_conforms_in_every_class(toy: Toy) -> None:
+    report = checked(toy, named(RIGHT[toy.spec.head.function]))
+    assert not report.failed
+    assert all(c.verdict == "conforms" for one in report.types for c in one.classes)
+    assert report.compared > 100_000
+
+
+@pytest.mark.parametrize(("name", "function", "dtype", "classes", "shown"), WRONG, ids=[w[1] for w in WRONG])
+def test_what_is_wrong_is_found_and_the_line_repeats_it(
+    toy: Toy, name: str, function: str, dtype: str, classes: set[str], shown: str
+) -> None:
+    if toy.spec.head.function != name:
+        pytest.skip("of the other toy")
+    report = checked(toy, named(function), dtype)
+    assert report.failed
+    found = {c.id: c for c in report.types[0].classes if c.verdict == "violates"}
+    assert classes <= found.keys()
+    (first, *_) = found[min(classes)].deviations
+    assert shown in first.shown
+    done = subprocess.run([sys.executable, "-c", first.reproduce], capture_output=True, text=True, check=True)
+    assert first.expected in done.stdout
+    assert first.got is not None
+    assert hex(int(first.got, 16)) in done.stdout
+
+
+def test_a_runtime_that_serves_clip_alone_is_refused(toy: Toy) -> None:
+    with pytest.raises(UserError, match="knows no operator but Clip"):
+        checked(toy, "numpy", "int8")
+
+
+def test_a_function_of_other_operands_is_refused(toy: Toy) -> None:
+    other = "first_max" if toy.spec.head.function == "relu" else "relu"
+    with pytest.raises(UserError, match=r"cannot be called with \([xu]"):
+        checked(toy, named(other), "int8")
+
+
+def test_generated_files_of_another_specification_are_refused(toy: Toy) -> None:
+    oracle = toy.oracle()
+    oracle.SPEC_DIGEST = "0" * 64
+    with pytest.raises(UserError, match=r"generated/ is not that of (relu|max)\.yaml"):
+        run_campaign("numpy", of=CheckedOperator(toy.spec, oracle))
