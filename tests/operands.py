@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 PACKAGES = ("language", "spec", "claims", "whyml", "backends", "prove", "conform", "graph")
 """The packages whose modules are asked; oracle, trace and sweep are Clip's own kernels."""
 
-_TEXT = re.compile(r"^[LM]$|XLM|\b[xX],? [lL],? [mM]\b|\bL, M\b|\bl, m\b")
-_NAMES = frozenset({"l", "m", "lower", "upper"})
+_TEXT = re.compile(r"^[LM]$|^XLM|\b[xX],? [lL],? [mM]\b|\bL, M\b|\bl, m\b")
+_PAIRS = ({"l", "m"}, {"lower", "upper"}, {"L", "M"})
+_ALONE = frozenset({"clip_operands"})
 
 
 def knowing(folder: Path) -> Iterator[str]:
@@ -36,19 +37,17 @@ def knows(source: str) -> bool:
         and isinstance(node.body[0], ast.Expr)
     }
     called = {id(node.func) for node in ast.walk(parsed) if isinstance(node, ast.Call)}
-    return any(_names(node, called) for node in ast.walk(parsed) if id(node) not in docstrings)
-
-
-def _names(node: ast.AST, called: set[int]) -> bool:
-    match node:
-        case ast.Constant(value=str(text)):
-            return _TEXT.search(text) is not None
-        case ast.Name(id=name) | ast.arg(arg=name) | ast.keyword(arg=name):
-            return name in _NAMES
-        case ast.Attribute(attr=name):
-            return name in ("lower", "upper", "L", "M") and id(node) not in called
-        case ast.alias(name=name):
-            return name in ("L", "M")
-        case ast.ImportFrom(module=name):
-            return name is not None and name.endswith(".clip_operands")
-    return False
+    texts, names = [], set()
+    for node in ast.walk(parsed):
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in docstrings:
+                texts.append(text)
+            case ast.Attribute(attr=name) if id(node) not in called:
+                names.add(name)
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.keyword(arg=name) | ast.alias(name=name):
+                names.add(name)
+            case ast.FunctionDef(name=name):
+                names.add(name)
+            case ast.ImportFrom(module=str(name)):
+                names.add(name.rpartition(".")[2])
+    return bool(names & _ALONE) or any(pair <= names for pair in _PAIRS) or any(map(_TEXT.search, texts))

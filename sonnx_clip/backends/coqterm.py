@@ -101,7 +101,11 @@ class _Computed(Printing):
             case tree.Use(id=name):
                 pass
             case tree.Call(function=function):
-                name = "cases" if isinstance(expr, tree.Result) else {"is_nan": "nan"}.get(function, function)
+                name = (
+                    "cases"
+                    if isinstance(expr, tree.CasesResult)
+                    else {"is_nan": "nan"}.get(function, function)
+                )
         return _APPLY, f"{name} {' '.join(self.operand(a, _ATOM) for a in expr.arguments)}"
 
     def leaf(self, expr: tree.Leaf) -> Piece:

@@ -14,7 +14,7 @@ from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import Printer, element_printer, tensor_printer
 from sonnx_clip.claims.finding_claims import finding_claims
 from sonnx_clip.claims.nodes import free_names
-from sonnx_clip.language.tree import Call, Result, Use
+from sonnx_clip.language.tree import Call, CasesResult, Use
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.dialect_defaults import defaults
@@ -158,7 +158,7 @@ def _speak_of_cases(spec: Spec, trees: Sequence[Expr]) -> bool:
     cases = {case.id for case in spec.cases}
     properties = {p.id for p in spec.properties}  # each is printed with the result of the cases
     return any(
-        isinstance(node, Result) or (isinstance(node, Use) and node.id in cases | properties)
+        isinstance(node, CasesResult) or (isinstance(node, Use) and node.id in cases | properties)
         for tree in trees
         for node in subtrees(tree)
     )

@@ -210,7 +210,7 @@ class _NumPy(Printing):
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         if isinstance(expr, tree.Use):
             return self._called(f"{self.family}_{expr.id}", *expr.arguments, of=expr.of)
-        if isinstance(expr, tree.Result):
+        if isinstance(expr, tree.CasesResult):
             return self._called(f"{self.family}_{expr.function}", *expr.arguments)
         if expr.function not in _BUILT_IN:
             return self._refused(expr)

@@ -124,7 +124,7 @@ def _named(spec: Spec, etype: ElementType) -> Iterator[Values]:
             yield from ((int(encode(x, etype)), int(low), int(high)) for x, _ in of_dialect.pairs)
     for example in spec.examples:
         if example.family == etype.family and etype.id not in example.not_representable_in:
-            yield from (_encoded(etype, (x, example.L, example.M)) for x in example.X)
+            yield from (_encoded(etype, given) for given in example.given)
     for p in spec.properties:
         if (witness := p.refuted_for.get(etype.family)) is not None:
             yield _encoded(etype, map(witness.texts().__getitem__, spec.head.operands))

@@ -12,9 +12,9 @@ from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3_claim import goals
 from sonnx_clip.backends.whyml_printer import AND, Printer, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import meaning_claims
-from sonnx_clip.claims.case_claims import WRITTEN
 from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
+from sonnx_clip.claims.written_claims import WRITTEN
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Expr, Use
 from sonnx_clip.language.tree import Kind as Sort

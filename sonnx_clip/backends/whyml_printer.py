@@ -136,7 +136,7 @@ class Printer(Printing):
                 return APPLY, f"{self.prefix}{name} {self.implicit}"
             case tree.Use(id=name):
                 pass
-            case tree.Result():
+            case tree.CasesResult():
                 name = "cases"
             case tree.Call(function="identical"):
                 return self.filled(_SAME, *expr.arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.case_claims import WRITTEN, case_claims, class_claims
+from sonnx_clip.claims.case_claims import case_claims, class_claims
 from sonnx_clip.claims.dialect_claims import dialect_claims
 from sonnx_clip.claims.dialect_example_claims import dialect_example_claims
 from sonnx_clip.claims.encoding_claims import encoding_claims
@@ -16,6 +16,7 @@ from sonnx_clip.claims.reading_claims import reading_claims
 from sonnx_clip.claims.reading_class_claims import reading_class_claims
 from sonnx_clip.claims.restriction_claims import SUBJECT, restriction_claims
 from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
+from sonnx_clip.claims.written_claims import WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Claim
-from sonnx_clip.claims.clip_operands import written_clip
 from sonnx_clip.claims.nodes import (
     all_of,
     any_of,
@@ -19,6 +18,7 @@ from sonnx_clip.claims.nodes import (
     operator_of,
     same_bits,
 )
+from sonnx_clip.claims.written_claims import written_claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Case, ValueClass
 
 
-WRITTEN = frozenset({"Clip"})
-"""The operators of which a person wrote what they are: why3/clip.mlw."""
 CASES_COMPLETE, CASES_DISJOINT = "cases_complete", "cases_disjoint"
 
 
@@ -52,12 +50,7 @@ def case_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         etype.id, "cases_results", "results", "theorem", ids,
         "each case gives the result that it names", results, binders=(of.every(),),
     )  # fmt: skip
-    if spec.operator in WRITTEN:
-        yield Claim(
-            etype.id, "clip_is_cases", "written", "equivalence", ids,
-            "the cases of the YAML are the hand-written Clip", same_bits(of.result(), written_clip()),
-            binders=(of.every(),),
-        )  # fmt: skip
+    yield from written_claims(spec, etype)
     for case in spec.cases:
         yield _inhabited(of, etype, case)
 

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.case_claims import WRITTEN
 from sonnx_clip.claims.restriction_claims import speaking
+from sonnx_clip.claims.written_claims import WRITTEN
 from sonnx_clip.spec.answers import readings_of_latitude
 from sonnx_clip.spec.claim_names import types_of_claim
 from sonnx_clip.spec.evaluate import DECLARED_WORDS

@@ -56,9 +56,9 @@ class OperatorNodes:
         first, *others = self.head.operands
         return Binder((first, self.head.second, *others))
 
-    def result(self, *values: Expr) -> tree.Result:
+    def result(self, *values: Expr) -> tree.CasesResult:
         """The result of the cases: of the operands, or of other values in their places."""
-        return tree.Result(self.head.function, values or self.operands, Kind.ELEMENT, NOWHERE)
+        return tree.CasesResult(self.head.function, values or self.operands, Kind.ELEMENT, NOWHERE)
 
     def given(self, id_: str) -> tree.Use:
         """A case, class or condition on the operands, which it names by itself."""

@@ -60,16 +60,6 @@ class Request:
     beside: tuple[Array, ...] = ()
 
     @property
-    def lower(self) -> Array:
-        """Of Clip: bits of min."""
-        return self.scalars[0]
-
-    @property
-    def upper(self) -> Array:
-        """Of Clip: bits of max."""
-        return self.scalars[1]
-
-    @property
     def pools(self) -> tuple[Array, ...]:
         """The pool of each tensor."""
         return (self.pool, *self.beside)

@@ -71,16 +71,6 @@ class Table:
         """How many choices of the scalars there are: one where there are none."""
         return len(self.due)
 
-    @property
-    def lower(self) -> Array:
-        """Of Clip: bits of min."""
-        return self.scalars[0]
-
-    @property
-    def upper(self) -> Array:
-        """Of Clip: bits of max."""
-        return self.scalars[1]
-
     def rows(self, rows: Array | slice) -> Table:
         """Some choices of the scalars."""
         scalars = tuple(scalar[rows] for scalar in self.scalars)
@@ -167,15 +157,10 @@ def _long(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Ta
     yield _request(tabulate(etype, pools, scalars, of), PLAIN.id, LONG)
 
 
-def covering_bounds(etype: ElementType, count: int) -> tuple[Array, Array]:
-    """Pairs of special bounds of Clip, as `covering_scalars` chooses them."""
-    lower, upper = covering_scalars(etype, count, clip_operator())
-    return lower, upper
-
-
 @cache
-def covering_scalars(etype: ElementType, count: int, of: CheckedOperator) -> tuple[Array, ...]:
+def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None = None) -> tuple[Array, ...]:
     """Special values of the scalars, shapes (count,), that reach every class which special ones do."""
+    of = of or clip_operator()
     if not of.scalars:
         return ()
     values = np.array(special_patterns(etype), bits_type(etype.id))

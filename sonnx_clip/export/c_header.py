@@ -154,15 +154,15 @@ def _of_type(one: TypeSuite) -> Iterator[str]:
         own = f"{prefix}_{id_}"
         for key, part in (
             ("pool", table.pool),
-            ("min", table.lower),
-            ("max", table.upper),
+            ("min", table.scalars[0]),
+            ("max", table.scalars[1]),
             ("expected", table.due),
         ):
             yield from _array(value, f"{own}_{key}", (f"0x{b:0{digits}x}" for b in part.ravel().tolist()))
         for key, part in (("also", table.also), ("classes", table.classes)):
             yield from _array("static const unsigned char", f"{own}_{key}", map(str, part.ravel().tolist()))
         parts = ", ".join(f"{own}_{key}" for key in ("pool", "min", "max", "expected", "also", "classes"))
-        rows.append(f'  {{"{id_}", {len(table.pool)}, {len(table.lower)}, {parts}}},\n')
+        rows.append(f'  {{"{id_}", {len(table.pool)}, {table.count}, {parts}}},\n')
     yield f"static const struct sonnx_clip_table_{width} {prefix}_tables[{len(rows)}] = {{\n"
     yield f"{''.join(rows)}}};\n\n"
 

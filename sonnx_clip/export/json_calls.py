@@ -41,7 +41,7 @@ def _calls(one: TypeSuite) -> str:
     tables = []
     for name, table in zip(TABLES, one.tables, strict=True):
         told: dict[str, Any] = {"id": name}
-        for key, part in (("pool", table.pool), ("min", table.lower), ("max", table.upper)):
+        for key, part in (("pool", table.pool), ("min", table.scalars[0]), ("max", table.scalars[1])):
             told[key] = _hex(part, one)
         told["expected"] = [_hex(row, one) for row in table.due]
         told["class"] = table.classes.tolist()

@@ -56,7 +56,7 @@ def _arrays(one: TypeSuite) -> dict[str, Array]:
         "tables": np.array(TABLES),
     }
     for name, table in zip(TABLES, one.tables, strict=True):
-        parts = {"pool": table.pool, "min": table.lower, "max": table.upper, "expected": table.due}
+        parts = {"pool": table.pool, "min": table.scalars[0], "max": table.scalars[1], "expected": table.due}
         parts |= {"class": table.classes, "also": table.also}
         found |= {f"{name}_{key}": part for key, part in parts.items()}
     found["call_table"] = np.array([call.table for call in one.calls], np.uint8)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from onnx import numpy_helper
 
-from sonnx_clip.conform.chosen_triples import LONG, class_ids, covering_bounds
+from sonnx_clip.conform.chosen_triples import LONG, class_ids, covering_scalars
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.model_forms.axes import FIRST_OPSET, ModelForm, covering, every_form
@@ -200,13 +200,13 @@ def _operands(one: TypeSuite, call: SuiteCall) -> tuple[_Bounds, Array, Array]:
     left = np.flatnonzero(~_nan_instead(table.also[call.pair]))
     entries = left[np.searchsorted(left, entries) % len(left)]
     arrange = layout_of(call).arrange
-    bounds = table.lower[call.pair].item(), table.upper[call.pair].item()
+    bounds = table.scalars[0][call.pair].item(), table.scalars[1][call.pair].item()
     return bounds, arrange(table.pool[entries]), arrange(table.due[call.pair][entries])
 
 
 def _of_form(one: TypeSuite, form: ModelForm) -> Iterator[Directory]:
     """The directories of a form: one where bounds are inputs, else one for each of a few pairs of them."""
-    pairs = len(covering_bounds(one.etype, 0)[0])  # the first of the table
+    pairs = len(covering_scalars(one.etype, 0)[0])  # the first of the table
     shape = form.shape.replace(" ", "_")
     bounds = form.bounds.lower().replace(" ", "_")
     name = f"form_{bounds}_{shape}_rank{form.rank}_opset{form.opset}"
@@ -224,7 +224,7 @@ def _of_form(one: TypeSuite, form: ModelForm) -> Iterator[Directory]:
 def _of_rank(one: TypeSuite, rank: int, pair: int) -> Iterator[tuple[_Bounds, Array, Array]]:
     """X of a rank: all special values; at rank 0 a value of each class."""
     table = one.tables[0]
-    bounds = table.lower[pair].item(), table.upper[pair].item()
+    bounds = table.scalars[0][pair].item(), table.scalars[1][pair].item()
     every = np.flatnonzero(~_nan_instead(table.also[pair]))
     if rank == 0:
         firsts = every[np.unique(table.classes[pair][every], return_index=True)[1]]

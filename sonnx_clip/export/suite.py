@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, Table, covering_bounds, tabulate
+from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, Table, covering_scalars, tabulate
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN, Layout
 from sonnx_clip.conform.model_forms.form_plan import bounds_of
@@ -147,7 +147,7 @@ def _of_type(etype: ElementType) -> TypeSuite:
     special = np.array(special_patterns(etype), bits_type(etype.id))
     tables = (
         _table(etype, special, *bounds_of(etype)),
-        _table(etype, _wide_pool(etype), *covering_bounds(etype, _WIDE_BOUNDS)),
+        _table(etype, _wide_pool(etype), *covering_scalars(etype, _WIDE_BOUNDS)),
     )
     return TypeSuite(etype, document, text, tables, tuple(_calls(etype, tables)))
 
@@ -184,8 +184,8 @@ def _wide_pool(etype: ElementType) -> Array:
 def _calls(etype: ElementType, tables: tuple[GrantedTable, ...]) -> Iterator[SuiteCall]:
     """Every pair with the whole pool, every layout and every length with some pairs, and long calls."""
     special, wide = tables
-    size, pairs = len(special.pool), len(special.lower)
-    covering = len(covering_bounds(etype, 0)[0])  # the first pairs of `bounds_of` are these
+    size, pairs = len(special.pool), special.count
+    covering = len(covering_scalars(etype, 0)[0])  # the first pairs of `bounds_of` are these
     for pair in range(pairs):
         yield SuiteCall(0, pair, PLAIN.id, size, 0)
     number = 0
@@ -196,7 +196,7 @@ def _calls(etype: ElementType, tables: tuple[GrantedTable, ...]) -> Iterator[Sui
     for length in LENGTHS:
         number += 1
         yield SuiteCall(0, number % pairs, PLAIN.id, length, _start(number, size))
-    for pair in range(len(wide.lower)):
+    for pair in range(wide.count):
         yield SuiteCall(1, pair, PLAIN.id, LONG, 0)
 
 
@@ -218,7 +218,7 @@ def granted() -> tuple[Granted, ...]:
     found = []
     for index, entry in enumerate(load_spec().latitude):
         zero, nan = _accepted(
-            etype, entry.id, pool[None, :], table.lower[:, None], table.upper[:, None], table.due
+            etype, entry.id, pool[None, :], table.scalars[0][:, None], table.scalars[1][:, None], table.due
         )
         assert zero.any() != nan.any(), (
             f"the latitude {entry.id} accepts {'both' if zero.any() else 'nothing'}"

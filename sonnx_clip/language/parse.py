@@ -233,7 +233,7 @@ class _Parser:
             return tree.Call(token.text, tuple(given), signature.result, at)
         if self.scope.gives_result and token.text == self.scope.head.function:
             operands = self.elements(token, len(self.scope.head.operands))
-            return tree.Result(token.text, operands, Kind.ELEMENT, at)
+            return tree.CasesResult(token.text, operands, Kind.ELEMENT, at)
         if usable := self.scope.uses.get(token.text):
             check_use(token, usable, self.scope)
             if usable.parameters:

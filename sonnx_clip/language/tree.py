@@ -121,7 +121,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Result(Call):
+class CasesResult(Call):
     """``clip(a, b, c)``: the result of the cases for these operands, under the name of the operator."""
 
 

@@ -64,12 +64,13 @@ def _lines(spec: Spec, etype: ElementType, numbers: Numbers, origin: str) -> lis
 
 
 def _case(spec: Spec, etype: ElementType, numbers: Numbers) -> list[str]:
-    if not {"x", "l", "m"} <= set(numbers):
+    operands = [name.lower() for name in spec.head.operands]
+    if not set(operands) <= set(numbers):
         return []
     ask = evaluator(spec, etype)
     environment = {name.upper(): value for name, value in numbers.items()}
     cases = [c.id for c in spec.cases if ask(c.when, environment)]
-    classes = [c.id for c in ask.classes(*(numbers[n] for n in ("x", "l", "m")))] if len(cases) == 1 else []
+    classes = [c.id for c in ask.classes(*(numbers[n] for n in operands))] if len(cases) == 1 else []
     return [
         f"it falls in case {', '.join(cases) or 'none'}"
         + (f", class {', '.join(classes)}" if classes else "")
@@ -121,18 +122,21 @@ def _confirm(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Nu
 
 def _special(spec: Spec, etype: ElementType, obligation: Obligation) -> Iterator[Numbers]:
     claim = _claim(spec, obligation)
-    if claim is None or any(set(binder.names) - {"X", "X2", "L", "M"} for binder in claim.binders):
+    head = spec.head
+    known = {*head.operands, head.second}
+    if claim is None or any(set(binder.names) - known for binder in claim.binders):
         return
     pool: Iterable[int] = special_patterns(etype)
-    for x, l, m in product(pool, repeat=3):
-        numbers = {"x": x, "l": l, "m": m}
+    for values in product(pool, repeat=len(head.operands)):
+        numbers = {name.lower(): value for name, value in zip(head.operands, values, strict=True)}
         if _refutes(spec, etype, claim, numbers):
             yield numbers
 
 
 def _refutes(spec: Spec, etype: ElementType, claim: Claim, numbers: Numbers) -> bool:
     given = {name: numbers.get(name.lower(), 0) for binder in claim.binders for name in binder.names}
-    given |= {"X2": numbers.get("x2", given.get("X", 0))}
+    second = spec.head.second
+    given |= {second: numbers.get(second.lower(), given.get(spec.head.operands[0], 0))}
     try:
         return not truth(spec, etype).holds_at(claim, given)
     except ValueError:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.backends.numpy_kernels import goal_name, kernels_of
 from sonnx_clip.claims.all_claims import every_claim
-from sonnx_clip.claims.case_claims import WRITTEN
 from sonnx_clip.claims.demanded import unmet
+from sonnx_clip.claims.written_claims import WRITTEN
 from sonnx_clip.trace.tracing import traced_kernels
 
 if TYPE_CHECKING:

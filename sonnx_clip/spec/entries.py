@@ -446,6 +446,11 @@ class Example(Part):
     source: Source
 
     @property
+    def given(self) -> tuple[tuple[str, ...], ...]:
+        """The operands, entry by entry."""
+        return tuple((x, self.L, self.M) for x in self.X)
+
+    @property
     def title(self) -> str:
         """What it is called among statements."""
         return f"the worked example {self.id}"

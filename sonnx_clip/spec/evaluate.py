@@ -95,7 +95,7 @@ class Evaluator:
                 return lambda env: yes(env) if test(env) else no(env)
             case tree.Call(function=name, arguments=arguments):
                 compiled = [self._compile(argument) for argument in arguments]
-                of_cases = isinstance(expr, tree.Result)
+                of_cases = isinstance(expr, tree.CasesResult)
                 return self._result_of(compiled) if of_cases else self._call(name, compiled, arguments)
             case tree.Use(id=name, arguments=arguments):
                 return self._use(name, [self._compile(argument) for argument in arguments])

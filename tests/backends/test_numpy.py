@@ -40,7 +40,7 @@ def less(left, right):
         (less(X, tree.Number("-0", AT)), 'X < _constant("-0", X)'),
         (tree.If(P, Q, R, Kind.BOOL, AT), "np.where(P, Q, R)"),
         (tree.If(P, X, L, Kind.ELEMENT, AT), "_choose(P, X, L)"),
-        (tree.Result("clip", (X, L, L), Kind.ELEMENT, AT), "float_clip(X, L, L)"),
+        (tree.CasesResult("clip", (X, L, L), Kind.ELEMENT, AT), "float_clip(X, L, L)"),
         (tree.Call("identical", (X, L), Kind.BOOL, AT), "_identical(X, L)"),
         (tree.Use("inverted", (), Kind.BOOL, AT), "float_inverted(X, L, M)"),
         (tree.Use("same", (X, L), Kind.BOOL, AT), "float_same(X, L)"),

@@ -31,7 +31,7 @@ def test_each_call_gets_its_own_operands(layout, guards):
         assert (x.shape, x.dtype) == (due.shape, np.int16)
         assert x.strides == due.strides or not x.size
         assert x.tolist() == due.tolist()
-        assert (lower.tolist(), upper.tolist()) == (request.lower[call], request.upper[call])
+        assert (lower.tolist(), upper.tolist()) == (request.scalars[0][call], request.scalars[1][call])
         assert not x.flags.writeable
         assert list(operands.written()) == []
 

@@ -88,7 +88,7 @@ def test_the_plan_of_an_8_bit_type_has_all_triples():
         if request.length != 256:
             break
         x = request.pool[entry_indices(request)]
-        seen[request.lower[:, None], request.upper[:, None], x] = True
+        seen[request.scalars[0][:, None], request.scalars[1][:, None], x] = True
         assert table.due.shape == table.classes.shape == x.shape
     assert seen.all()
 
@@ -98,7 +98,7 @@ def test_the_plan_reaches_every_class_in_every_long_layout(etype):
     count = len(load_oracle().CLASSES[etype.family])
     reached = {}
     for request, table in plan(etype):
-        found = table.classes[np.arange(len(table.lower))[:, None], entry_indices(request)]
+        found = table.classes[np.arange(table.count)[:, None], entry_indices(request)]
         reached.setdefault(request.layout, set()).update(np.unique(found).tolist())
     assert set(reached) == {layout.id for layout in LAYOUTS}
     for layout, classes in reached.items():

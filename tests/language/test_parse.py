@@ -211,7 +211,7 @@ def trees(depth: int) -> tuple[st.SearchStrategy[Expr], st.SearchStrategy[Expr]]
             element_leaves,
             st.builds(tree.If, c, e, e, st.just(E), AT),
             st.builds(tree.Use, st.just("min"), st.tuples(e, e), st.just(E), AT),
-            st.builds(tree.Result, st.just("clip"), st.tuples(e, e, e), st.just(E), AT),
+            st.builds(tree.CasesResult, st.just("clip"), st.tuples(e, e, e), st.just(E), AT),
         ),
         st.one_of(
             condition_leaves,

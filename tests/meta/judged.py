@@ -27,7 +27,7 @@ _WHOLE = chosen_triples.plan
 def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
     """Every request of the plan with an eighth of its calls: for mistakes that many calls show."""
     for request, table in _WHOLE(etype, *of):
-        yield sample(request, table, max(16, len(request.lower) // 8))
+        yield sample(request, table, max(16, request.count // 8))
 
 
 def three_layouts(etype: ElementType, *of: CheckedOperator) -> Calls:

@@ -102,7 +102,7 @@ def test_vectors_that_are_all_one_kill_little(
 ) -> None:
     """What decides is what is in them: without NaN bounds and without lengths the same mistakes live."""
     one = suite(["float32"])[0]
-    pair = int(np.flatnonzero(one.tables[0].upper.view(numpy_type("float32")) > 0)[0])
+    pair = int(np.flatnonzero(one.tables[0].scalars[1].view(numpy_type("float32")) > 0)[0])
     calls = (next(c for c in one.calls if c.pair == pair and c.length == 33),)
     poor = suites.TypeSuite(
         one.etype, one.document | {"vectors": one.vectors[:1]}, one.text, one.tables, calls

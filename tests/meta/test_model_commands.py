@@ -87,11 +87,11 @@ def test_few_calls_reach_every_class_and_shape(dtype):
     seen, calls, lengths = set(), 0, set()
     for request, table in few.few_calls(etype):
         indices = (request.starts[:, None] + np.arange(request.length)) % len(request.pool)
-        rows = np.arange(len(request.lower))[:, None]
+        rows = np.arange(request.count)[:, None]
         seen |= set(table.classes[rows, indices].ravel().tolist())
-        calls += len(request.lower)
+        calls += request.count
         lengths.add(request.length)
-        assert request.lower.tolist() == table.lower.tolist()
+        assert request.scalars[0].tolist() == table.scalars[0].tolist()
     assert seen == set(range(len(class_ids(etype.family))))
     assert calls < 130
     assert {0, 1, LONG, *few.FEW_LENGTHS} <= lengths

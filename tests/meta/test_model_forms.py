@@ -299,10 +299,10 @@ def test_every_form_is_asked_for_every_class_and_every_special_bound(etype):
     for form in covering(every_form((13, 26), (True, False))):
         reached, triples = set(), set()
         for request, table in form_plan(etype, form):
-            rows, indices = np.arange(len(request.lower))[:, None], entry_indices(request)
+            rows, indices = np.arange(request.count)[:, None], entry_indices(request)
             reached |= set(table.classes[rows, indices].ravel().tolist())
             x, l, m = np.broadcast_arrays(
-                request.pool[indices], request.lower[:, None], request.upper[:, None]
+                request.pool[indices], request.scalars[0][:, None], request.scalars[1][:, None]
             )
             triples |= set(zip(x.ravel().tolist(), l.ravel().tolist(), m.ravel().tolist(), strict=True))
         assert reached == set(range(len(class_ids(etype.family))))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.calls import Request
-from sonnx_clip.conform.chosen_triples import LONG, Table, covering_bounds, tabulate
+from sonnx_clip.conform.chosen_triples import LONG, Table, covering_scalars, tabulate
 from sonnx_clip.conform.dtypes import Array, bits_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.model_forms.form_plan import bounds_of
@@ -35,7 +35,7 @@ def few_calls(etype: ElementType) -> Iterator[tuple[Request, Table]]:
     """The requests for an element type, each with what is expected for its calls."""
     yield from _long(etype)
     special = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, [special], covering_bounds(etype, FEW_OF_A_SHAPE))
+    table = tabulate(etype, [special], covering_scalars(etype, FEW_OF_A_SHAPE))
     turn = 0
     for layout in LAYOUTS:
         if layout.id != PLAIN.id and layout.length is not None:

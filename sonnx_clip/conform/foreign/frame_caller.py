@@ -68,14 +68,14 @@ class FrameCaller:
         self._batch = min(self._batch, self._most)
         if len(shape) not in self._hello.ranks:
             words = f"its hello lists no rank {len(shape)}"
-            for call in range(len(request.lower)):
+            for call in range(request.count):
                 note(board, call, Failure((), words, raised=True, refusal=True))
             return
         indices = entry_indices(request)
         first = 0
-        while first < len(request.lower):
-            rows = np.arange(first, min(first + self._next_batch(request.length), len(request.lower)))
-            operands = request.pool[indices[rows]], request.lower[rows], request.upper[rows]
+        while first < request.count:
+            rows = np.arange(first, min(first + self._next_batch(request.length), request.count))
+            operands = request.pool[indices[rows]], *(scalar[rows] for scalar in request.scalars)
             board.call = first
             self._some(shape, operands, first, bits)
             first += len(rows)

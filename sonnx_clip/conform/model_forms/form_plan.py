@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import Table, covering_bounds, tabulate
+from sonnx_clip.conform.chosen_triples import Table, covering_scalars, tabulate
 from sonnx_clip.conform.dtypes import Array, bits_type
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.model_forms.form_caller import FormRequest
@@ -75,7 +75,7 @@ def bounds_of(etype: ElementType) -> tuple[Array, Array]:
     They reach every class; each special value is a bound of one, in ordinary and in inverted order by turns;
     and integers of 32 and 64 bits that a float32 or a float64 does not hold are both.
     """
-    low, high = covering_bounds(etype, 0)
+    low, high = covering_scalars(etype, 0)
     special = special_patterns(etype)
     side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
     turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
@@ -87,7 +87,7 @@ def bounds_of(etype: ElementType) -> tuple[Array, Array]:
 
 def few_bounds(etype: ElementType) -> tuple[Array, Array]:
     """The pairs of `bounds_of` that reach every class, and those that a float does not hold."""
-    low, high = covering_bounds(etype, 0)
+    low, high = covering_scalars(etype, 0)
     pairs = [*zip(low.tolist(), high.tolist(), strict=True), *_through_float(etype)]
     lower, upper = zip(*dict.fromkeys(pairs), strict=True)
     bits = bits_type(etype.id)
