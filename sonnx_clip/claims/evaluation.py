@@ -62,7 +62,7 @@ class ClaimTruth(ClaimEvaluator):
 
     def _of_tensors(self, *operands: TensorValue) -> TensorValue:
         """The result entry by entry; the entry of a scalar stands for all."""
-        first, tensors = operands[0], self.spec.head.tensors
+        first, tensors = operands[0], self._head.tensors
         rows = (
             operand.entries if name in tensors else operand.entries * len(first.entries)
             for name, operand in zip(self._operands, operands, strict=True)
@@ -81,9 +81,9 @@ class ClaimTruth(ClaimEvaluator):
         for name, expr in claim.witness.items():
             environment[name] = self.at_once(expr, environment)
         if claim.of_result:
-            environment[self.spec.head.result] = self.result(*self._given(environment))
+            environment[self._head.result] = self.result(*self._given(environment))
         elif isinstance(environment.get(self._operands[0]), TensorValue):  # it speaks of valid indices alone
-            environment[self.spec.head.result] = self._of_tensors(*self._given(environment))
+            environment[self._head.result] = self._of_tensors(*self._given(environment))
         return not all(self.at_once(part, environment) for part in claim.premises) or bool(
             self.at_once(claim.conclusion, environment)
         )
@@ -123,18 +123,18 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Iterator[dict[str, 
     nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
     of_float = spec.element_type("float32")
     floats = [encode(text, of_float) for text in _FLOATS] if "F" in bound else [0]
-    operands = spec.head.operands
+    operands, second_name = spec.head.operands, spec.head.second
     for given in sampled(etype, len(operands)) if bound else [(0,) * len(operands)]:
         at: dict[str, Value] = dict(zip(operands, given, strict=True))
         answers = tuple(dict.fromkeys((*given, *nans)))
         open_names = [name for name in bound if name in _ANSWERS]
-        seconds = answers if spec.head.second in bound else (given[0],)
+        seconds = answers if second_name in bound else (given[0],)
         for values in product(answers, repeat=len(open_names)):
             for second, f in product(seconds, floats):
                 numbers = {
                     **at,
                     **dict(zip(open_names, values, strict=True)),
-                    spec.head.second: second,
+                    second_name: second,
                     "F": f,
                 }
                 found = {name: number for name, number in numbers.items() if name in bound}

@@ -89,7 +89,7 @@ class ClaimEvaluator(Evaluator):
             if isinstance(env[self._operands[0]], TensorValue):
                 return bool(self._plain(claim, env))
             y = self._plain.result(*(env[name] for name in self._operands))
-            return bool(self._plain(claim, {**env, self.spec.head.result: y}))
+            return bool(self._plain(claim, {**env, self._head.result: y}))
 
         return holds
 
@@ -103,7 +103,7 @@ class ClaimEvaluator(Evaluator):
         return lambda env: self._pretended_result(*(argument(env) for argument in arguments))
 
     def _pretended_result(self, *values: Value) -> Value:
-        pretended = self.pretence.result(values)
+        pretended = None if self.pretence is NOTHING else self.pretence.result(values)
         return self._plain.result(*values) if pretended is None else pretended
 
     def _becomes(self, given: Value, number: Value) -> bool:
@@ -126,8 +126,9 @@ class ClaimEvaluator(Evaluator):
         given = dict(zip(of.parameters, values, strict=True))
         if of.dialect is not None and len(given) <= len(self._operands):
             given = {**self.named((values[0], *self._ends(of.dialect))), **given}
-        operands = tuple(given[name] for name in self._operands)
-        pretended = self.pretence.allows(of.reading, operands, given[self.spec.head.result])
-        if pretended is not None:
-            return pretended
+        if self.pretence is not NOTHING:  # of most claims nothing is pretended
+            operands = tuple(given[name] for name in self._operands)
+            pretended = self.pretence.allows(of.reading, operands, given[self._head.result])
+            if pretended is not None:
+                return pretended
         return bool(self._plain(self.spec.reading(of.reading).returns, given))

@@ -56,7 +56,8 @@ class Evaluator:
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         self.spec = spec
         self.etype = etype
-        self._operands = spec.head.operands
+        self._head = spec.head
+        self._operands = self._head.operands
         self._key = lru_cache(maxsize=_KEYS)(values.comparison_key(etype))
         self._case = lru_cache(maxsize=4096)(self._first_case)
         self._place = {name: place for place, name in enumerate(self._operands)}
@@ -101,7 +102,7 @@ class Evaluator:
                 return self._use(name, [self._compile(argument) for argument in arguments])
             case tree.Every(body=body):
                 inner = self._compile(body)
-                names = (*sorted(self.spec.head.tensors), self.spec.head.result)
+                names = (*sorted(self._head.tensors), self._head.result)
                 return lambda env: all(inner({**env, "i": i}) for i in range(_indices(env, names)))
             case tree.Let(name=name, value=value, body=body):
                 given, inner = self._compile(value), self._compile(body)
