@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.model import Spec
 
-_OF_ALL = (check_not_empty,)
-# The pages of SONNX, ONNX and DirectML speak of Clip, and its findings and latitude are held by them.
-_OF_CLIP = (
-    check_sonnx_page, check_vendor_pages, check_sonnx_cases, *_OF_ALL, check_latitude, check_demands,
-)  # fmt: skip
-
 
 def read_and_check(path: Path) -> Spec:
     """The specification in a file; `load` keeps it for the next process.
@@ -63,6 +57,10 @@ def read_and_check(path: Path) -> Spec:
         raise_first(document, check_findings(spec))
         raise_first(document, check_claims(spec))
     # It agrees with itself: now with the texts, and nothing of it is empty or left out.
-    for check in (check_type_names, *(_OF_CLIP if isinstance(spec, ClipSpec) else _OF_ALL)):
+    # The pages of SONNX, ONNX and DirectML speak of Clip, and its findings and latitude are held by them.
+    of_clip = isinstance(spec, ClipSpec)
+    pages = (check_sonnx_page, check_vendor_pages, check_sonnx_cases) if of_clip else ()
+    findings = (check_latitude, check_demands) if of_clip else ()
+    for check in (check_type_names, *pages, check_not_empty, *findings):
         raise_first(document, check(spec))
     return spec

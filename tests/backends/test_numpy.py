@@ -6,9 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.numpy_oracle import ORACLE_PATH, _broken, expression, python_name, render_numpy
+from sonnx_clip.backends.numpy_oracle import _broken, expression, python_name, render_numpy
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Kind, Position
+from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.spec import load_spec
 
 AT = Position(1, 1)
@@ -42,7 +43,7 @@ def less(left, right):
         (tree.If(P, X, L, Kind.ELEMENT, AT), "_choose(P, X, L)"),
         (tree.CasesResult("clip", (X, L, L), Kind.ELEMENT, AT), "float_clip(X, L, L)"),
         (tree.Call("identical", (X, L), Kind.BOOL, AT), "_identical(X, L)"),
-        (tree.Use("inverted", (), Kind.BOOL, AT), "float_inverted(X, L, M)"),
+        (tree.Use("inverted", (), Kind.BOOL, AT, ("X", "L", "M")), "float_inverted(X, L, M)"),
         (tree.Use("same", (X, L), Kind.BOOL, AT), "float_same(X, L)"),
     ],
 )
@@ -100,7 +101,7 @@ def test_what_speaks_of_tensors_is_not_printed(expr):
 def test_a_function_for_each_entry_with_its_id_and_no_import_but_numpy():
     spec = load_spec()
     ((path, text),) = render_numpy(spec).items()
-    assert path == ORACLE_PATH
+    assert path == ORACLE_FILE
     module = ast.parse(text)
     documented = {
         node.name: ast.get_docstring(node) for node in module.body if isinstance(node, ast.FunctionDef)

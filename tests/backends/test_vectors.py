@@ -61,10 +61,10 @@ def test_every_class_has_its_vectors_and_every_id_is_one(etype):
     vectors = stored(etype)["vectors"]
     counts = Counter(vector["class"] for vector in vectors)
     assert set(counts) == {c.id for c in load_spec().classes_of(etype.family)}
-    on_top = 6 + len(set(_about_zero(etype)))  # the named ones, and those about zero
+    on_top = 6 + len(set(_about_zero(load_spec(), etype)))  # the named ones, and those about zero
     assert all(5 <= count <= PER_CLASS + on_top for count in counts.values())
     there = {triple_of(vector) for vector in vectors}
-    assert there.issuperset(_about_zero(etype))
+    assert there.issuperset(_about_zero(load_spec(), etype))
     assert len({vector["id"] for vector in vectors}) == len({triple_of(vector) for vector in vectors})
     assert len({vector["id"] for vector in vectors}) == len(vectors)
     width = etype.width // 4 + 2
