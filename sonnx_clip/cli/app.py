@@ -67,6 +67,8 @@ for _command, _example in _COMMANDS:
     _name = _command.__name__.rstrip("_").replace("_", "-")
     app.command(_name, epilog=f"Example: sonnx-clip {_name} {_example}")(_command)
 
+app.add_typer(runtime_commands.campaign, name="campaign")
+
 
 def end_as_interrupted() -> None:
     """Leave on SIGTERM as on an interrupt, so that no process stays behind."""

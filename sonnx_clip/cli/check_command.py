@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from sonnx_clip.conform.behaviour import behaviour
-from sonnx_clip.conform.campaign import machine_types, run_campaign
+from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types, run_campaign
+from sonnx_clip.conform.campaigns.identity import identity
+from sonnx_clip.conform.campaigns.journal import UnitJournal
+from sonnx_clip.conform.campaigns.levels import Asked
+from sonnx_clip.conform.campaigns.probe import planned, probe
 from sonnx_clip.conform.check_sarif import check_to_sarif
+from sonnx_clip.conform.find_runtime import module_of
 from sonnx_clip.conform.junit import to_junit
 from sonnx_clip.conform.kept import FOLDER
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.form_words import form_lines
 from sonnx_clip.conform.report_text import print_report, reproducers, summary
+from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
-from sonnx_clip.root.progress import progress
+from sonnx_clip.root.progress import duration, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Literal, TypeAlias
 
+    from sonnx_clip.conform.campaigns.probe import Probed
+    from sonnx_clip.conform.campaigns.units import Level, Unit
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.model_forms.axes import Choice
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.progress import Show
 
     CheckForm: TypeAlias = Literal["text", "json", "junit", "sarif"]
+
+INTERRUPTED = 130
+"""The exit status after an interrupt, as shells have it: 128 and the number of the signal."""
 
 
 def check_runtime(
@@ -47,11 +62,14 @@ def check_runtime(
     limits: Limits = LIMITS,
     require: Sequence[str] = (),
     forms: Choice = "default",
+    level: Level = "quick",
+    journal: Path | None = None,
 ) -> int:
     """Run the checker, print the report, perhaps write it.
 
     Returns:
-        2 if the machine lacks what the runtime needs, else 1 if the run has failed, else 0.
+        130 if it was interrupted: the report is then that of what was judged until then. Else 2 if the
+        machine lacks what the runtime needs, 1 if the run has failed, 0 if not.
 
     Args:
         runtime: the runtime to judge.
@@ -68,6 +86,8 @@ def check_runtime(
         limits: how long the runtime may take.
         require: ids of element types that must be supported.
         forms: in which forms of a model a runtime that opens models is judged.
+        level: how much is asked.
+        journal: the file that takes the result of each unit and gives those that it has.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
@@ -79,13 +99,34 @@ def check_runtime(
             check_target(file)
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
-    number = len({*types, *require}) if types else len(machine_types())
-    with progress(runtime, number, "element types", Console(stderr=True)) as show:
-        report = run_campaign(
-            runtime, types, policy=policy, on_progress=show, jobs=jobs or os.cpu_count() or 1,
-            kept=None if build is None else build / FOLDER, again=again,
-            limits=limits, require=require, forms=forms,
-        )  # fmt: skip
+    interrupted = False
+    with _campaign(runtime, types, require, limits, policy, forms, level, journal, jobs) as (
+        book,
+        show,
+        workers,
+    ):
+        try:
+            report = run_campaign(
+                runtime, types, policy=policy, on_progress=show, jobs=workers,
+                kept=None if build is None else build / FOLDER, again=again,
+                limits=limits, require=require, forms=forms, level=level, journal=book,
+            )  # fmt: skip
+        except InterruptedCampaignError as error:
+            report, interrupted = error.report, True
+    _write(report, form, output=output, brief=brief, repro=repro)
+    if interrupted:
+        goes_on = "" if journal is None else "; the same command goes on where this one was"
+        print(f"interrupted: the report is of what was judged until then{goes_on}", file=sys.stderr)
+        return INTERRUPTED
+    for etype, words in report.environment.items():
+        what = f"environment: {etype} could not be judged: {words}"
+        todo = "give the runtime what it lacks (memory, a package, a file), and check again"
+        print(f"error: {UserError(what, runtime, todo)}", file=sys.stderr)
+    return 2 if report.environment else 1 if report.failed else 0
+
+
+def _write(report: Report, form: CheckForm, *, output: Path | None, brief: bool, repro: Path | None) -> None:
+    """Print the report, and write what is to be written; the arguments are those of `check_runtime`."""
     text = _printed(report, form)
     if output is not None:
         write_whole(output, text)
@@ -100,11 +141,70 @@ def check_runtime(
         print(last)
     else:
         print_report(report, Console(), None if repro is None else str(repro))
-    for etype, words in report.environment.items():
-        what = f"environment: {etype} could not be judged: {words}"
-        todo = "give the runtime what it lacks (memory, a package, a file), and check again"
-        print(f"error: {UserError(what, runtime, todo)}", file=sys.stderr)
-    return 2 if report.environment else 1 if report.failed else 0
+
+
+@contextmanager
+def _campaign(
+    runtime: str, types: Sequence[str], require: Sequence[str], limits: Limits, policy: Policy, forms: Choice,
+    level: Level, journal: Path | None, jobs: int | None,
+) -> Iterator[tuple[UnitJournal | None, Show, int]]:  # fmt: skip
+    """The journal, if one is asked for; what shows how far it is; and how many units are judged at once.
+
+    Before what takes long it says what is planned, and how long that takes here.
+    """
+    wanted = machine_types([*types, *require] if types else ())
+    console, workers = Console(stderr=True), jobs or os.cpu_count() or 1
+    asked = Asked(runtime, "", policy, limits, forms, level)
+    if journal is None and level == "quick":
+        units = planned(wanted, asked)
+        unit = "element types" if len(units) == len(wanted) else "units"
+        with progress(runtime, len(units), unit, console) as show:
+            yield None, show, workers
+        return
+    module_of(runtime)
+    if journal is not None:
+        UnitJournal(journal).close()  # what is no journal is told before the runtime is opened
+    seen = probe(runtime, wanted, limits, timed=level != "quick")
+    book = None
+    try:
+        if journal is not None:
+            book = UnitJournal(journal, identity(runtime, seen.version), _warn)
+            asked = replace(asked, identity=book.identity)
+        units = planned(wanted, asked)
+        took: Mapping[str, float] = {}
+        if book is not None:
+            book.plan(_named(asked, seen, wanted), [unit for _, unit in units])
+            took = book.seconds()
+        left = [pair for pair in units if pair[1].digest not in took]
+        print(_plan_words(seen, wanted, len(units), left, workers, journal), file=sys.stderr)
+        with progress(runtime, len(units), "units", console, len(units) - len(left)) as show:
+            yield book, show, workers
+    finally:
+        if book is not None:
+            book.close()
+
+
+def _named(asked: Asked, seen: Probed, types: Sequence[ElementType]) -> dict[str, object]:
+    """What a campaign is called in the journal."""
+    return {
+        "runtime": asked.runtime, "version": seen.version, "level": asked.level, "policy": asked.policy,
+        "forms": asked.forms, "types": [etype.id for etype in types],
+    }  # fmt: skip
+
+
+def _plan_words(
+    seen: Probed, types: Sequence[ElementType], count: int, left: Sequence[tuple[ElementType, Unit]],
+    workers: int, journal: Path | None,
+) -> str:  # fmt: skip
+    seconds = seen.seconds(left)
+    here = "" if seconds is None or not left else f"; about {duration(seconds / workers)} here"
+    known = "" if journal is None else f", {count - len(left)} of them in {journal}"
+    kinds = f"{counted(count, 'unit')} at most in {counted(len(types), 'element type')}"
+    return f"plan: {kinds}{known}{here} ({counted(workers, 'job')})"
+
+
+def _warn(words: str) -> None:
+    print(f"warning: {words}", file=sys.stderr)
 
 
 def _printed(report: Report, form: CheckForm) -> str:

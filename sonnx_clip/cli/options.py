@@ -52,6 +52,14 @@ class Forms(StrEnum):
     ALL = "all"
 
 
+class LevelName(StrEnum):
+    """How much `check` asks."""
+
+    QUICK = "quick"
+    STANDARD = "standard"
+    EXHAUSTIVE = "exhaustive"
+
+
 class Endian(StrEnum):
     """The order of the bytes of a number."""
 

@@ -14,6 +14,7 @@ from sonnx_clip.cli.options import (
     Forms,
     Jobs,
     Json,
+    LevelName,
     OnlyTypes,
     Policy,
     TextOrJson,
@@ -95,6 +96,18 @@ def check(
         Forms,
         typer.Option(help="Of a model, where the runtime opens any; default: each two traits meet in one."),
     ] = Forms.DEFAULT,
+    level: Annotated[
+        LevelName,
+        typer.Option(help="quick: seconds; standard: about a minute a type; exhaustive: hours."),
+    ] = LevelName.QUICK,
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the result of each unit here: the same command goes on after a kill. Ctrl-C prints the"
+            " report so far and ends with status 130.",
+        ),
+    ] = None,
     limit: Annotated[
         float, typer.Option(min=0.01, metavar="SECONDS", help="A call may take so much of its own time.")
     ] = CALL,
@@ -138,6 +151,8 @@ def check(
         limits=Limits(limit, start_limit),
         require=require or [],
         forms=forms.value,
+        level=level.value,
+        journal=journal,
     )
     raise typer.Exit(status)
 
@@ -190,3 +205,18 @@ def compare_dialects(
         again=again,
     )
     raise typer.Exit(status)
+
+
+campaign = typer.Typer(no_args_is_help=True, help="Look at the journals of `check --journal`.")
+
+
+@campaign.command()
+def status(
+    journal: Annotated[Path, typer.Argument(help="The file of check --journal.", show_default=False)],
+    format: Format = TextOrJson.TEXT,
+    json: Json = False,
+) -> None:
+    """Say what is done, what is not, how fast it went, and the verdicts so far."""
+    from sonnx_clip.cli.campaign_command import show_status
+
+    show_status(journal, as_json=wants_json(format, json=json))

@@ -69,15 +69,13 @@ class Request:
         """How many calls it is."""
         return len(self.starts)
 
-    def operands_at(self, rows: Array, columns: Array, indices: Array) -> tuple[Array, ...]:
+    def operands_at(self, rows: Array, places: Array) -> tuple[Array, ...]:
         """The bits of every operand at some entries of some calls, each of their shape.
 
         Args:
             rows: the calls.
-            columns: the entries.
-            indices: what `entry_indices` gives.
+            places: where in the pools the entries are.
         """
-        places = indices[rows, columns]
         return (*(pool[places] for pool in self.pools), *(scalar[rows] for scalar in self.scalars))
 
     @property

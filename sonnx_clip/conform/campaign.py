@@ -13,38 +13,41 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
-from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import sonnx_clip
-from sonnx_clip.conform.check_report import ClassReport, Report, TypeReport
-from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.campaigns.kept_types import KeptTypes
+from sonnx_clip.conform.campaigns.levels import Asked, calls_of, units_of
+from sonnx_clip.conform.campaigns.merging import follows, merged, needed
+from sonnx_clip.conform.campaigns.units import UnitResult
+from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import plan
-from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.find_runtime import module_of
 from sonnx_clip.conform.foreign.few_calls import few_calls
 from sonnx_clip.conform.foreign.reach import STRIDED, reaching
-from sonnx_clip.conform.kept import Keeper
 from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.model_forms.judge_forms import judge_forms, with_forms_judged
+from sonnx_clip.conform.model_forms.judge_forms import judge_forms
 from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.check_report import Verdict
+    from sonnx_clip.conform.campaigns.journal import UnitJournal
+    from sonnx_clip.conform.campaigns.units import Level, Unit
+    from sonnx_clip.conform.check_report import TypeReport, Verdict
+    from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.model_forms.axes import Choice
     from sonnx_clip.conform.worker import Worker
@@ -65,6 +68,8 @@ def run_campaign(
     kept: Path | None = None,
     again: bool = False,
     forms: Choice = "default",
+    level: Level = "quick",
+    journal: UnitJournal | None = None,
     of: CheckedOperator | None = None,
     on_progress: Show = lambda _, __: None,
 ) -> Report:
@@ -76,103 +81,171 @@ def run_campaign(
         policy: ``strict`` turns off the latitude that is not granted always.
         limits: how long the runtime may take, for a call and to be imported.
         require: ids of element types that the runtime must support; they are judged in any case.
-        jobs: how many element types are judged at once.
-        kept: the folder in which verdicts are kept; if None, none is taken from there and none is kept.
+        jobs: how many units are judged at once.
+        kept: the folder in which verdicts are kept; if None, or with a journal, none is taken or kept.
         again: judge also what was judged before under the same conditions.
         forms: of a runtime that opens models, in which forms of a model it is judged beside the one in which
             all other calls are made: some that cover every pair of values of two axes, or all.
-        of: the operator, if it is not Clip: no verdict on it is kept, and no other form of a model judged.
-        on_progress: called with the number of types that are judged, and the last of them.
+        level: how much is asked.
+        journal: takes the result of each unit as soon as it is there, and gives those that it has.
+        of: the operator, if it is not Clip: no verdict on it is kept, no other form of a model judged, and
+            nothing asked beyond the level quick.
+        on_progress: called with the number of units that are judged or not needed, and the last of them.
 
     Raises:
-        UserError: the runtime or an element type is not known, or a package is missing.
+        UserError: the runtime or an element type is not known, a package is missing, or the operator has no
+            such level.
+        InterruptedCampaignError: there was an interrupt; it holds the report so far.
     """
     module_of(runtime)
     digest = code_digest(runtime)
     began = time.monotonic()
     of = of or clip_operator()
+    if not of.is_clip and (level != "quick" or journal is not None):
+        raise UserError(
+            f"a campaign is of Clip, and not of {of.spec.operator}", todo="check it at the level quick"
+        )
     required = [etype.id for etype in machine_types(require, of)] if require else []
     wanted = machine_types([*types, *required] if types else (), of)
-    keeper = _Kept(runtime, kept if of.is_clip else None, policy, limits, forms)
+    asked = Asked(runtime, "" if journal is None else journal.identity, policy, limits, forms, level)
+    keeper = KeptTypes(kept if of.is_clip and journal is None else None, asked)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     running = _Running()
-    numbers = count(1)  # the next number is one step of the interpreter, whichever thread takes it
+    work = _Work(asked, wanted, jobs, running, journal, on_progress, of)
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
         if (taken := old[etype.id]) is not None:
-            on_progress(next(numbers), etype.id)
+            work.skip(etype)
             return taken[0].version, taken[0].report
-        version, report = _judge(runtime, etype, policy, limits, running, forms, of)
+        version, report = work.judge(etype)
         if not running.stopped:
             keeper.keep(etype, version, report)
-            on_progress(next(numbers), etype.id)
         return version, report
 
-    with ThreadPoolExecutor(jobs) as pool:
+    def report(found: Sequence[tuple[str, TypeReport]]) -> Report:
+        whole = [report for _, report in found if report.unfinished is None]
+        return Report(
+            tool=f"sonnx-clip {sonnx_clip.__version__}",
+            spec_sha256=of.oracle.SPEC_DIGEST,
+            runtime=runtime,
+            runtime_version=found[-1][0],
+            code_sha256=digest if of.is_clip else None,
+            python=platform.python_version(),
+            numpy=np.__version__,
+            machine=platform.machine(),
+            policy=policy,
+            level=level,
+            seconds=round(time.monotonic() - began, 1),
+            types=tuple(report for _, report in found),
+            kept={id_: taken[1] for id_, taken in old.items() if taken is not None},
+            required=tuple(required),
+            scope=scope(whole, of, level) if whole else (),
+        )
+
+    with ThreadPoolExecutor(len(wanted)) as pool:
         try:
             found = list(pool.map(judged, wanted))
-        except BaseException:
+        except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             running.stop()
+            work.stop()  # what was at work is told nothing of
+            if isinstance(error, KeyboardInterrupt):
+                known = [
+                    (one[0].version, one[0].report) if (one := old[e.id]) else work.so_far(e) for e in wanted
+                ]
+                raise InterruptedCampaignError(report(known)) from None
             raise
-    return Report(
-        tool=f"sonnx-clip {sonnx_clip.__version__}",
-        spec_sha256=of.oracle.SPEC_DIGEST,
-        runtime=runtime,
-        runtime_version=found[-1][0],
-        code_sha256=digest if of.is_clip else None,
-        python=platform.python_version(),
-        numpy=np.__version__,
-        machine=platform.machine(),
-        policy=policy,
-        seconds=round(time.monotonic() - began, 1),
-        types=tuple(report for _, report in found),
-        kept={id_: taken[1] for id_, taken in old.items() if taken is not None},
-        required=tuple(required),
-        scope=scope([report for _, report in found], of),
-    )
+        finally:
+            work.stop()
+    return report(found)
 
 
-class _Known(Stored):
-    """The verdicts in one element type, as they are kept."""
+class InterruptedCampaignError(KeyboardInterrupt):
+    """A run was interrupted; `report` says what was found until then, and what was not judged."""
 
-    version: str
-    report: TypeReport
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        super().__init__("interrupted")
 
 
-class _Kept:
-    """The verdicts on one runtime that were made before, by element type."""
+class _Work:
+    """The units of a run: judged side by side, those of an element type after its first one.
+
+    Each element type waits in a thread of its own; `jobs` others judge units.
+    """
 
     def __init__(
-        self, runtime: str, folder: Path | None, policy: Policy, limits: Limits, forms: Choice
-    ) -> None:
-        options = {"policy": policy, "limits": limits, "forms": forms}
-        self._runtime, self._policy = runtime, policy
-        self._keeper = Keeper(folder, lambda: conditions(runtime, [__name__], options))
+        self, asked: Asked, types: Sequence[ElementType], jobs: int, running: _Running,
+        journal: UnitJournal | None, on_progress: Show, of: CheckedOperator,
+    ) -> None:  # fmt: skip
+        self._runtime, self._running, self._journal = asked.runtime, running, journal
+        self._of = of
+        self._units = {etype.id: units_of(etype, asked) for etype in types}
+        self._results: dict[str, dict[str, UnitResult]] = {etype.id: {} for etype in types}
+        self._on_progress, self._done = on_progress, 0
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(jobs)
 
-    def _name(self, etype: ElementType) -> tuple[str, str, str, str]:
-        return "check", self._runtime, etype.id, self._policy
+    def skip(self, etype: ElementType) -> None:
+        """The verdicts in an element type are known."""
+        self._tell(len(self._units[etype.id]), etype.id)
 
-    def take(self, etype: ElementType) -> tuple[_Known, str] | None:
-        """The verdicts in an element type, and when they were made."""
-        found = self._keeper.take(*self._name(etype), type=etype.id)
-        if found is None:
-            return None
+    def judge(self, etype: ElementType) -> tuple[str, TypeReport]:
+        """The runtime's version, and its verdicts in an element type."""
+        units, results = self._units[etype.id], self._results[etype.id]
+        first = self._pool.submit(self._one, units[0]).result()
+        assert first is not None, "it is always needed"
+        left = [self._pool.submit(self._one, unit) for unit in units[1:] if follows(first, unit)]
         try:
-            known = _Known.model_validate_json(found.text)
-        except ValueError:
-            return None
-        return (known, found.made) if known.report.type == etype.id else None
+            for future in left:
+                future.result()
+        except BaseException:
+            for future in left:
+                future.cancel()
+            raise
+        self._tell(len(units) - 1 - len(left), etype.id)
+        return first.version, merged(etype, units, results, self._of)
 
-    def keep(self, etype: ElementType, version: str, report: TypeReport) -> None:
-        """Keep verdicts, unless the run was not whole.
+    def so_far(self, etype: ElementType) -> tuple[str, TypeReport]:
+        """The same of what is judged until now."""
+        with self._lock:
+            results = dict(self._results[etype.id])
+        units = self._units[etype.id]
+        version = next((found.version for found in results.values()), self._runtime)
+        return version, merged(etype, units, results, self._of)
 
-        That a runtime died may be the machine's fault; a class that was not reached is the checker's.
-        """
-        verdicts = {report.verdict, *(form.verdict for form in report.forms or ())}
-        if not verdicts & {"crashed", "unreached", "environment"}:
-            text = _Known(version=version, report=report).model_dump_json()
-            self._keeper.keep(text, *self._name(etype), type=etype.id)
+    def stop(self) -> None:
+        """Begin nothing more, and wait for what is at work."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _one(self, unit: Unit) -> UnitResult | None:
+        """Judge a unit, unless its result is known or no longer needed."""
+        if self._running.stopped:
+            raise CancelledError
+        results = self._results[unit.etype]
+        with self._lock:
+            needed_now = unit in needed(self._units[unit.etype], results)
+        found = None
+        if needed_now:
+            found = None if self._journal is None else self._journal.take(unit)
+            if found is None:
+                began = time.monotonic()
+                found = _judge(unit, self._running, self._of)
+                if self._running.stopped:
+                    raise CancelledError
+                if self._journal is not None and found.kept:
+                    found = self._journal.keep(unit, found, time.monotonic() - began)
+            with self._lock:
+                results[unit.part] = found
+        self._tell(1, unit.name)
+        return found
+
+    def _tell(self, number: int, name: str) -> None:
+        if number:
+            with self._lock:
+                self._done += number
+                done = self._done
+            self._on_progress(done, name)
 
 
 class _Running:
@@ -217,60 +290,61 @@ def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) ->
     return wanted
 
 
-def _judge(
-    runtime: str,
-    etype: ElementType,
-    policy: Policy,
-    limits: Limits,
-    running: _Running,
-    forms: Choice,
-    of: CheckedOperator,
-) -> tuple[str, TypeReport]:
-    """The runtime's version, and its verdicts in one element type."""
-    refused: TypeReport | None = None
+def _judge(unit: Unit, running: _Running, of: CheckedOperator) -> UnitResult:
+    """What comes of a unit, in a process of its own."""
+    etype = of.spec.element_type(unit.etype)
+    refused: UnsupportedError | None = None
     try:
         try:
-            session = Session(runtime, etype.id, limits, node=of.node)
+            session = Session(
+                unit.runtime, etype.id, unit.limits, models_only=unit.chunk is not None, node=of.node
+            )
         except UnsupportedError as error:
-            refused = _without_comparison(etype, "unsupported", str(error), of)
-            if not error.opens_models:
-                return error.version, refused
-            session = Session(runtime, etype.id, limits, models_only=True)  # other forms may be served
+            refused = error
+            unopened: tuple[Verdict, str] = ("unsupported", str(error))
+            if not error.opens_models or not unit.first:
+                return UnitResult(version=error.version, unopened=unopened)
+            session = Session(
+                unit.runtime, etype.id, unit.limits, models_only=True
+            )  # other forms may be served
     except RuntimeDiedError as error:
-        return runtime, _without_comparison(etype, "crashed", f"{error} while it was opened", of)
+        unopened = ("crashed", f"{error} while it was opened")
+        return UnitResult(version=unit.runtime, unopened=unopened)
     worker = session.worker
     running.add(worker)
     try:
+        found: dict[str, Any] = {"models": bool(worker.models)}
         stopped = None
-        if refused is None:
-            tally = Tally(etype, policy, Describer(etype, session, of), of)
-            stopped = _count_all(session, tally, etype, of)
-            unasked = () if worker.strides else (STRIDED,)
-            more = {"unasked": unasked, "longest": worker.entries, "few": worker.few}
-            report = tally.report(stopped).model_copy(update=more)
-        else:
-            report = refused
-        if worker.models and stopped is None:
-            report = with_forms_judged(report, judge_forms(session, etype, policy, forms))
-        report = report.model_copy(update={"remarks": tuple(session.remarks)})
+        if refused is not None:
+            found["unopened"] = unopened
+        elif unit.chunk is None:
+            tally = Tally(etype, unit.policy, Describer(etype, session, of), of)
+            stopped = _count_all(session, tally, etype, unit, of)
+            found["tally"] = tally.state()
+            found["unasked"] = () if worker.strides else (STRIDED,)
+            found |= {"stopped": stopped, "longest": worker.entries, "few": worker.few}
+        if worker.models and stopped is None and (unit.first or unit.chunk is not None):
+            forms, over = judge_forms(session, etype, unit.policy, unit.forms, unit.chunk)
+            found |= {"forms": forms, "forms_stopped": over}
+        left = 0
         with suppress(RuntimeDiedError):
             left = worker.end()
-            if left:
-                words = f"it leaves processes behind: {left}, ended now"
-                report = report.model_copy(update={"remarks": (*report.remarks, words)})
-        return worker.version, report
+        return UnitResult(version=worker.version, remarks=tuple(session.remarks), left=left, **found)
     finally:
         running.remove(worker)
         worker.close()
 
 
 def _count_all(
-    session: Session, tally: Tally, etype: ElementType, of: CheckedOperator
+    session: Session, tally: Tally, etype: ElementType, unit: Unit, of: CheckedOperator
 ) -> tuple[Verdict, str] | None:
     """Make all calls, and count what they give; why it ended early, if it did."""
     worker = session.worker
     try:
-        calls = few_calls(etype) if worker.few else plan(etype, of)
+        if unit.first:
+            calls = few_calls(etype) if worker.few else plan(etype, of)
+        else:
+            calls = calls_of(etype, unit.part)
         for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
             if tally.refuses(request):
                 for piece in session.ask(*sample(request, table, _SAMPLE)):
@@ -284,13 +358,3 @@ def _count_all(
     except EnvironmentFaultError as error:
         return "environment", str(error)
     return None
-
-
-def _without_comparison(etype: ElementType, verdict: str, words: str, of: CheckedOperator) -> TypeReport:
-    case_of = of.oracle.CASE_OF_CLASS
-    classes = [
-        ClassReport(id=id_, case=case_of.get(id_), verdict=verdict, compared=0, words=words)  # type: ignore[arg-type]
-        for id_ in (*of.class_ids(etype.family), "C1", "C3")
-    ]
-    first = classes[0].verdict
-    return TypeReport(type=etype.id, verdict=first, compared=0, words=words, classes=tuple(classes))

@@ -22,12 +22,16 @@ Verdict: TypeAlias = Literal[
     "crashed",
     "unreached",
     "environment",
+    "unfinished",
 ]
 """What a runtime gets for a class; ``unreached`` says that the run compared nothing in it and has failed,
 ``environment`` that the machine lacks what the runtime needs, so that nothing follows for the runtime,
-``depends`` that it is wrong in some forms of a model and not, or otherwise, in others."""
+``depends`` that it is wrong in some forms of a model and not, or otherwise, in others, ``unfinished`` that
+the run was interrupted before all calls were made, and nothing wrong was found in those that were."""
 
-FAILING: frozenset[Verdict] = frozenset({"violates", "depends", "crashed", "unreached", "environment"})
+FAILING: frozenset[Verdict] = frozenset(
+    {"violates", "depends", "crashed", "unreached", "environment", "unfinished"}
+)
 
 
 class Deviation(Stored):
@@ -137,7 +141,8 @@ class TypeReport(Stored):
     made since each started a program. `readings` is None where no
     answers were compared, and in reports of older versions. `forms` are the forms of a model that were
     judged, None of a runtime that opens no models: the verdict of a class takes those of the forms into
-    account, all counts are without them.
+    account, all counts are without them. `unfinished` says what was not judged before the run was
+    interrupted, None if all was.
     """
 
     type: str
@@ -154,6 +159,7 @@ class TypeReport(Stored):
     classes: tuple[ClassReport, ...]
     readings: ReadingMatch | None = None
     forms: tuple[FormReport, ...] | None = None
+    unfinished: str | None = None
 
     @property
     def served_forms(self) -> tuple[FormReport, ...]:
@@ -166,7 +172,8 @@ class Report(Stored):
 
     `code_sha256` is of the code that was judged, where it is our own. `kept` says of which element types the
     verdicts were taken over from an earlier run under the same conditions, and when that was; `required`
-    are the element types in which ``unsupported`` is a failure. `scope` says what was compared, and what
+    are the element types in which ``unsupported`` is a failure. `level` is how much was asked. `scope` says
+    what was compared, and what
     is not seen by it.
     """
 
@@ -180,6 +187,7 @@ class Report(Stored):
     numpy: str
     machine: str
     policy: Literal["default", "strict"]
+    level: Literal["quick", "standard", "exhaustive"] = "quick"
     seconds: float
     types: tuple[TypeReport, ...]
     kept: dict[str, str] = Field(default_factory=dict)
@@ -209,3 +217,8 @@ class Report(Stored):
     def environment(self) -> dict[str, str]:
         """The element types without a verdict on the runtime, and what the machine lacks."""
         return {found.type: found.words or "" for found in self.types if found.verdict == "environment"}
+
+    @property
+    def unfinished(self) -> dict[str, str]:
+        """The element types in which not all was judged before the run was interrupted, and what was not."""
+        return {found.type: found.unfinished for found in self.types if found.unfinished is not None}

@@ -7,7 +7,7 @@ very long arrays are different code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,12 @@ class Table:
     def rows(self, rows: Array | slice) -> Table:
         """Some choices of the scalars."""
         scalars = tuple(scalar[rows] for scalar in self.scalars)
-        return replace(self, scalars=scalars, due=self.due[rows], classes=self.classes[rows])
+        return Table(self.pool, scalars, self.due[rows], self.classes[rows], self.beside)
+
+    def classes_at(self, rows: Array, columns: Array) -> Array:
+        """The classes of some results, each by its choice of the scalars and its place in the pool."""
+        found: Array = self.classes[rows, columns]
+        return found
 
 
 def class_ids(family: str) -> tuple[str, ...]:
@@ -90,12 +95,17 @@ def tabulate(
     operands = [pool.view(dtype)[None, :] for pool in pools]
     operands += [scalar.view(dtype)[:, None] for scalar in scalars]
     shape = (len(scalars[0]) if scalars else 1, len(pools[0]))
+    due = np.broadcast_to(of.result(*operands), shape).view(bits_type(etype.id))
+    return Table(pools[0], tuple(scalars), due, classes_of(etype, operands, of), tuple(pools[1:]))
+
+
+def classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperator) -> Array:
+    """The class of all operands, as an index into the classes of the family; the operands are broadcast."""
+    shape = np.broadcast_shapes(*(operand.shape for operand in operands))
     masks = [np.broadcast_to(holds(*operands), shape) for holds in of.oracle.CLASSES[etype.family].values()]
     if not np.all(sum(mask.astype(np.int8) for mask in masks) == 1):
         raise AssertionError(f"the classes of {etype.family} do not part the triples of {etype.id}")
-    due = np.broadcast_to(of.result(*operands), shape).view(bits_type(etype.id))
-    classes = np.select(masks, [np.int8(i) for i in range(len(masks))]).astype(np.int8)
-    return Table(pools[0], tuple(scalars), due, classes, tuple(pools[1:]))
+    return np.select(masks, [np.int8(i) for i in range(len(masks))]).astype(np.int8)
 
 
 def plan(etype: ElementType, of: CheckedOperator | None = None) -> Iterator[tuple[Request, Table]]:
@@ -111,50 +121,50 @@ def plan(etype: ElementType, of: CheckedOperator | None = None) -> Iterator[tupl
 
 def _everything(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     every = np.arange(256, dtype=bits_type(etype.id))
-    pools, scalars = _together(every, of.tensors), _together(every, of.scalars)
-    for part in _parts(_count(scalars)):
+    pools, scalars = together(every, of.tensors), together(every, of.scalars)
+    for part in parts_of(_count(scalars)):
         table = tabulate(etype, pools, [scalar[part] for scalar in scalars], of)
-        yield _request(table, PLAIN.id, len(pools[0]))
+        yield request_of(table, PLAIN.id, len(pools[0]))
 
 
 def _special(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     values = np.array(special_patterns(etype), bits_type(etype.id))
-    pools, scalars = _together(values, of.tensors), _together(values, of.scalars)
-    parts = _parts(_count(scalars))
+    pools, scalars = together(values, of.tensors), together(values, of.scalars)
+    parts = parts_of(_count(scalars))
     tables = [tabulate(etype, pools, [scalar[part] for scalar in scalars], of) for part in parts]
     for layout in LAYOUTS:
         length = len(pools[0]) if layout.length is None else layout.length
         for table in tables:
-            yield _request(table, layout.id, length)
+            yield request_of(table, layout.id, length)
 
 
 def _random(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     drawn = random_patterns(etype, of.tensors, of.scalars)
     pools, scalars = ([np.array(part, bits_type(etype.id)) for part in parts] for parts in drawn)
-    yield _request(tabulate(etype, pools, scalars, of), PLAIN.id, len(pools[0]))
+    yield request_of(tabulate(etype, pools, scalars, of), PLAIN.id, len(pools[0]))
 
 
 def _lengths(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     """Calls of very many lengths, with few choices of the scalars."""
-    pools = _together(np.array(special_patterns(etype), bits_type(etype.id)), of.tensors)
+    pools = together(np.array(special_patterns(etype), bits_type(etype.id)), of.tensors)
     table = tabulate(etype, pools, covering_scalars(etype, _FEW_BOUNDS, of), of)
     for length in LENGTHS:
-        yield _request(table, PLAIN.id, length, times=1)
+        yield request_of(table, PLAIN.id, length, times=1)
 
 
 def _long(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
     """Calls so long that a loop may be split; for types of 8 and 16 bits they hold every X of one tensor."""
     assert etype.width is not None
     if etype.width * of.tensors <= _ALL_X:
-        pools = _together(np.arange(2**etype.width, dtype=bits_type(etype.id)), of.tensors)
+        pools = together(np.arange(2**etype.width, dtype=bits_type(etype.id)), of.tensors)
     else:
         # Of NumPy's random streams this one is promised never to change.
-        special = _together(np.array(special_patterns(etype), bits_type(etype.id)), of.tensors)
+        special = together(np.array(special_patterns(etype), bits_type(etype.id)), of.tensors)
         stream = np.random.PCG64(_SEED)
         random = [stream.random_raw(LONG).astype(bits_type(etype.id)) for _ in special]
         pools = tuple(np.concatenate(both) for both in zip(special, random, strict=True))
     scalars = covering_scalars(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS, of)
-    yield _request(tabulate(etype, pools, scalars, of), PLAIN.id, LONG)
+    yield request_of(tabulate(etype, pools, scalars, of), PLAIN.id, LONG)
 
 
 @cache
@@ -164,7 +174,7 @@ def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None 
     if not of.scalars:
         return ()
     values = np.array(special_patterns(etype), bits_type(etype.id))
-    table = tabulate(etype, _together(values, of.tensors), _together(values, of.scalars), of)
+    table = tabulate(etype, together(values, of.tensors), together(values, of.scalars), of)
     ids = of.class_ids(etype.family)
     missing = np.stack([(table.classes == index).any(1) for index in range(len(ids))], 1)
     chosen: list[int] = []
@@ -176,7 +186,7 @@ def covering_scalars(etype: ElementType, count: int, of: CheckedOperator | None 
     return tuple(scalar[rows] for scalar in table.scalars)
 
 
-def _together(values: Array, count: int) -> tuple[Array, ...]:
+def together(values: Array, count: int) -> tuple[Array, ...]:
     """All choices of so many values: the last one runs first."""
     grids = np.meshgrid(*[values] * count, indexing="ij") if count else ()
     return tuple(np.ascontiguousarray(grid.ravel()) for grid in grids)
@@ -186,11 +196,12 @@ def _count(scalars: Sequence[Array]) -> int:
     return len(scalars[0]) if scalars else 1
 
 
-def _parts(count: int) -> Iterator[slice]:
+def parts_of(count: int) -> Iterator[slice]:
+    """So many rows, cut into requests."""
     return (slice(start, start + _CALLS) for start in range(0, count, _CALLS))
 
 
-def _request(table: Table, layout: str, length: int, times: int = _TIMES) -> tuple[Request, Table]:
+def request_of(table: Table, layout: str, length: int, times: int = _TIMES) -> tuple[Request, Table]:
     """The calls for every row of a table; short ones are made several times, elsewhere in the pool."""
     size, pairs = len(table.pool), table.count
     distinct = 1 if _REPEATS[layout] else length

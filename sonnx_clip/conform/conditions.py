@@ -56,12 +56,21 @@ def conditions(
     installed = {name: distribution(name) for name in (*_CHECKER, *_DISTRIBUTIONS[runtime])}
     if any(found is None for found in installed.values()):
         return None
-    code = _files_behind((*modules, RUNTIMES[runtime]))
     return {
         "runtime": runtime,
         "its code": code_digest(runtime) or "",
         "its library": _library(runtime),
         "packages": "; ".join(f"{name} {found}" for name, found in installed.items()),
+        **conditions_of_all((*modules, RUNTIMES[runtime]), options, files),
+    }
+
+
+def conditions_of_all(
+    modules: Iterable[str], options: Mapping[str, object], files: Iterable[str] = ()
+) -> dict[str, str]:
+    """What a verdict depends on beside the runtime, part by part; the arguments are those of `conditions`."""
+    code = _files_behind(tuple(modules))
+    return {
         "checker": digest_of_parts(part for file in code for part in (file.name, file.read_bytes())),
         "spec": digest_of_parts(_bytes(path) for path in ("spec/clip.yaml", ORACLE_FILE, *files)),
         "processor": processor(),

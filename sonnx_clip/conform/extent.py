@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.campaigns.levels import more_words
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
 from sonnx_clip.conform.foreign.few_calls import FEW_LENGTHS, FEW_OF_A_SHAPE
 from sonnx_clip.conform.model_forms.axes import every_value
@@ -12,6 +13,7 @@ from sonnx_clip.conform.model_forms.axes import every_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sonnx_clip.conform.campaigns.units import Level
     from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
 
@@ -19,7 +21,9 @@ _PAIRWISE = 40  # forms: more are those of --forms all
 _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
 
 
-def scope(types: Sequence[TypeReport], of: CheckedOperator | None = None) -> tuple[str, str]:
+def scope(
+    types: Sequence[TypeReport], of: CheckedOperator | None = None, level: Level = "quick"
+) -> tuple[str, str]:
     """What was compared in some element types, and what is not seen by it, each as a sentence."""
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     if of is not None and not of.is_clip:
@@ -32,7 +36,7 @@ def scope(types: Sequence[TypeReport], of: CheckedOperator | None = None) -> tup
     parts += ["every triple of 8 bits"] if "8" in bits else []
     parts += ["every X of 16 bits under 20 pairs of bounds"] if "16" in bits else []
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
-    parts += [_lengths(longest)]
+    parts += [_lengths(longest), *more_words(level, bits)]
     unseen = ["one unusual X"] if bits & {"32", "64"} else []
     unseen += ["one unusual pair of bounds"] if bits - {"8"} else []
     unseen += unasked

@@ -87,7 +87,7 @@ def _blind(etype: str, words: str) -> Case:
 
 
 def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
-    if verdict == "environment":
+    if verdict in ("environment", "unfinished"):
         return "error"
     if verdict in FAILING or (required and verdict == "unsupported"):
         return "failed"
@@ -100,6 +100,8 @@ def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> Case:
         words = [one.words or found.words or ""]
     if one.verdict == "refused":
         words += [f"layout {layout}: {text}" for layout, text in found.refused_layouts.items()]
+    if one.verdict == "unfinished":
+        words = [found.unfinished or ""]
     if one.verdict == "unreached":
         words = ["no vector reached it"]
     if one.verdict == "unsupported" and required:

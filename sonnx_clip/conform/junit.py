@@ -28,8 +28,8 @@ def to_junit(report: Report) -> str:
     """The XML, with its declaration.
 
     What violates, depends on the form, crashed or was not reached is a failure, with the line that repeats
-    it; what was refused or is unsupported is skipped, unless it is required; what the machine lacks, and a
-    report that compared nothing, is an error.
+    it; what was refused or is unsupported is skipped, unless it is required; what the machine lacks, what an
+    interrupt left unfinished, and a report that compared nothing, is an error.
     """
     every = list(cases(report))
     root = Element("testsuites", _attributes("sonnx-clip check", every), time=f"{report.seconds:g}")

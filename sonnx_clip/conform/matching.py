@@ -7,6 +7,8 @@ runtime that behaves as a reading is known to do so on what was kept, and the nu
 
 from __future__ import annotations
 
+import base64
+import zlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,11 +21,16 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sonnx_clip.conform.calls import Request
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Differences
     from sonnx_clip.language.types import ElementType
 
+    ClassAt = Callable[[Array, Array], Array]
+
+_FAST = 1  # of zlib
 _OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its deviations
 
 
@@ -38,21 +45,23 @@ class Observed:
     def add(
         self,
         request: Request,
-        indices: Array,
+        indices: Array | None,
         answered: Array,
-        triples: tuple[Array, Array, Array],
+        answers: tuple[Array, Array],
+        class_at: ClassAt,
         deviating: Differences,
     ) -> None:
         """Keep some answers to a request.
 
         Args:
             request: the calls.
-            indices: where in the pools their entries are, shape (p, n).
+            indices: where in the pools their entries are, shape (p, n); None if each call has all in order.
             answered: which of them gave a result that can be compared, shape (p,).
-            triples: bits of the first tensor, the class, and bits of the answer, each of shape (p, n).
+            answers: bits of the first tensor and of the answers, each of shape (p, n).
+            class_at: the classes of some of these, by row and column.
             deviating: the answers whose bits are not expected.
         """
-        entries, classes, got = triples
+        entries, got = answers
         if not got.size:
             return
         if request.layout == PLAIN.id and np.array_equal(entries[0], self._special):
@@ -66,16 +75,41 @@ class Observed:
         if not len(chosen):
             return
         rows, columns = np.divmod(chosen, got.shape[1])
-        operands = request.operands_at(rows, columns, indices)
-        self._parts.append((*operands, got[rows, columns], classes[rows, columns]))
+        places = columns if indices is None else indices[rows, columns]
+        operands = request.operands_at(rows, places)
+        self._parts.append((*operands, got[rows, columns], class_at(rows, columns)))
+
+    def packed(self) -> str:
+        """All that was kept, each answer once, as a text; empty if nothing was."""
+        if not self._parts:
+            return ""
+        bits, classes = self._joined()
+        columns = [np.ascontiguousarray(part).tobytes() for part in (*bits, classes)]
+        return base64.b64encode(zlib.compress(b"".join(columns), _FAST)).decode("ascii")
+
+    def unpack(self, text: str) -> None:
+        """Keep also what `packed` has made a text."""
+        if not text:
+            return
+        bits, number = bits_type(self._etype.id), self._of.tensors + self._of.scalars + 1
+        data = zlib.decompress(base64.b64decode(text))
+        count, left = divmod(len(data), number * bits.itemsize + 1)
+        if left:
+            raise ValueError("these are no answers of the element type")
+        size = count * bits.itemsize
+        columns = [np.frombuffer(data, bits, count, n * size) for n in range(number)]
+        self._parts.append((*columns, np.frombuffer(data, np.int8, count, number * size)))
+
+    def _joined(self) -> tuple[list[Array], Array]:
+        joined = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
+        return _different(joined[:-1], joined[-1])
 
     def match(self, class_ids: tuple[str, ...]) -> ReadingMatch | None:
         """What the readings say to all that was kept; None if nothing was, or there are none."""
         readings = self._of.oracle.READINGS[self._etype.family]
         if not self._parts or not readings:
             return None
-        joined = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
-        bits, classes = _different(joined[:-1], joined[-1])
+        bits, classes = self._joined()
         dtype = numpy_type(self._etype.id)
         *operands, got = (part.view(dtype) for part in bits)
         allowed = {id_: np.asarray(allows(*operands, got)) for id_, allows in readings.items()}

@@ -26,13 +26,16 @@ _LONGEST = 64  # bits
 
 
 @cache
-def random_patterns(etype: ElementType, tensors: int = 1, scalars: int = 2) -> tuple[Patterns, Patterns]:
+def random_patterns(
+    etype: ElementType, tensors: int = 1, scalars: int = 2, number: int = 0
+) -> tuple[Patterns, Patterns]:
     """Values of each tensor, entry by entry, and of each scalar, call by call; each choice once.
 
     A third of the values are special ones, a third their neighbours, a third any pattern. Where there is one
-    tensor, it is each scalar of every fourth call besides, since ties are where implementations differ.
+    tensor, it is each scalar of every fourth call besides, since ties are where implementations differ. Each
+    number has other values.
     """
-    draw = _Draw(etype)
+    draw = _Draw(etype, number)
     calls = list(dict.fromkeys(draw.patterns(scalars) for _ in range(_PAIRS)))
     ties = [(scalar,) * tensors for call in calls[::4] for scalar in call]
     pool = dict.fromkeys([*ties, *(draw.patterns(tensors) for _ in range(_ENTRIES))])
@@ -40,13 +43,13 @@ def random_patterns(etype: ElementType, tensors: int = 1, scalars: int = 2) -> t
 
 
 class _Draw:
-    """Draws patterns of an element type, in an order that depends on the type alone."""
+    """Draws patterns of an element type, in an order that depends on the type and the number alone."""
 
-    def __init__(self, etype: ElementType) -> None:
+    def __init__(self, etype: ElementType, number: int) -> None:
         assert etype.width is not None
         self._special = special_patterns(etype)
         self._width = etype.width
-        self._stream = np.random.PCG64([_SEED, *etype.id.encode()])
+        self._stream = np.random.PCG64([_SEED, *etype.id.encode(), *([number] if number else [])])
 
     def pattern(self) -> int:
         """A special value, a neighbour of one, or any pattern: as likely as one another."""

@@ -36,6 +36,7 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
     "crashed": ("!", "bold red"),
     "unreached": ("?", "bold red"),
     "environment": ("e", "bold red"),
+    "unfinished": ("u", "bold red"),
 }
 """The sign of each verdict in a table, and how a terminal shows it."""
 LEGEND: dict[Verdict, str] = {"depends": "depends on the form"}
@@ -63,7 +64,10 @@ def print_report(report: Report, console: Console, repro: str | None = None) -> 
         console.print(" ".join(report.scope), soft_wrap=whole, highlight=False, markup=False)
     console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
     console.print(_table(report))
-    legend = "  ".join(f"{sign} {LEGEND.get(verdict, verdict)}" for verdict, (sign, _) in SIGNS.items())
+    signs = {
+        verdict: sign for verdict, (sign, _) in SIGNS.items() if verdict != "unfinished" or report.unfinished
+    }
+    legend = "  ".join(f"{sign} {LEGEND.get(verdict, verdict)}" for verdict, sign in signs.items())
     console.print(f"[dim]{legend}[/]", soft_wrap=True, highlight=False)
     console.print(summary(report), soft_wrap=whole, highlight=False, markup=False)
 
@@ -94,9 +98,11 @@ def summary(report: Report) -> str:
     verdicts = [found.verdict for found in report.types]
     counts = ", ".join(f"{verdicts.count(v)} {LEGEND.get(v, v)}" for v in SIGNS if v in verdicts)
     nothing = "; nothing was compared" if report.compared == 0 else ""
+    nothing += "; unfinished: it was interrupted" if report.unfinished else ""
+    how = f"{report.policy} policy" + ("" if report.level == "quick" else f", {report.level}")
     seconds = "" if len(report.kept) == len(verdicts) else f" in {report.seconds:g} s"
     return (
-        f"{report.runtime_version} ({report.policy} policy): {counts} of {counted(len(verdicts), 'type')}; "
+        f"{report.runtime_version} ({how}): {counts} of {counted(len(verdicts), 'type')}; "
         f"{report.compared:,} results compared{seconds}{nothing}{_kept(report)}"
     )
 
@@ -136,6 +142,20 @@ def _cell(found: ClassReport | None) -> Text:
 
 def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
     """What is not plain conformity: unsupported and crashed types, and the first deviations."""
+    yield from _whole_types(report)
+    for etype, words in report.unfinished.items():
+        yield f"[bold red]unfinished[/] {etype}: {escape(words)}"
+    shared = [("refused", _shared(report.types, _refused)), ("noticed", _shared(report.types, _noticed))]
+    shared.append(("refused", {f", models {line}": names for line, names in refusals(report).items()}))
+    for word, lines in shared:
+        for line, names in lines.items():
+            yield f"[dim]{word}[/] {', '.join(names)}{escape(line)}"
+    yield from _depending(report, pasted=pasted)
+    yield from _all_deviations(report, pasted=pasted)
+
+
+def _whole_types(report: Report) -> Iterator[str]:
+    """What is said of whole element types."""
     for message, names in _unsupported(report.types).items():
         yield f"[dim]unsupported[/] {', '.join(names)}: {escape(message)}"
     for found in report.types:
@@ -150,13 +170,6 @@ def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
         unreached = [c.id for c in found.classes if c.verdict == "unreached"]
         if unreached:
             yield f"[bold red]unreached[/] {found.type}: no vector reached {', '.join(unreached)}"
-    shared = [("refused", _shared(report.types, _refused)), ("noticed", _shared(report.types, _noticed))]
-    shared.append(("refused", {f", models {line}": names for line, names in refusals(report).items()}))
-    for word, lines in shared:
-        for line, names in lines.items():
-            yield f"[dim]{word}[/] {', '.join(names)}{escape(line)}"
-    yield from _depending(report, pasted=pasted)
-    yield from _all_deviations(report, pasted=pasted)
 
 
 def _depending(report: Report, *, pasted: bool) -> Iterator[str]:

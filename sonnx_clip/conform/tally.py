@@ -1,4 +1,4 @@
-"""Counts the results of an element type while a run goes on, and makes its report: for `campaign`."""
+"""Counts the results of a unit while it goes on: for `campaign`. `campaigns.merging` makes reports of it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.calls import Answer, Failure, Request, entry_indices
-from sonnx_clip.conform.check_report import ClassReport, Deviation, TypeReport, Verdict
+from sonnx_clip.conform.campaigns.long_tables import LongTable
+from sonnx_clip.conform.campaigns.tally_state import CountState, RaisedState, TallyState
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
 from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.matching import Observed
-from sonnx_clip.conform.verdicts import Count, verdict_of, worst
+from sonnx_clip.conform.verdicts import Count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
+    from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.language.types import ElementType
 
     _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
     Triples: TypeAlias = tuple[Array, Array, Array]  # entries of X, what is expected, classes; each (p, n)
+    ClassAt: TypeAlias = Callable[[Array, Array], Array]  # the classes of some of them, by row and column
 
-_OPTIONAL = frozenset(layout.id for layout in LAYOUTS if layout.optional)
-_FORMS = ("C1", "C3")  # shape and type of a result are judged call by call, with or without entries
+FORM_TAGS = ("C1", "C3")  # shape and type of a result are judged call by call, with or without entries
+_REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)
 _ENOUGH = 64  # calls that all raised, after which only a sample of a form is asked
 
@@ -85,7 +88,7 @@ class Tally:
         self.policy = policy
         self.describe = describe
         self._classes = [Count() for _ in self._ids]
-        self._forms = {tag: Count() for tag in _FORMS}
+        self._forms = {tag: Count() for tag in FORM_TAGS}
         self._raised: dict[str, _Raised] = {}
         self._observed = Observed(etype, self._of)
         self._seen: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
@@ -100,32 +103,53 @@ class Tally:
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
         """Count the answer to a request."""
-        indices = entry_indices(request)
-        rows = np.arange(request.count)[:, None]
-        due, classes = table.due[rows, indices], table.classes[rows, indices]
-        tensors = tuple(pool[indices] for pool in request.pools)
-        entries = tensors[0]
+        if not answer.failures and isinstance(table, LongTable) and _whole(request):
+            self._add_long(request, table, answer)
+            return
+        indices = None if _whole(request) else entry_indices(request)
+        due, classes = table.due, table.classes
+        if indices is None:
+            tensors = tuple(np.broadcast_to(pool, due.shape) for pool in request.pools)
+        else:
+            rows = np.arange(request.count)[:, None]
+            due, classes = due[rows, indices], classes[rows, indices]
+            tensors = tuple(pool[indices] for pool in request.pools)
         failures = {
             row: failure
             for row, failure in answer.failures.items()
             if not (failure.memory and self._told(failure.words, classes[row]))
         }
-        raised = self._raised.setdefault(_form(request), _Raised())
-        raised.calls += len(rows) - sum(failure.blamed is not None for failure in failures.values())
+        self._called(request, request.count - sum(f.blamed is not None for f in failures.values()))
         for row, failure in failures.items():
-            self._fail(request, row, failure, (entries, due, classes))
-        answered = np.ones(len(rows), bool)
+            self._fail(request, row, failure, (tensors[0], due, classes))
+        answered = np.ones(request.count, bool)
         answered[list(failures)] = False
         judged = answered.copy()
         judged[[row for row, failure in failures.items() if not failure.raised]] = True
         for form in self._forms.values():
             form.compared += int(judged.sum())
-        for index, compared in enumerate(np.bincount(classes[judged].ravel())):
-            self._classes[index].compared += int(compared)
+        of_judged = classes if judged.all() else classes[judged]
+        for index, count in enumerate(self._classes):
+            count.compared += int(np.count_nonzero(of_judged == index))
         # A call without result has nothing to compare: let it agree.
-        got = np.where(answered[:, None], answer.bits, due)
-        found = self._deviate(request, got, (entries, due, classes), tensors)
-        self._observed.add(request, indices, answered, (entries, classes, got), found)
+        got = answer.bits if answered.all() else np.where(answered[:, None], answer.bits, due)
+        found = self._deviate(request, (got, due), tensors, lambda *at: classes[at])
+        self._observed.add(request, indices, answered, (tensors[0], got), lambda *at: classes[at], found)
+
+    def _add_long(self, request: Request, table: LongTable, answer: Answer) -> None:
+        """Count the answer to long calls that all gave a result."""
+        self._called(request, request.count)
+        for form in self._forms.values():
+            form.compared += request.count
+        for count, compared in zip(self._classes, table.counts, strict=True):
+            count.compared += compared
+        tensors = (np.broadcast_to(request.pool, table.due.shape),)
+        found = self._deviate(request, (answer.bits, table.due), tensors, table.classes_at)
+        answered = np.ones(request.count, bool)
+        self._observed.add(request, None, answered, (tensors[0], answer.bits), table.classes_at, found)
+
+    def _called(self, request: Request, count: int) -> None:
+        self._raised.setdefault(_form(request), _Raised()).calls += count
 
     def _told(self, words: str, classes: Array) -> bool:
         """Whether it is known of each of some classes that memory is touched: results are compared again."""
@@ -142,7 +166,7 @@ class Tally:
         entries, due, classes = (part[row] for part in triples)
         touched: dict[int | str, int] = {index: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         # A call without entries touches no class: what fails there counts for the constraints on its form.
-        tags = failure.tags or (() if touched else _FORMS)
+        tags = failure.tags or (() if touched else FORM_TAGS)
         touched |= dict.fromkeys(tags, 1)
         if failure.blamed:
             touched = dict.fromkeys(failure.blamed, 1)
@@ -178,15 +202,15 @@ class Tally:
         return found[0] if found else 0
 
     def _deviate(
-        self, request: Request, got: Array, triples: Triples, tensors: tuple[Array, ...]
+        self, request: Request, results: tuple[Array, Array], tensors: tuple[Array, ...], class_at: ClassAt
     ) -> Differences:
         """Count the entries whose bits are not those that are expected, and return them."""
-        entries, due, classes = triples
+        got, due = results
         found = compare(self.etype, got, due, (*tensors, *request.scalars), self.policy, self._of)
         if not len(found.rows):
             return found
         names = (*latitude_ids(self.policy, self._of), None)
-        keys = classes[found.rows, found.columns].astype(int) * len(names) + found.latitude % len(names)
+        keys = class_at(found.rows, found.columns).astype(int) * len(names) + found.latitude % len(names)
         for key, first, number in zip(*np.unique(keys, return_index=True, return_counts=True), strict=True):
             index, latitude = divmod(int(key), len(names))
             count, name = self._classes[index], names[latitude]
@@ -197,74 +221,45 @@ class Tally:
             kind = name or "violates"
             if kind not in count.deviations:
                 row, column = int(found.rows[first]), int(found.columns[first])
-                x, y, answer = (int(part[row, column]) for part in (entries, due, got))
+                x, y, answer = (int(part[row, column]) for part in (tensors[0], due, got))
                 as_: _Kind = "acceptable" if name else "violates"
                 spot = Spot(request, row, column, x, y, answer, None, name, as_)
                 count.deviations[kind] = self.describe(spot)
         return found
 
-    def report(self, stopped: tuple[Verdict, str] | None = None, remarks: Iterable[str] = ()) -> TypeReport:
-        """The verdicts.
+    def state(self, *, refused: bool = True, answers: bool = True) -> TallyState:
+        """All that was counted, to be stored and to be added up with what other units have counted.
 
         Args:
-            stopped: ``crashed`` or ``environment`` if the run ended early, and why, in words.
-            remarks: what was noticed that is no result.
+            refused: whether calls that raised are described even where a form refuses all: in another unit
+                it may serve some.
+            answers: whether those are stored that are compared with the readings.
         """
-        refused = {form: found for form, found in self._raised.items() if found.all}
-        for form, found in self._raised.items():
-            if form not in refused:
-                for key, (number, spot) in found.of.items():
-                    self._count(key).raised += number
-                    self._describe(key, spot)
-        self._refuse(refused)
-        counts = [*self._classes, *self._forms.values()]
-        served = any(count.compared for count in counts)
-        ids, case_of = self._ids, self._of.oracle.CASE_OF_CLASS
-        rows = [(id_, case_of[id_], count) for id_, count in zip(ids, self._classes, strict=True)]
-        rows += [(tag, None, count) for tag, count in self._forms.items()]
-        why = stopped[0] if stopped else None
-        classes = tuple(
-            _class_report(id_, case, count, verdict_of(count, stopped=why, served=served))
-            for id_, case, count in rows
-        )
-        verdict = worst(found.verdict for found in classes)
-        words = stopped[1] if stopped else None
-        line: str | None = None
-        crashes = [d for count in counts for kind, d in count.deviations.items() if kind == "crashed"]
-        if crashes:
-            words, line = words or crashes[0].words, crashes[0].reproduce
-        elif verdict == "unsupported":
-            words = next(found.words for found in classes if found.verdict == "unsupported")
-        return TypeReport(
-            type=self.etype.id,
-            verdict=verdict,
-            compared=sum(count.compared for count in self._classes),
-            words=words,
-            reproduce=line,
-            refused_layouts={form: found.words for form, found in refused.items()} if served else {},
-            remarks=tuple(remarks),
-            calls=sum(found.calls for found in self._raised.values()),
-            classes=classes,
-            readings=self._observed.match(ids),
+        raised = {
+            form: RaisedState(
+                calls=found.calls,
+                raised=found.raised,
+                refusal=found.refusal,
+                words=found.words,
+                of={
+                    str(key): (number, self.describe(spot) if refused or not found.all else None, spot.words)
+                    for key, (number, spot) in found.of.items()
+                },
+            )
+            for form, found in self._raised.items()
+        }
+        return TallyState(
+            classes=tuple(map(_stored, self._classes)),
+            forms={tag: _stored(count) for tag, count in self._forms.items()},
+            raised=raised,
+            answers=self._observed.packed() if answers else "",
         )
 
-    def _refuse(self, refused: dict[str, _Raised]) -> None:
-        """Count what forms refuse as a whole: for C1 and C3, and for classes that no other form reached."""
-        for form, found in refused.items():
-            for count in self._forms.values():
-                if form not in _OPTIONAL or count.compared == 0:
-                    count.refused += found.raised
-                    count.words = count.words or found.words
-            for key, (number, _) in found.of.items():
-                count = self._count(key)
-                if not isinstance(key, str) and count.compared == 0:
-                    count.refused += number
-                    count.words = count.words or found.words
-        served = any(count.compared or count.raised or count.died for count in self._classes)
-        if refused and not served:  # of some classes nothing was asked, since all was refused
-            words = next(iter(refused.values())).words
-            for count in self._classes:
-                count.refused, count.words = max(1, count.refused), count.words or words
+
+def _whole(request: Request) -> bool:
+    """Whether each call has the pool as it stands."""
+    alike = request.indices is None and request.length == len(request.pool) and not request.starts.any()
+    return alike and not _REPEATS[request.layout]
 
 
 def _form(request: Request) -> str:
@@ -272,18 +267,12 @@ def _form(request: Request) -> str:
     return PLAIN.id if request.layout in _PLAIN else request.layout
 
 
-def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) -> ClassReport:
-    return ClassReport(
-        id=id_,
-        case=case,
-        verdict=verdict,
+def _stored(count: Count) -> CountState:
+    return CountState(
         compared=count.compared,
-        acceptable=count.latitude.total(),
         violating=count.violating,
-        raised=count.raised,
-        refused=count.refused,
-        died=count.died,
         latitude=dict(count.latitude),
+        died=count.died,
         words=count.words,
-        deviations=() if verdict == "unsupported" else tuple(count.deviations.values()),
+        deviations=dict(count.deviations),
     )

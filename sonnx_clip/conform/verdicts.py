@@ -19,6 +19,7 @@ _WORST_FIRST: tuple[Verdict, ...] = (
     "unreached",
     "violates",
     "depends",
+    "unfinished",
     "refused",
     "unsupported",
     "acceptable",

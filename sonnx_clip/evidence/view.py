@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _GLYPHS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
 VERDICT_GLYPHS = {
     "conforms": "·", "acceptable": "≈", "violates": "×", "refused": "r", "unsupported": "–", "crashed": "!",
-    "depends": "f", "unreached": "?", "environment": "e",
+    "depends": "f", "unreached": "?", "environment": "e", "unfinished": "u",
     "undecided": "○", "not run": "",
 }  # fmt: skip
 _STATUS_ORDER: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved")
@@ -44,6 +44,7 @@ _ORDER: tuple[Shown, ...] = (
     "crashed",
     "unreached",
     "environment",
+    "unfinished",
     "refused",
     "unsupported",
     "undecided",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,10 +27,11 @@ Show: TypeAlias = "Callable[[int, str], None]"
 """Called with how much is done, and what is at work."""
 
 _PARTS = 5  # lines in a whole stage, where there is no terminal
+_MINUTE = 60.0
 
 
 @contextmanager
-def progress(label: str, total: int, unit: str, console: Console) -> Iterator[Show]:
+def progress(label: str, total: int, unit: str, console: Console, known: int | None = None) -> Iterator[Show]:
     """Show how far a stage is until it ends.
 
     Args:
@@ -37,14 +39,16 @@ def progress(label: str, total: int, unit: str, console: Console) -> Iterator[Sh
         total: how much there is to do.
         unit: what is counted: ``answers``.
         console: where the result of the stage goes; a bar goes there too if it is a terminal.
+        known: of what takes long, how much of it was done before, and takes no time; the rate and the time
+            that is left are then shown. None shows neither.
     """
     if os.environ.get(VARIABLE):
         yield _to_descriptor(int(os.environ[VARIABLE]), total)
     elif console.is_terminal:
-        with _bar(label, total, console) as show:
+        with _bar(label, total, console, timed=known is not None) as show:
             yield show
     else:
-        yield _in_lines(label, total, unit)
+        yield _in_lines(label, total, unit, known)
 
 
 def milestone(name: str) -> None:
@@ -64,11 +68,19 @@ def _to_descriptor(descriptor: int, total: int) -> Show:
 
 
 @contextmanager
-def _bar(label: str, total: int, console: Console) -> Iterator[Show]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def _bar(label: str, total: int, console: Console, *, timed: bool) -> Iterator[Show]:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
+    left = (TextColumn("left"), TimeRemainingColumn()) if timed else ()
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *left,
         TextColumn("{task.fields[at_work]}"),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bar:
@@ -80,14 +92,34 @@ def _bar(label: str, total: int, console: Console) -> Iterator[Show]:
         yield show
 
 
-def _in_lines(label: str, total: int, unit: str) -> Show:
-    """A line on standard error at each fifth of the work: a pipe gets the result alone."""
-    following = 1
+def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
+    """A line on standard error at each fifth of the work, or of what takes long each minute too."""
+    following, began = 1, time.monotonic()
+    said = began
 
     def show(done: int, _: str) -> None:
-        nonlocal following
-        if done and done * _PARTS >= following * total:
-            print(f"{label}: {done} of {total} {unit}", file=sys.stderr, flush=True)
-            following = done * _PARTS // total + 1
+        nonlocal following, said
+        now = time.monotonic()
+        late = known is not None and now - said > _MINUTE
+        if done and (done * _PARTS >= following * total or late):
+            more = "" if known is None else _rate(done, total, known, now - began)
+            print(f"{label}: {done} of {total} {unit}{more}", file=sys.stderr, flush=True)
+            following, said = done * _PARTS // total + 1, now
 
     return show
+
+
+def _rate(done: int, total: int, known: int, seconds: float) -> str:
+    """How many a minute, and how long it will take yet, in words."""
+    new = done - known
+    if new <= 0 or seconds <= 0 or done >= total:
+        return ""
+    left = duration((total - done) * seconds / new)
+    return f"; {new * _MINUTE / seconds:.0f} a minute, about {left} left"
+
+
+def duration(seconds: float) -> str:
+    """A time in words that people say: ``40 s``, ``3 min``, ``2.5 h``."""
+    if seconds < 2 * _MINUTE:
+        return f"{max(1, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

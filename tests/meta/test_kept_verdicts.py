@@ -38,7 +38,7 @@ class Judge:
         self.verdict = "violates"
         self.meanwhile: Callable[[], None] = lambda: None
 
-    def __call__(self, _runtime: str, etype: object, *_: object) -> tuple[str, TypeReport]:
+    def __call__(self, etype: object) -> tuple[str, TypeReport]:
         self.judged.append(etype.id)
         self.meanwhile()
         return VERSION, a_report(etype.id, self.verdict)
@@ -47,7 +47,7 @@ class Judge:
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     found = Judge()
-    monkeypatch.setattr(campaign, "_judge", found)
+    monkeypatch.setattr(campaign._Work, "judge", lambda _work, etype: found(etype))
     return found
 
 
@@ -274,7 +274,7 @@ def test_what_broke_off_in_a_form_is_not_kept(monkeypatch: pytest.MonkeyPatch, t
     whole = a_report("int8")
     for forms, kept in (((form,), {}), ((form.model_copy(update={"verdict": "violates"}),), {"int8"})):
         found = whole.model_copy(update={"forms": forms})
-        monkeypatch.setattr(campaign, "_judge", lambda *_, found=found: (VERSION, found))
+        monkeypatch.setattr(campaign._Work, "judge", lambda *_, found=found: (VERSION, found))
         run(tmp_path, "int8")
         assert set(run(tmp_path, "int8").kept) == set(kept)
 

@@ -216,7 +216,7 @@ def test_forms_in_which_nothing_was_asked_fail(monkeypatch):
 
 
 def test_no_forms_at_all_fail(monkeypatch):
-    monkeypatch.setattr(campaign, "judge_forms", lambda *_: ())
+    monkeypatch.setattr(campaign, "judge_forms", lambda *_: ((), False))
     report = run_campaign("tests.meta.planted_forms:right", ["int16"])
     assert report.failed
     assert set(form_lines(report)) == {"int16: nothing was compared in any form of a model"}

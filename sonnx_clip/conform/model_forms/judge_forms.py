@@ -4,37 +4,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.campaigns.merging import type_report
 from sonnx_clip.conform.check_report import FormReport
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.model_forms.axes import FIRST_OPSET, base, covering, every_form
 from sonnx_clip.conform.model_forms.form_plan import form_plan
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.conform.verdicts import by_form, with_forms, worst
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.conform.check_report import TypeReport, Verdict
+    from sonnx_clip.conform.check_report import Verdict
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.model_forms.axes import Choice, ModelForm
     from sonnx_clip.conform.session import Session
     from sonnx_clip.language.types import ElementType
 
-_STOPS = ("crashed", "environment")
+
+CHUNK = 96
+"""Forms of `all` that are judged by one process."""
 
 
 def judge_forms(
-    session: Session, etype: ElementType, policy: Policy, choice: Choice
-) -> tuple[FormReport, ...]:
-    """What came of each form. The operator sets are 13 and the newest that is served, or all between them.
+    session: Session, etype: ElementType, policy: Policy, choice: Choice, chunk: int | None = None
+) -> tuple[tuple[FormReport, ...], bool]:
+    """What came of each form, and whether it ended early.
+
+    The operator sets are 13 and the newest that is served, or all between them.
 
     Args:
         session: of a runtime that opens models.
         etype: the element type.
         policy: which latitudes count.
         choice: ``default`` for forms in which every pair of values of two axes occurs, or ``all``.
+        chunk: of ``all`` the number of some forms, which are judged; if None, those that come first.
 
     Raises:
         UserError: onnx is not installed.
@@ -58,9 +63,25 @@ def judge_forms(
             newest = opset
             break
     every = every_form(range(FIRST_OPSET, newest + 1), session.worker.models)
-    ends = [form for form in every if form.opset in (FIRST_OPSET, newest)]
-    judge(every if choice == "all" else covering(ends))
-    return tuple(found.values())
+    if choice == "default":
+        ends = [form for form in every if form.opset in (FIRST_OPSET, newest)]
+        judge(covering(ends))
+    elif chunk is not None:
+        some = set(_of_all(known)[chunk * CHUNK : (chunk + 1) * CHUNK])
+        judge([form for form in every if form in some])
+    return tuple(found.values()), stopped
+
+
+def chunks_of_all() -> int:
+    """How many chunks the forms of ``all`` are, at most; 0 where onnx is not installed."""
+    try:
+        return -(-len(_of_all(opsets_of_this_clip())) // CHUNK)
+    except UserError:
+        return 0
+
+
+def _of_all(known: Sequence[int]) -> tuple[ModelForm, ...]:
+    return every_form(known, (True, False))
 
 
 def opsets_of_this_clip() -> tuple[int, ...]:
@@ -95,7 +116,7 @@ def _judge_form(
     except EnvironmentFaultError as error:
         why = "environment", str(error)
     stopped = why is not None
-    report = tally.report(why)
+    report = type_report(etype, tally.state(refused=False, answers=False), None, why)
     refused = report.verdict == "unsupported"
     odd = [] if refused else [c for c in report.classes if c.verdict != "conforms"]
     words = report.words or next((c.words for c in odd if c.words), None)
@@ -112,29 +133,3 @@ def _judge_form(
         classes={c.id: c.verdict for c in odd},
         deviations={c.id: c.deviations[0] for c in odd if c.deviations},
     ), stopped
-
-
-def with_forms_judged(report: TypeReport, forms: tuple[FormReport, ...]) -> TypeReport:
-    """A report in which the verdicts of classes take those of the forms into account."""
-    found = by_form(report.model_copy(update={"forms": forms}))
-    in_forms = {id_: [verdict for _, verdict in pairs] for id_, pairs in found.items()}
-    classes = tuple(
-        c.model_copy(update={
-            "verdict": with_forms(c.verdict, in_forms[c.id]),
-            # What the runtime refused before any call counts as one refusal where other forms are served.
-            "refused": max(c.refused, int(c.verdict == "unsupported" and bool(in_forms[c.id]))),
-        })
-        for c in report.classes
-    )  # fmt: skip
-    verdict = worst(c.verdict for c in classes)
-    words = report.words
-    if verdict in _STOPS:
-        words = words or next((form.words for form in forms if form.verdict == verdict), None)
-    # What all forms do alike is told once, by the class, unless only models do it.
-    alone = {c.id for c in classes if not c.deviations}
-    differ = alone | {id_ for id_, verdicts in in_forms.items() if len(set(verdicts)) > 1}
-    told = tuple(
-        form.model_copy(update={"deviations": {k: v for k, v in form.deviations.items() if k in differ}})
-        for form in forms
-    )
-    return report.model_copy(update={"classes": classes, "verdict": verdict, "words": words, "forms": told})

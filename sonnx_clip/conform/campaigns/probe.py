@@ -1,0 +1,123 @@
+"""Opens a runtime before a campaign: to know its version, and how long the campaign will take here."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.campaigns.levels import size_of, units_of
+from sonnx_clip.conform.campaigns.long_tables import LongTable
+from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
+from sonnx_clip.conform.describe import Describer
+from sonnx_clip.conform.dtypes import bits_type
+from sonnx_clip.conform.layouts import PLAIN
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session
+from sonnx_clip.conform.tally import Tally
+from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
+from sonnx_clip.language.special import special_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from sonnx_clip.conform.campaigns.levels import Asked
+    from sonnx_clip.conform.campaigns.units import Unit
+    from sonnx_clip.conform.chosen_triples import Table
+    from sonnx_clip.conform.limits import Limits
+    from sonnx_clip.language.types import ElementType
+
+_PAIRS, _LONG, _LONG_PAIRS = 512, 2**16, 8
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What a first look at a runtime says.
+
+    Args:
+        version: what it says that it is.
+        start: seconds until it is open.
+        call: seconds that a call costs, however short, what the checker does for it included; None if the
+            runtime dies of the calls that are made to know it, or takes none.
+        entry: seconds that each entry costs beside that.
+    """
+
+    version: str
+    start: float = 0.0
+    call: float | None = None
+    entry: float = 0.0
+
+    def seconds(self, units: Iterable[tuple[ElementType, Unit]]) -> float | None:
+        """About how long some units will take, one after the other; None if that is not known."""
+        if self.call is None:
+            return None
+        total = 0.0
+        for etype, unit in units:
+            calls, entries = size_of(etype, unit.part)
+            total += self.start + calls * self.call + entries * self.entry
+        return total
+
+
+def probe(runtime: str, types: Sequence[ElementType], limits: Limits, *, timed: bool) -> Probed:
+    """Open a runtime for the first of some element types that it serves.
+
+    Args:
+        runtime: its name.
+        types: some element types.
+        limits: how long it may take.
+        timed: whether calls are made, to know how long they take.
+
+    Raises:
+        UserError: the machine lacks what it needs.
+    """
+    version = runtime
+    for etype in types:
+        began = time.monotonic()
+        try:
+            session = Session(runtime, etype.id, limits)
+        except UnsupportedError as error:
+            version = error.version
+            continue
+        except RuntimeDiedError:
+            continue
+        try:
+            start = time.monotonic() - began
+            version = session.worker.version
+            if not timed or session.worker.few:
+                return Probed(version, start)
+            return _timed(session, etype, version, start)
+        finally:
+            session.worker.close()
+    return Probed(version)
+
+
+def _timed(session: Session, etype: ElementType, version: str, start: float) -> Probed:
+    special = np.array(special_patterns(etype), bits_type(etype.id))
+    pairs = [part[:_PAIRS] for part in together(special, 2)]
+    random = np.random.PCG64(0).random_raw(_LONG).astype(special.dtype)
+    few_pairs = [part[:_LONG_PAIRS] for part in covering_scalars(etype, _LONG_PAIRS)]
+    try:
+        _took(session, etype, lambda: tabulate(etype, [special], pairs))  # it warms up
+        few = _took(session, etype, lambda: tabulate(etype, [special], pairs))
+        _took(session, etype, lambda: LongTable(etype, random, few_pairs))
+        many = _took(session, etype, lambda: LongTable(etype, random, few_pairs))
+    except (GaveUpError, EnvironmentFaultError):
+        return Probed(version, start)
+    call, calls = few / len(pairs[0]), len(few_pairs[0])
+    entry = max(0.0, many - calls * call) / (calls * _LONG)
+    return Probed(version, start, call, entry)
+
+
+def _took(session: Session, etype: ElementType, make: Callable[[], Table]) -> float:
+    tally = Tally(etype, "default", Describer(etype, session))
+    began = time.monotonic()
+    table = make()
+    for piece in session.ask(*request_of(table, PLAIN.id, len(table.pool), times=1)):
+        tally.add(*piece)
+    return time.monotonic() - began
+
+
+def planned(types: Sequence[ElementType], asked: Asked) -> list[tuple[ElementType, Unit]]:
+    """All units of a campaign, each with its element type."""
+    return [(etype, unit) for etype in types for unit in units_of(etype, asked)]

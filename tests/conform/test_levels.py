@@ -1,0 +1,205 @@
+"""What each level asks, cut into units: the parts together are what the page says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sonnx_clip.conform.calls import Answer, entry_indices
+from sonnx_clip.conform.campaign import machine_types, run_campaign
+from sonnx_clip.conform.campaigns import levels
+from sonnx_clip.conform.campaigns.levels import LEVELS, Asked, calls_of, size_of, units_of
+from sonnx_clip.conform.campaigns.long_tables import LongTable
+from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
+from sonnx_clip.conform.dtypes import bits_type
+from sonnx_clip.conform.layouts import PLAIN
+from sonnx_clip.conform.limits import LIMITS
+from sonnx_clip.conform.tally import Tally
+from sonnx_clip.language.special import special_patterns
+
+TYPES = {etype.id: etype for etype in machine_types()}
+
+
+def parts(name: str, level: str) -> list[str]:
+    asked = Asked("numpy", "", "default", LIMITS, "default", level)
+    return [unit.part for unit in units_of(TYPES[name], asked)]
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
+    for lower, higher in pairwise(parts(name, level) for level in LEVELS):
+        assert higher[: len(lower)] == lower
+    assert parts(name, "quick") == ["chosen"]
+    every = parts(name, "exhaustive")
+    assert len(set(every)) == len(every)
+    assert all(calls > 0 and entries > 0 for calls, entries in (size_of(TYPES[name], part) for part in every))
+
+
+def test_all_forms_are_units_of_their_own() -> None:
+    pytest.importorskip("onnx")
+    asked = Asked("numpy", "", "default", LIMITS, "all", "quick")
+    found = [unit.part for unit in units_of(TYPES["int8"], asked)]
+    assert found[:2] == ["chosen", "forms-0"]
+    assert len(found) > 5
+
+
+@pytest.mark.parametrize("part", ["special", "nothing-0", "every-x", "random-", "chosen"])
+def test_a_part_that_there_is_not_is_refused(part: str) -> None:
+    with pytest.raises(ValueError, match=r"invalid literal|there is no part"):
+        calls_of(TYPES["int16"], part)
+
+
+@pytest.mark.parametrize("name", ["int16", "uint64"])
+def test_the_size_of_a_part_is_about_what_it_asks(name: str) -> None:
+    for part in parts(name, "exhaustive"):
+        if part.endswith("-0") and not part.startswith("every-"):
+            calls = entries = 0
+            for request, _ in calls_of(TYPES[name], part):
+                calls += request.count
+                entries += request.count * request.length
+            guessed = size_of(TYPES[name], part)
+            assert guessed[0] / 4 < calls < guessed[0] * 4, part
+            assert guessed[1] / 4 < entries < guessed[1] * 4, part
+
+
+@dataclass
+class Bounds:
+    """In the place of a table: what is expected takes its time."""
+
+    etype: object
+    pools: list[np.ndarray]
+    scalars: list[np.ndarray]
+
+
+@pytest.mark.parametrize("layout", ["offset", "rank-3"])
+def test_every_triple_of_8_bits_is_in_each_layout(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "tabulate", Bounds)
+    pairs = np.zeros(2**16, int)
+    for part in (part for part in parts("int8", "standard") if part.startswith(layout)):
+        for request, table in calls_of(TYPES["int8"], part):
+            assert request.layout == layout
+            lower, upper = request.scalars
+            assert np.array_equal(request.scalars, table.scalars)
+            of_pair = lower.astype(int) * 256 + upper
+            times = len(of_pair) // len(np.unique(of_pair))
+            indices = entry_indices(request).reshape(-1, times * request.length)
+            seen = np.zeros((len(indices), 256), bool)
+            seen[np.arange(len(indices))[:, None], indices] = True
+            assert seen.all()
+            np.add.at(pairs, of_pair[::times], 1)
+    assert np.all(pairs == 1)
+
+
+@pytest.mark.parametrize("side", ["min", "max"])
+def test_every_bound_of_16_bits_is_asked(side: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[np.ndarray] = []
+    monkeypatch.setattr(levels, "_long_calls", lambda _, pool, scalars: asked.append((pool, *scalars)) or ())
+    for part in parts("float16", "exhaustive"):
+        if part.startswith(f"every-{side}"):
+            list(calls_of(TYPES["float16"], part))
+    assert all(np.array_equal(pool, np.arange(2**16)) for pool, _, _ in asked)
+    varying, beside = (
+        np.concatenate([one[k] for one in asked]) for k in ((1, 2) if side == "min" else (2, 1))
+    )
+    assert np.array_equal(varying, np.repeat(np.arange(2**16), 4))
+    assert len(np.unique(beside)) == 4
+
+
+def test_every_x_of_32_bits_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools: list[np.ndarray] = []
+    monkeypatch.setattr(levels, "_long_calls", lambda _, pool, *__: pools.append(pool) or ())
+    every = [part for part in parts("float32", "exhaustive") if part.startswith("every-x")]
+    for part in (every[0], every[1], every[-1]):
+        list(calls_of(TYPES["float32"], part))
+    assert len(pools) // 3 * len(every) * 2**16 == 2**32
+    found = np.concatenate(pools)
+    assert found[0] == 0
+    assert found[-1] == 2**32 - 1
+    jump = len(found) // 3 * 2 - 1
+    assert np.all(np.delete(np.diff(found), jump) == 1)
+
+
+def test_draws_differ() -> None:
+    drawn = [request.pool.tobytes() for n in (0, 1) for request, _ in calls_of(TYPES["int32"], f"random-{n}")]
+    assert len(set(drawn)) == len(drawn) == 32
+
+
+def test_the_lengths_are_each_asked_once() -> None:
+    every = [part for part in parts("uint8", "standard") if part.startswith("lengths")]
+    found = [request.length for part in every for request, _ in calls_of(TYPES["uint8"], part)]
+    assert found == list(range(2, 2049))
+
+
+# --------------------------------------------------------------- tables without classes
+
+
+def both(name: str, pairs: int = 40) -> tuple[LongTable, object]:
+    etype = TYPES[name]
+    special = np.array(special_patterns(etype), bits_type(name))
+    random = np.random.PCG64(7).random_raw(300).astype(special.dtype)
+    pool = np.unique(np.concatenate([special, random]))
+    both_ = zip(covering_scalars(etype, 8), together(random, 2), strict=True)
+    scalars = [np.concatenate([a, b[:pairs]]) for a, b in both_]
+    return LongTable(etype, pool, scalars), tabulate(etype, [pool], scalars)
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_table_of_long_calls_expects_what_any_other_does(name: str) -> None:
+    long, table = both(name)
+    assert np.array_equal(long.due, table.due)
+    assert long.counts == tuple(np.bincount(table.classes.ravel(), minlength=len(long.counts)).tolist())
+    rows, columns = np.nonzero(table.due % 3 == 0)
+    assert np.array_equal(long.classes_at(rows, columns), table.classes_at(rows, columns))
+    assert np.array_equal(long.classes, table.classes)
+
+
+@pytest.mark.parametrize("name", ["int16", "float32", "bfloat16"])
+@pytest.mark.parametrize("wrong", [False, True])
+def test_long_calls_are_counted_as_others_are(name: str, wrong: bool) -> None:
+    states = []
+    for table in both(name):
+        bits = table.due.copy()
+        if wrong:
+            bits[:, ::7] ^= 1
+        tally = Tally(TYPES[name], "default", lambda _: None)
+        tally.add(*request_of(table, PLAIN.id, len(table.pool)), Answer(bits))
+        classes = [(c.compared, c.violating, dict(c.latitude)) for c in tally._classes]
+        states.append(
+            (classes, {tag: c.compared for tag, c in tally._forms.items()}, tally._observed.packed())
+        )
+    assert states[0] == states[1]
+    assert any(violating for _, violating, _ in states[0][0]) == wrong
+
+
+def test_counts_that_are_wrong_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sonnx_clip.conform.campaigns import long_tables
+
+    real = long_tables.class_histogram
+    monkeypatch.setattr(long_tables, "class_histogram", lambda x, l, m: real(x[1:], l, m))
+    long, table = both("int16")
+    assert long.counts != tuple(np.bincount(table.classes.ravel(), minlength=len(long.counts)).tolist())
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["int8", "uint8"])
+def test_every_triple_of_8_bits_of_functions(name: str) -> None:
+    for runtime in ("sonnx", "numpy"):
+        (found,) = run_campaign(runtime, [name], level="exhaustive", jobs=2).types
+        assert found.verdict == "conforms"
+        assert found.compared > 7 * 2**24  # once in plain calls, once in each of six layouts
+
+
+@pytest.mark.exhaustive
+def test_some_units_of_the_level_exhaustive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        levels, "_kinds", lambda etype, _: [("every-x", 2)] if etype.width == 32 else [("every-max", 2)]
+    )
+    report = run_campaign(
+        "sonnx", ["float16", "uint16", "int32", "float32"], policy="strict", level="exhaustive", jobs=2
+    )
+    assert {found.verdict for found in report.types} == {"conforms"}
+    assert all(found.compared > 2**25 for found in report.types)
+    assert "every X of 32 bits" in report.scope[0]
