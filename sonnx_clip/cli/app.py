@@ -49,6 +49,7 @@ _COMMANDS = (
     (model_commands.lint, "model.onnx --format sarif"),
     (model_commands.normalise, "model.onnx -o normalised.onnx"),
     (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
+    (runtime_commands.campaign, "status numpy.sqlite"),
     (runtime_commands.report, "torch.json jax.json -o verdicts.html"),
     (export_command.export, "npz -o vectors --dtype float16"),
     (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
@@ -66,8 +67,6 @@ _COMMANDS = (
 for _command, _example in _COMMANDS:
     _name = _command.__name__.rstrip("_").replace("_", "-")
     app.command(_name, epilog=f"Example: sonnx-clip {_name} {_example}")(_command)
-
-app.add_typer(runtime_commands.campaign, name="campaign")
 
 
 def end_as_interrupted() -> None:

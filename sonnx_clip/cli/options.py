@@ -60,6 +60,12 @@ class LevelName(StrEnum):
     EXHAUSTIVE = "exhaustive"
 
 
+class CampaignAction(StrEnum):
+    """What `campaign` does with a journal."""
+
+    STATUS = "status"
+
+
 class Endian(StrEnum):
     """The order of the bytes of a number."""
 

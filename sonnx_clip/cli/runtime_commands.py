@@ -1,4 +1,4 @@
-"""The commands that compare runtimes with the specification: `check` and `compare-dialects`."""
+"""The commands that compare runtimes with the specification: `check`, its journals, `compare-dialects`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +8,7 @@ import typer
 from sonnx_clip.cli.options import (
     BUILD,
     Again,
+    CampaignAction,
     CheckFormat,
     Endian,
     Format,
@@ -207,16 +208,14 @@ def compare_dialects(
     raise typer.Exit(status)
 
 
-campaign = typer.Typer(no_args_is_help=True, help="Look at the journals of `check --journal`.")
-
-
-@campaign.command()
-def status(
-    journal: Annotated[Path, typer.Argument(help="The file of check --journal.", show_default=False)],
+def campaign(
+    what: Annotated[CampaignAction, typer.Argument(help="status: what is done, what is not, how fast.")],
+    journal: Annotated[Path, typer.Argument(metavar="JOURNAL", help="The file of check --journal.")],
     format: Format = TextOrJson.TEXT,
     json: Json = False,
 ) -> None:
-    """Say what is done, what is not, how fast it went, and the verdicts so far."""
+    """Say of a journal of `check --journal` how far its campaigns are, with the verdicts so far."""
     from sonnx_clip.cli.campaign_command import show_status
 
+    assert what is CampaignAction.STATUS
     show_status(journal, as_json=wants_json(format, json=json))
