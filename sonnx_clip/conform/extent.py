@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.campaigns.levels import more_words
+from sonnx_clip.conform.campaigns.levels import EVERY_LENGTH, more_words
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
 from sonnx_clip.conform.foreign.few_calls import FEW_LENGTHS, FEW_OF_A_SHAPE
 from sonnx_clip.conform.model_forms.axes import every_value
@@ -41,9 +41,12 @@ def scope(
     unseen += ["one unusual pair of bounds"] if bits - {"8"} else []
     unseen += unasked
     calls = max((one.calls for one in types), default=0)
+    short, of_a_process = _SHORT - 1, f"of a type than were made here ({calls:,})"
+    if level != "quick":
+        short, of_a_process = EVERY_LENGTH, "than one unit makes of a process"
     unseen += [
-        f"one unusual length above {min(longest, _SHORT - 1)} or any above {longest:,}",
-        f"what begins after more calls of a type than were made here ({calls:,})",
+        f"one unusual length above {min(longest, short):,} or any above {longest:,}",
+        f"what begins after more calls {of_a_process}",
         "writes elsewhere than into X and the bounds (of a library: over 4,096 bytes from the result)",
     ]
     forms = max((one.served_forms for one in types), key=len, default=())

@@ -13,8 +13,11 @@ from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.campaigns import levels
 from sonnx_clip.conform.campaigns.levels import LEVELS, Asked, calls_of, size_of, units_of
 from sonnx_clip.conform.campaigns.long_tables import LongTable
+from sonnx_clip.conform.campaigns.merging import without_comparison
+from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
 from sonnx_clip.conform.dtypes import bits_type
+from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.limits import LIMITS
 from sonnx_clip.conform.tally import Tally
@@ -131,6 +134,16 @@ def test_the_lengths_are_each_asked_once() -> None:
     every = [part for part in parts("uint8", "standard") if part.startswith("lengths")]
     found = [request.length for part in every for request, _ in calls_of(TYPES["uint8"], part)]
     assert found == list(range(2, 2049))
+
+
+def test_what_is_not_seen_is_said_of_the_level() -> None:
+    found = without_comparison(TYPES["int32"], "conforms", "", clip_operator())
+    quick, whole = (scope([found], level=level) for level in ("quick", "exhaustive"))
+    assert "every X of 32 bits" not in quick[0]
+    assert "every X of 32 bits" in whole[0]
+    assert "one unusual length above 130 " in quick[1]
+    assert "one unusual length above 2,048 " in whole[1]
+    assert "than one unit makes of a process" in whole[1]
 
 
 # --------------------------------------------------------------- tables without classes

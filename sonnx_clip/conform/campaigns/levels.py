@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 
     Calls = Iterator[tuple[Request, Table]]
 
+EVERY_LENGTH = 2048
+"""Up to it, calls of every length are made at levels above quick."""
 LEVELS: tuple[Level, ...] = ("quick", "standard", "exhaustive")
 
 _ENTRIES = 2**16  # of the long calls
 _BLOCK = 2**22  # results in a request of long calls: it bounds the memory
 _PAIRS = 128  # of special bounds in a unit
 _DRAWS, _RANDOM = 16, 24  # draws of random triples in a unit, and units
-_LENGTHS, _LONGEST = 128, 2048  # lengths in a unit, and the greatest
+_LENGTHS = 128  # in a unit
 _TURNS = 2**15  # pairs of 8 bits in a unit of a layout
 _BOUNDS, _OTHERS = 64, 4  # of 16 bits: bounds in a unit, and others beside each
 _STRETCHES, _COVER = 64, 8  # of 32 bits: stretches of X in a unit, and pairs of bounds
@@ -91,7 +93,7 @@ def _kinds(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
     if level != "quick":
         found += [(layout, 2**16 // _TURNS) for layout in _STRIDED if width == 8]
         found += [("special", -(-(special**2) // _PAIRS))] if width != 8 else []
-        found += [("random", _RANDOM), ("lengths", _LONGEST // _LENGTHS)]
+        found += [("random", _RANDOM), ("lengths", EVERY_LENGTH // _LENGTHS)]
     if level == "exhaustive" and width == 16:
         found += [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)]
     if level == "exhaustive" and width == 32:
@@ -221,7 +223,10 @@ def more_words(level: Level, bits: set[str]) -> list[str]:
     """
     if level == "quick":
         return []
-    found = [f"{_RANDOM * _DRAWS} more draws of random triples", f"calls of every length up to {_LONGEST:,}"]
+    found = [
+        f"{_RANDOM * _DRAWS} more draws of random triples",
+        f"calls of every length up to {EVERY_LENGTH:,}",
+    ]
     if "8" in bits:
         found.append(f"every triple of 8 bits in the layouts {', '.join(_STRIDED)}")
     if "16" in bits:
