@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypeVar
 
 from pydantic import ConfigDict, Field, PrivateAttr
 
@@ -217,6 +217,13 @@ class Spec(Part):
                     id=entry.id, section=section.name, title=entry.title, families=families,
                     source=entry.source,
                 )  # fmt: skip
+
+
+OF_CLIP: Final = (
+    "declared_example", "restrictions", "constraints", "latitude", "readings", "dialects", "findings",
+    "examples", "dialect_examples",
+)  # fmt: skip
+"""The sections that Clip alone has, so far: nothing is made of those of another operator."""
 
 
 class ClipSpec(Spec):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.names import THEORY_NAMES, VARIABLES
 from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.spec.finding import Finding, unknown
+from sonnx_clip.spec.model import OF_CLIP, ClipSpec
 from sonnx_clip.spec.sections import SECTIONS, entries_with, unknown_in
 from sonnx_clip.spec.tensors import declared_names
 
@@ -28,6 +29,7 @@ RESULT = "Y"
 
 def check_references(spec: Spec) -> Iterator[Finding]:
     """Findings about ids and what refers to them."""
+    yield from _of_clip(spec)
     yield from _operands(spec)
     yield from _duplicates(spec)
     yield from _element_types(spec)
@@ -38,6 +40,14 @@ def check_references(spec: Spec) -> Iterator[Finding]:
     yield from _entries(spec)
     yield from _claims(spec)
     yield from _readings(spec)
+
+
+def _of_clip(spec: Spec) -> Iterator[Finding]:
+    """Another operator states nothing of which nothing would be made."""
+    stated = [name for name in OF_CLIP if getattr(spec, name)]
+    if stated and not isinstance(spec, ClipSpec):
+        what = f"of `{spec.operator}` nothing is made of {', '.join(stated)}"
+        yield Finding(("operator",), what, "so far they are stated of `Clip` alone")
 
 
 def _operands(spec: Spec) -> Iterator[Finding]:

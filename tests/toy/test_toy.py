@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
+from sonnx_clip.backends.generate import render_all
 from sonnx_clip.claims.all_claims import every_claim
 from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.language import encode
@@ -22,7 +23,7 @@ from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import class_of, evaluator, load_spec, result_value
-from sonnx_clip.spec.model import ClipSpec, Spec
+from sonnx_clip.spec.model import OF_CLIP, ClipSpec, Spec
 from sonnx_clip.spec.references import check_references
 from tests.toy.toys import FOLDER, TOYS, spec_of
 
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
     from tests.toy.toys import Toy
 
 LINES = 45
-CLIP_ALONE = (
-    "declared_example", "restrictions", "constraints", "definitions", "latitude", "readings", "dialects",
-    "findings", "examples", "dialect_examples",
-)  # fmt: skip
+CLIP_ALONE = (*OF_CLIP, "definitions")
 
 
 def proofs_of(obligations: tuple[Obligation, ...], folder: Path) -> Proofs:
@@ -164,6 +162,20 @@ def test_the_vectors_fit_their_schema_reach_every_class_and_are_right(toy: Toy) 
         for vector in content["vectors"]:
             given = [int(vector[name.lower()], 16) for name in toy.spec.head.operands]
             assert result_value(toy.spec, etype, *given) == int(vector["expected"], 16)
+
+
+def test_a_toy_may_define(tmp_path: Path) -> None:
+    text = (FOLDER / "relu.yaml").read_text(encoding="utf-8")
+    defined = "definitions:\n  - {id: is_zero, title: zero, is: X == 0}\nclasses:\n"
+    path = tmp_path / "relu.yaml"
+    path.write_text(
+        text.replace("classes:\n", defined).replace("when: X == 0", "when: is_zero"), encoding="utf-8"
+    )
+    spec = load_spec(path)
+    check_claims(spec)
+    theory = render_all(spec).files["generated/why3/int8.mlw"]
+    assert "predicate is_zero (x: t) = eq x (0x00: t (* 0 *))" in theory
+    assert "predicate kept_zero (x: t) = kept x /\\ is_zero x" in theory
 
 
 def test_a_case_may_give_a_number() -> None:
