@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 import re
 import subprocess
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from load_tool import ROOT, load_tool
 
 from sonnx_clip.conform.find_runtime import find_runtime
 from sonnx_clip.conform.runtimes import EXTRAS, KNOWN, OURS
 from sonnx_clip.spec import load_spec
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-ROOT = Path(__file__).parents[2]
-
-
-def _loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("judge_runtimes", ROOT / "tools" / "judge_runtimes.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["judge_runtimes"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-judging = _loaded()
+judging = load_tool("judge_runtimes")
 RECORDS = judging.read_records()
 NAMES = [record["runtime"] for record in RECORDS]
 

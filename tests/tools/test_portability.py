@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from load_tool import ROOT, load_tool
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-ROOT = Path(__file__).parents[2]
-
-
-def _loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("portability", ROOT / "tools" / "portability.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["portability"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-portability = _loaded()
+portability = load_tool("portability")
 CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
 
 
