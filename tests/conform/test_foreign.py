@@ -160,7 +160,7 @@ def test_a_program_that_dies_takes_this_process_with_it_and_says_why(fault, word
     name = program_name(named(fault))
     board, asked = Board(), request(calls=9)
     if fault == "exits_at_a_triple":
-        asked.upper[7] = np.array(-1, np.int16).view(np.uint16)
+        asked.scalars[1][7] = np.array(-1, np.int16).view(np.uint16)
     opened = Program(name)
     caller = FrameCaller(name, opened, "int16", board)
     with pytest.raises(GoneError):
