@@ -50,15 +50,29 @@ def read_regular(file: Path) -> str:
         OSError: it is missing, no regular file, or cannot be read; the words are in `strerror`.
         UnicodeDecodeError: it is no UTF-8.
     """
+    _require_regular(file)
+    return file.read_text(encoding="utf-8")
+
+
+def read_regular_bytes(file: Path) -> bytes:
+    """Its content; it raises the same OSError."""
+    _require_regular(file)
+    return file.read_bytes()
+
+
+def _require_regular(file: Path) -> None:
     mode = file.stat().st_mode
     if not stat.S_ISREG(mode):
         words = "this is a folder" if stat.S_ISDIR(mode) else "this is no regular file"
         raise OSError(errno.EINVAL, words, str(file))
-    return file.read_text(encoding="utf-8")
 
 
-def check_target(file: Path) -> None:
+def check_target(file: Path, wanted: str = "only a regular file is replaced") -> None:
     """Refuse to replace what is no regular file: a rename would turn a device or a FIFO into one.
+
+    Args:
+        file: what is to be written.
+        wanted: what must be a regular file, in words.
 
     Raises:
         UserError: something else than a regular file has this name, or it stands for standard output.
@@ -73,7 +87,7 @@ def check_target(file: Path) -> None:
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a FIFO"}
     kind = kinds.get(stat.S_IFMT(mode), "a socket" if stat.S_ISSOCK(mode) else "a device")
     raise UserError(
-        f"this is {kind}, and only a regular file is replaced",
+        f"this is {kind}, and {wanted}",
         str(file),
         "give the name of a file" + (", or the name that the link leads to" if stat.S_ISLNK(mode) else ""),
     )

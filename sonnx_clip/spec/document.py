@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sonnx_clip.language.tree import Position
 from sonnx_clip.language.types import Scalar
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular_bytes
 from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec.compose import (
     MappingNode,
@@ -166,7 +167,7 @@ def read_text(path: Path) -> tuple[str, str, bytes]:
     """How messages name a file, its text and its bytes; UserError if it cannot be read."""
     name = _shown(path)
     try:
-        content = path.read_bytes()
+        content = read_regular_bytes(path)
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", name, "restore the file") from error
     try:

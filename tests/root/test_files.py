@@ -11,6 +11,7 @@ from sonnx_clip.conform.expected_deviations import read_expected
 from sonnx_clip.conform.foreign.abi import read_abi
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
+from sonnx_clip.spec import load_spec
 
 
 def test_a_regular_file_and_a_link_to_one(tmp_path: Path) -> None:
@@ -36,3 +37,5 @@ def test_who_reads_what_a_user_names_asks_it(tmp_path: Path) -> None:
         read_abi(str(tmp_path / "fifo"))
     with pytest.raises(UserError, match="cannot be read: this is no regular file"):
         read_expected(tmp_path / "fifo")
+    with pytest.raises(UserError, match="fifo: cannot be read: this is no regular file"):
+        load_spec(tmp_path / "fifo")

@@ -30,6 +30,7 @@ FORMAT = 1
 APPLICATION = 0x736E7863
 """What SQLite calls the application id, in the head of the file: ``snxc``."""
 
+_ANOTHER = "give the file of check --journal, or the name of a new one to it"
 _WAIT = 60.0  # seconds for another process to end its transaction
 _MAGIC, _HEAD = b"SQLite format 3\0", 100
 _APPLICATION_AT = slice(68, 72)
@@ -70,7 +71,7 @@ class UnitJournal:
         self.file, self.identity, self._warn = file, identity, warn
         self._lock = threading.Lock()
         self._warned: set[int] = set()
-        check_target(file)
+        check_target(file, "a journal is a regular file")
         if create:
             make_folder(file.parent)
         new = _require_ours(file, create=create)
@@ -223,16 +224,14 @@ def _require_ours(file: Path, *, create: bool) -> bool:
     if not head and create:
         return False  # the program was ended before anything was written
     if not head.startswith(_MAGIC):
-        raise UserError("this is no journal but another file", str(file), "give the name of a new file")
+        raise UserError("this is no journal but another file", str(file), _ANOTHER)
     if int.from_bytes(head[_APPLICATION_AT], "big") != APPLICATION:
         raise _not_ours(file)
     return False
 
 
 def _not_ours(file: Path) -> UserError:
-    return UserError(
-        "this is a database of another program, and no journal", str(file), "give the name of a new file"
-    )
+    return UserError("this is a database of another program, and no journal", str(file), _ANOTHER)
 
 
 def _now() -> str:
