@@ -29,6 +29,7 @@ from sonnx_clip.conform.find_runtime import module_of
 from sonnx_clip.conform.model_forms.form_words import dependences, refusals
 from sonnx_clip.conform.report_text import LEGEND, SIGNS, short_type
 from sonnx_clip.conform.runtimes import EXTRAS, KNOWN, OURS
+from sonnx_clip.conform.words import printable
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.installed import processor
 from sonnx_clip.spec import load_spec
@@ -41,6 +42,7 @@ RECORDS, PAGE = ROOT / "docs" / "runtimes", ROOT / "docs" / "runtimes.md"
 _CHECKED = "<!-- output: tests/tools/test_judge_runtimes.py::test_the_page_is_what_its_records_say -->"
 
 
+_LONGEST = 160  # characters of what a runtime said
 _HEAD = """\
 # Runtimes judged
 
@@ -191,8 +193,7 @@ def _refused(record: dict[str, Any]) -> list[str]:
 
 
 def _shortened(words: str) -> str:
-    text = " ".join(words.split())
-    return text if len(text) <= 160 else f"{text[:160]}…"
+    return printable(" ".join(words.split()), _LONGEST)
 
 
 def line_of(record: dict[str, Any]) -> str | None:

@@ -20,7 +20,7 @@ from sonnx_clip.evidence.verdict_records import read_report
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.conform.check_report import Deviation, Report, Verdict
@@ -143,12 +143,7 @@ def _section(anchor: str, report: Report, types: Sequence[str], spec: Spec) -> R
     titles |= {id_: spec.constraint(id_).title for id_ in FORMS}
     rows: list[Row] = []
     for id_, title in titles.items():
-        cells = [
-            VerdictCell(by_type[etype][id_], first.get((etype, id_), ""))
-            if id_ in by_type.get(etype, ())
-            else None
-            for etype in types
-        ]
+        cells = _cells(id_, types, by_type, first)
         if any(cells):
             rows.append((id_, title, cells))
     return RuntimeSection(
@@ -168,18 +163,21 @@ def _forms(report: Report, types: Sequence[str], found: Sequence[PlacedDeviation
     for one in found:
         first.setdefault((one.type, one.form), one.anchor)
     every = dict.fromkeys(form for of_type in by_type.values() for form in of_type)
+    return [(form, "", _cells(form, types, by_type, first)) for form in every]
+
+
+def _cells(
+    id_: str,
+    types: Sequence[str],
+    by_type: Mapping[str, Mapping[str, Verdict]],
+    first: Mapping[tuple[str, str], str],
+) -> list[VerdictCell | None]:
+    """The cells of a row, by the verdicts in each element type and where their first deviations are."""
     return [
-        (
-            form,
-            "",
-            [
-                VerdictCell(by_type[etype][form], first.get((etype, form), ""))
-                if form in by_type.get(etype, ())
-                else None
-                for etype in types
-            ],
-        )
-        for form in every
+        VerdictCell(found[id_], first.get((etype, id_), ""))
+        if id_ in (found := by_type.get(etype, {}))
+        else None
+        for etype in types
     ]
 
 
