@@ -32,9 +32,8 @@ KNOWN = frozenset((
     "conform/runtimes/onnxruntime", "conform/runtimes/sonnx", "conform/runtimes/sonnx_c",
     "conform/runtimes/adapter", "conform/runtimes/jax", "conform/runtimes/litert",
     "conform/runtimes/torch", "conform/runtimes/torch_numbers", "conform/triples",
-    # models: the bounds of a node
-    "graph/arguments", "graph/bounds", "graph/constants", "graph/edit", "graph/normalise",
-    "graph/normalise_attributes", "graph/normalise_inputs", "graph/restrictions",
+    # models: what ONNX's texts say of a bound that is not set, and its schemas do not
+    "graph/clip_text",
 ))  # fmt: skip
 SHARED = (
     "language/scope", "language/parse", "spec/model", "spec/evaluate", "spec/resolve", "spec/references",
@@ -66,3 +65,6 @@ def test_each_way_of_knowing_is_seen() -> None:
         "from sonnx_clip.claims.clip_operands import ALL", "from a import L, M", "w.X, w.L, w.M",
     ):  # fmt: skip
         assert knows(text), text
+    for text in ('LIMIT = {"min": 1}', 'a.get("max")', 'Judgement("R1", ())'):
+        assert knows(text, of_models=True), text
+        assert not knows(text), text

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
-NAME = {"L": "min", "M": "max"}
-POSITION = {"L": 1, "M": 2}
+    from sonnx_clip.graph.profile import OnnxOperand
 
 
 def main_path(model: ModelProto) -> str:
@@ -109,11 +108,10 @@ class Editor:
         """A name that nothing in the model has."""
         return free_name(wanted, self.names)
 
-    def set_input(self, node: NodeProto, role: str, name: str) -> None:
-        """Make a tensor the bound L or M of a Clip node."""
-        position = POSITION[role]
-        node.input.extend([""] * (position + 1 - len(node.input)))
-        node.input[position] = name
+    def set_input(self, node: NodeProto, operand: OnnxOperand, name: str) -> None:
+        """Make a tensor an operand of a node."""
+        node.input.extend([""] * (operand.position + 1 - len(node.input)))
+        node.input[operand.position] = name
 
     def put_before(self, place: int, node: NodeProto) -> None:
         """A node before the Clip node at this place of the order of `clips`."""
@@ -124,15 +122,15 @@ class Editor:
         made = helper.make_node("Constant", [], [tensor.name], name=tensor.name, value=tensor)
         self.put_before(place, made)
 
-    def bound_before(self, place: int, role: str, onnx_name: str, stored: bytes) -> str:
+    def bound_before(self, place: int, operand: OnnxOperand, onnx_name: str, stored: bytes) -> str:
         """A scalar before the Clip node at this place, or the same one of an earlier node of its graph.
 
         The nodes have to be gone through in the order of `clips`. A constant for each node would be right,
         but onnxruntime takes far more than twice as long for twice as many.
         """
-        key = (self.paths[place], role, onnx_name, stored)
+        key = (self.paths[place], operand.id, onnx_name, stored)
         if key not in self.shared:
-            wanted = f"{self.clips[place].output[0]}_{NAME[role]}"
+            wanted = f"{self.clips[place].output[0]}_{operand.onnx}"
             tensor = scalar_tensor(self.fresh(wanted), onnx_name, stored)
             self.constant_before(place, tensor)
             self.shared[key] = tensor.name
