@@ -20,18 +20,10 @@ KNOWN = frozenset((
     "claims/written_claims",
     # its kernels, whose operations were recorded
     "backends/numpy_kernels", "prove/in_numpy",
-    # its runtimes: dialects, forms of a model, C, programs and frames; what explains a deviation of it
-    "conform/check_report", "conform/dialects/asked", "conform/dialects/explanations",
-    "conform/dialects/judge", "conform/dialects/other_bounds", "conform/dialects/refusals",
-    "conform/dialects/witness", "conform/explanation", "conform/foreign/few_calls",
-    "conform/foreign/frame_caller", "conform/foreign/frames",
-    "conform/foreign/program", "conform/foreign/program_runtime",
-    "conform/foreign/shared_library", "conform/histogram", "conform/model_forms/form_caller",
-    "conform/model_forms/form_plan", "conform/model_forms/model_text", "conform/operand_orders",
-    "conform/runtimes/every_way", "conform/runtimes/numpy", "conform/runtimes/onnx_reference",
-    "conform/runtimes/onnxruntime", "conform/runtimes/sonnx", "conform/runtimes/sonnx_c",
-    "conform/runtimes/adapter", "conform/runtimes/jax", "conform/runtimes/litert",
-    "conform/runtimes/torch", "conform/runtimes/torch_numbers", "conform/triples",
+    # its dialects as functions, and what explains a deviation of it; a way to ask every triple
+    "conform/dialects/asked", "conform/dialects/explanations", "conform/dialects/judge",
+    "conform/dialects/other_bounds", "conform/dialects/refusals", "conform/dialects/witness",
+    "conform/explanation", "conform/operand_orders", "conform/triples",
     # models: what ONNX's texts say of a bound that is not set, and its schemas do not
     "graph/clip_text",
 ))  # fmt: skip
