@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
 
-from sonnx_clip.graph.clip_nodes import all_nodes, inner_path, is_clip, subgraphs
+from sonnx_clip.graph.clip_nodes import inner_path, is_clip, subgraphs
 from sonnx_clip.graph.constants import scalar_tensor
 from sonnx_clip.graph.declared_tensors import quoted
 
@@ -33,9 +33,13 @@ def graphs(graph: GraphProto, path: str) -> Iterator[tuple[str, GraphProto]]:
             yield from graphs(inner, inner_path(path, node, index, attribute))
 
 
-def clips(model: ModelProto) -> list[NodeProto]:
-    """The Clip nodes outside local functions, in the order in which lint meets them."""
-    return [node for node in all_nodes(model.graph.node) if is_clip(node)]
+def clips(graph: GraphProto, path: str) -> Iterator[tuple[str, NodeProto]]:
+    """The Clip nodes of a graph and of those within it as lint meets them, each with its graph's path."""
+    for index, node in enumerate(graph.node):
+        if is_clip(node):
+            yield path, node
+        for attribute, inner in subgraphs(node):
+            yield from clips(inner, inner_path(path, node, index, attribute))
 
 
 def all_names(model: ModelProto) -> set[str]:
@@ -74,16 +78,6 @@ def insert_all(nodes: MutableSequence[NodeProto], inserts: Sequence[tuple[int, l
     nodes.extend(result)
 
 
-def _clip_paths(graph: GraphProto, path: str) -> list[str]:
-    found: list[str] = []
-    for index, node in enumerate(graph.node):
-        if is_clip(node):
-            found.append(path)
-        for attribute, inner in subgraphs(node):
-            found += _clip_paths(inner, inner_path(path, node, index, attribute))
-    return found
-
-
 @dataclass
 class Editor:
     """A model under change: nodes to be put before others are collected, then put in at once."""
@@ -97,12 +91,12 @@ class Editor:
     @cached_property
     def clips(self) -> list[NodeProto]:
         """The Clip nodes outside local functions, in the order of `clips`."""
-        return clips(self.model)
+        return [node for _, node in clips(self.model.graph, main_path(self.model))]
 
     @cached_property
     def paths(self) -> list[str]:
         """The path of the graph of each Clip node, in the order of `clips`."""
-        return _clip_paths(self.model.graph, main_path(self.model))
+        return [path for path, _ in clips(self.model.graph, main_path(self.model))]
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing in the model has."""

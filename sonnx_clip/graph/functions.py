@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
@@ -67,8 +68,7 @@ def bound_body(function: FunctionProto, call: NodeProto | None) -> FunctionProto
     }
     if not function.attribute and not function.attribute_proto:
         return function
-    bound = FunctionProto()
-    bound.CopyFrom(function)
+    bound = deepcopy(function)
     for node in bound.node:
         _bind(node, given)
     return bound

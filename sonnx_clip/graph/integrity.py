@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, TensorProto
 
-from sonnx_clip.graph.clip_nodes import function_title, subgraphs
+from sonnx_clip.graph.clip_nodes import function_title, inner_path, subgraphs
 from sonnx_clip.graph.cycles import circular
 from sonnx_clip.graph.declared_tensors import element_type_name, quoted, show_dims, shown
 from sonnx_clip.graph.graph_names import is_default_domain
@@ -90,9 +91,7 @@ def _data_problem(tensor: TensorProto) -> str | None:
     if len(filled) > 1:
         return f"its data stand in several fields: {', '.join(filled)}"
     kind = element_type_name(tensor.data_type)
-    wanted = 1
-    for dim in tensor.dims:
-        wanted *= max(dim, 0)
+    wanted = math.prod(max(dim, 0) for dim in tensor.dims)
     field = filled[0] if filled else None
     length = lengths[field] if field else 0
     if length in _lengths(kind, field, wanted) and not any(dim < 0 for dim in tensor.dims):
@@ -152,8 +151,7 @@ def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path, listings: L
             )
     for index, node in listing.carriers.items():
         for attribute, graph in subgraphs(node):
-            place = f"{title} > {node.op_type} node {index}, {shown(attribute)}"
-            _check_graph(graph, place, path, listings)
+            _check_graph(graph, inner_path(title, node, index, attribute), path, listings)
 
 
 def _check_constant(node: NodeProto, place: str, path: Path) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.graph.steps import NodeSteps
     from sonnx_clip.graph.verdict import Cause, Findings
     from sonnx_clip.root.errors import UserError
 
@@ -84,7 +85,7 @@ def cause_lines(report: ModelReport) -> list[str]:
 
 
 def _group_lines(group: Sequence[NodeReport], report: ModelReport) -> list[str]:
-    lines = [f"  {title}" for title in some([_title(node) for node in _first(group)], len(group))]
+    lines = [f"  {title}" for title in some([node_title(node) for node in _first(group)], len(group))]
     judgements = group[0].findings.judgements
     met = [judgement.id for judgement in judgements if judgement.verdict is Verdict.MEETS]
     if met:
@@ -117,9 +118,10 @@ def _first(group: Sequence[NodeReport]) -> Sequence[NodeReport]:
     return group[: NAMED + 1]
 
 
-def _title(node: NodeReport) -> str:
+def node_title(node: NodeReport | NodeSteps) -> str:
+    """A node for people, with its place."""
     name = quoted(node.name) if node.name else f"without a name, output {quoted(node.output)}"
-    return f"{node.operator} {name}, node {node.index} of {node.graph}"
+    return f"{node.operator} {name}, {node.place}"
 
 
 def _judgement_lines(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from onnx import ModelProto
 
 from sonnx_clip.graph.arguments import arguments, scalars
 from sonnx_clip.graph.ask_onnx import checker_problem
 from sonnx_clip.graph.clip_nodes import opsets
 from sonnx_clip.graph.clip_text import LIMITS
 from sonnx_clip.graph.declared_tensors import quoted, shown
-from sonnx_clip.graph.edit import Editor, all_names, clips
+from sonnx_clip.graph.edit import Editor, all_names
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
@@ -34,6 +33,8 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from onnx import ModelProto
 
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.clip_nodes import ClipNode
@@ -106,8 +107,7 @@ def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Norm
     source = stamp(path)
     before = parse_model(read_without_weights(path), path)
     _check(before, path, "onnx's checker refuses the model", "correct the model first")
-    model = ModelProto()
-    model.CopyFrom(before)
+    model = deepcopy(before)
     notes = set_shapes(model, wish.shapes, path)
     imports = opsets(model.opset_import, path, "the model")
     expansion = _expansion(model, path)
@@ -181,8 +181,7 @@ def _expansion(model: ModelProto, path: Path) -> Expansion:
 
 
 def _lean(model: ModelProto) -> ModelProto:
-    lean = ModelProto()
-    lean.CopyFrom(model)
+    lean = deepcopy(model)
     drop_bulky_data(lean)
     return lean
 
@@ -203,7 +202,7 @@ def _version(work: _Work, node: ClipNode) -> int:
 def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor = Editor(work.model, all_names(work.model))
     tensors = [found for _, found in work.main]
-    assert len(clips(work.model)) == len(tensors)
+    assert len(editor.clips) == len(tensors)
     _add(
         work,
         [

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from onnx import ModelProto, NodeProto
 
 from sonnx_clip.graph import infer as inference
 from sonnx_clip.graph import operator_checks, operator_rewrites
@@ -24,7 +23,7 @@ from sonnx_clip.graph.strip import without_claims
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableSequence, Sequence
 
-    from onnx import FunctionProto, GraphProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
     from sonnx_clip.graph.declared_tensors import TensorInfo
 
@@ -54,8 +53,7 @@ def raise_opset(model: ModelProto, version: int, target: int) -> Raised:
         version: the one that it imports.
         target: the one that it will import; the table of operators reaches 13.
     """
-    result = ModelProto()
-    result.CopyFrom(model)
+    result = deepcopy(model)
     work = _Work(model, version, target, all_names(model) | _function_names(model))
     for function in result.functions:
         problem = _function_problem(function, version)

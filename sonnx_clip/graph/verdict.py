@@ -172,6 +172,11 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
         return tuple(zip(self.findings.arguments, self.names, strict=True))
 
     @property
+    def place(self) -> str:
+        """Where the node is, for people, whether or not it has a name."""
+        return f"node {self.index} of {self.graph}"
+
+    @property
     def path(self) -> str:
         """Where viewers of ONNX models show the node: its graph, and its name or else that of its output."""
         return f"{self.graph} > {shown(self.name or self.output)}"
