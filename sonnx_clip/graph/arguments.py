@@ -74,7 +74,7 @@ class Argument:
     @property
     def computed_contradiction(self) -> str | None:
         """A declared shape and one found by inference that no tensor can have both."""
-        found = self.derived.dims if self.derived else None
+        found = self.derived_dims
         for one in self.shapes:
             if found is not None and not _compatible(one, found):
                 return f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
@@ -107,10 +107,19 @@ class Argument:
         return self.inferred.dims if self.inferred else None
 
     @property
+    def derived_type(self) -> str | None:
+        """The element type that it finds without believing declarations of computed values."""
+        return self.derived.element_type if self.derived else None
+
+    @property
+    def derived_dims(self) -> Dims | None:
+        """The shape that it finds so."""
+        return self.derived.dims if self.derived else None
+
+    @property
     def known_type(self) -> str | None:
         """The element type on which all that is known of it agrees."""
-        derived = self.derived.element_type if self.derived else None
-        found = {*self.element_types, *(name for name in (self.inferred_type, derived) if name)}
+        found = {*self.element_types, *(name for name in (self.inferred_type, self.derived_type) if name)}
         return found.pop() if len(found) == 1 else None
 
     @property
@@ -120,7 +129,7 @@ class Argument:
             return None
         if self.dims is not None:
             return self.dims
-        return self.derived.dims if self.derived and self.derived.dims is not None else self.inferred_dims
+        return self.inferred_dims if self.derived_dims is None else self.derived_dims
 
 
 def _compatible(a: Dims, b: Dims) -> bool:
@@ -172,9 +181,9 @@ def _foreign_attribute(node: ClipNode, head: OperatorHead) -> str | None:
 
 def _with_shape_of(x: Argument, y: Argument) -> Argument:
     """The result, which has the shape of the first operand (C1) even where inference found nothing."""
-    if y.contradiction or (y.derived and y.derived.dims is not None):
+    if y.contradiction or y.derived_dims is not None:
         return y
-    dims = x.derived.dims if x.derived and x.derived.dims is not None else x.dims
+    dims = x.dims if x.derived_dims is None else x.derived_dims
     if dims is None:
         return y
     derived = y.derived or TensorInfo(f"shape of {x.id} (C1)")

@@ -111,7 +111,7 @@ def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
 def _open_or_inferred(
     tensor: Argument, message: str, inferred: Dims | None, explicit: Dims | None
 ) -> Problem:
-    derived = tensor.derived.dims if tensor.derived else None
+    derived = tensor.derived_dims
     known = explicit is not None or (derived is not None and not symbols(derived))
     problem = _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
     return problem if known else replace(problem, open=True)
@@ -165,7 +165,7 @@ def _type_problem(tensor: Argument, first: Argument | None, rules: Rules) -> Pro
     types = _types(tensor, rules)
     if len(types) > 1:
         return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
-    found = tensor.derived.element_type if tensor.derived else None
+    found = tensor.derived_type
     if types and found is not None and found != types[0]:
         message = f"declared with element type {types[0]}, but inference finds {found}"
         return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
@@ -196,8 +196,7 @@ def _type_remedy(tensor: Argument) -> str:
 
 def _scalar_problem(tensor: Argument, rules: Rules) -> Problem | None:
     """The page, section Inputs: the tensor must be a scalar (empty shape)."""
-    found = tensor.derived.dims if tensor.derived else None
-    other = next((dims for dims in (*tensor.shapes, found) if dims), None)
+    other = next((dims for dims in (*tensor.shapes, tensor.derived_dims) if dims), None)
     dims = other if tensor.contradiction and other else tensor.dims
     if dims is None and rules.accept_inferred and not tensor.contradiction:
         dims = tensor.inferred_dims
@@ -219,8 +218,7 @@ def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | Non
     types = _types(x, rules)
     if not types:
         return _unknown(x, "no declared element type", "see R5")
-    found = x.derived.element_type if x.derived else None
-    types = (*types, *([found] if found else []))
+    types = (*types, *([x.derived_type] if x.derived_type else []))
     known = [one.onnx for one in rules.profile.element_types]
     foreign = [name for name in types if name not in known]
     if not foreign:
