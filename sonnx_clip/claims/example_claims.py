@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Claim
+from sonnx_clip.claims.clip_operands import L, M
 from sonnx_clip.claims.nodes import all_of, number, numbers, operator_of, same_bits
 
 if TYPE_CHECKING:
@@ -24,14 +25,12 @@ def example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 
 def _example(spec: Spec, etype: ElementType, example: Example) -> Claim:
-    of = operator_of(spec)
-    _, *scalars = of.operands
+    result = operator_of(spec).result
     entries = (
-        same_bits(of.result(number(x), *scalars), number(y))
-        for x, y in zip(example.X, example.Y, strict=True)
+        same_bits(result(number(x), L, M), number(y)) for x, y in zip(example.X, example.Y, strict=True)
     )
     return Claim(
         etype.id, named.example(example.id), "example", "theorem", (example.id,),
         f"the worked example {example.id}", all_of(*entries),
-        witness=numbers({name: getattr(example, name) for name in spec.head.scalars}),
+        witness=numbers({"L": example.L, "M": example.M}),
     )  # fmt: skip

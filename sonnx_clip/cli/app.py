@@ -10,7 +10,13 @@ import typer
 from sonnx_clip.cli import export_command, meaning_commands, model_commands, proof_commands, runtime_commands
 from sonnx_clip.root.errors import UserError
 
-_EXTRAS = {"onnx": "onnx", "onnxruntime": "onnx", "hypothesis": "hypothesis"}
+_EXTRAS = {
+    "onnx": "onnx",
+    "onnxruntime": "onnx",
+    "hypothesis": "hypothesis",
+    "distributed": "dask",
+    "dask": "dask",
+}
 """The packages that only some commands need, and the extra that brings each."""
 
 app = typer.Typer(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from sonnx_clip.cli.scheduler import here_and_there, workers_of
 from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types, run_campaign
 from sonnx_clip.conform.campaigns.identity import identity
 from sonnx_clip.conform.campaigns.journal import UnitJournal
+from sonnx_clip.conform.campaigns.judges_there import JudgesThere
 from sonnx_clip.conform.campaigns.levels import Asked
 from sonnx_clip.conform.campaigns.probe import planned, probe
 from sonnx_clip.conform.check_sarif import check_to_sarif
@@ -26,7 +28,7 @@ from sonnx_clip.conform.report_text import print_report, reproducers, summary
 from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
-from sonnx_clip.root.progress import duration, progress
+from sonnx_clip.root.progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from sonnx_clip.conform.campaigns.probe import Probed
-    from sonnx_clip.conform.campaigns.units import Level, Unit
+    from sonnx_clip.conform.campaigns.units import Level
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.model_forms.axes import Choice
@@ -64,6 +66,7 @@ def check_runtime(
     forms: Choice = "default",
     level: Level = "quick",
     journal: Path | None = None,
+    scheduler: str | None = None,
 ) -> int:
     """Run the checker, print the report, perhaps write it.
 
@@ -88,9 +91,11 @@ def check_runtime(
         forms: in which forms of a model a runtime that opens models is judged.
         level: how much is asked.
         journal: the file that takes the result of each unit and gives those that it has.
+        scheduler: the address of a Dask scheduler, whose workers judge the units.
 
     Raises:
-        UserError: the runtime or a type is not known, a package is missing, or a file cannot be written.
+        UserError: the runtime or a type is not known, a package is missing, a file cannot be written, or the
+            scheduler and its workers are not there or not as this machine is.
     """
     if is_standard_output(output):
         form, output = "json" if form == "text" else form, None
@@ -100,16 +105,18 @@ def check_runtime(
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     interrupted = False
-    with _campaign(runtime, types, require, limits, policy, forms, level, journal, jobs) as (
+    asked = Asked(runtime, "", policy, limits, forms, level)
+    with _campaign(asked, types, require, journal, scheduler, jobs or os.cpu_count() or 1) as (
         book,
         show,
-        workers,
+        judges,
     ):
         try:
             report = run_campaign(
-                runtime, types, policy=policy, on_progress=show, jobs=workers,
+                runtime, types, policy=policy, on_progress=show, jobs=jobs or os.cpu_count() or 1,
                 kept=None if build is None else build / FOLDER, again=again,
                 limits=limits, require=require, forms=forms, level=level, journal=book,
+                judges=judges,
             )  # fmt: skip
         except InterruptedCampaignError as error:
             report, interrupted = error.report, True
@@ -145,30 +152,34 @@ def _write(report: Report, form: CheckForm, *, output: Path | None, brief: bool,
 
 @contextmanager
 def _campaign(
-    runtime: str, types: Sequence[str], require: Sequence[str], limits: Limits, policy: Policy, forms: Choice,
-    level: Level, journal: Path | None, jobs: int | None,
-) -> Iterator[tuple[UnitJournal | None, Show, int]]:  # fmt: skip
-    """The journal, if one is asked for; what shows how far it is; and how many units are judged at once.
+    asked: Asked, types: Sequence[str], require: Sequence[str], journal: Path | None, scheduler: str | None,
+    jobs: int,
+) -> Iterator[tuple[UnitJournal | None, Show, JudgesThere | None]]:  # fmt: skip
+    """The journal, if one is asked for; what shows how far it is; and who judges, if not this machine.
 
-    Before what takes long it says what is planned, and how long that takes here.
+    Before what takes long it says what is planned, and how long that takes here, and there.
     """
     wanted = machine_types([*types, *require] if types else ())
-    console, workers = Console(stderr=True), jobs or os.cpu_count() or 1
-    asked = Asked(runtime, "", policy, limits, forms, level)
-    if journal is None and level == "quick":
+    console = Console(stderr=True)
+    if journal is None and scheduler is None and asked.level == "quick":
         units = planned(wanted, asked)
         unit = "element types" if len(units) == len(wanted) else "units"
-        with progress(runtime, len(units), unit, console) as show:
-            yield None, show, workers
+        with progress(asked.runtime, len(units), unit, console) as show:
+            yield None, show, None
         return
-    module_of(runtime)
+    module_of(asked.runtime)
     if journal is not None:
         UnitJournal(journal).close()  # what is no journal is told before the runtime is opened
-    seen = probe(runtime, wanted, limits, timed=level != "quick")
-    book = None
-    try:
+    with ExitStack() as left_open:
+        workers = None if scheduler is None else left_open.enter_context(workers_of(scheduler))
+        timed = asked.level != "quick" or scheduler is not None
+        seen = probe(asked.runtime, wanted, asked.limits, timed=timed)
+        book, judges = None, None
+        if workers is not None:
+            judges = JudgesThere(workers, asked.runtime, seen.version)
         if journal is not None:
-            book = UnitJournal(journal, identity(runtime, seen.version), _warn)
+            book = UnitJournal(journal, identity(asked.runtime, seen.version), _warn)
+            left_open.callback(book.close)
             asked = replace(asked, identity=book.identity)
         units = planned(wanted, asked)
         took: Mapping[str, float] = {}
@@ -176,12 +187,12 @@ def _campaign(
             book.plan(_named(asked, seen, wanted), [unit for _, unit in units])
             took = book.seconds()
         left = [pair for pair in units if pair[1].digest not in took]
-        print(_plan_words(seen, wanted, len(units), left, workers, journal), file=sys.stderr)
-        with progress(runtime, len(units), "units", console, len(units) - len(left)) as show:
-            yield book, show, workers
-    finally:
-        if book is not None:
-            book.close()
+        known = "" if journal is None else f", {len(units) - len(left)} of them in {journal}"
+        time_ = here_and_there(seen.seconds(left) if left else None, jobs, workers)
+        kinds = f"{counted(len(units), 'unit')} at most in {counted(len(wanted), 'element type')}"
+        print(f"plan: {kinds}{known}{time_}", file=sys.stderr)
+        with progress(asked.runtime, len(units), "units", console, len(units) - len(left)) as show:
+            yield book, show, judges
 
 
 def _named(asked: Asked, seen: Probed, types: Sequence[ElementType]) -> dict[str, object]:
@@ -190,17 +201,6 @@ def _named(asked: Asked, seen: Probed, types: Sequence[ElementType]) -> dict[str
         "runtime": asked.runtime, "version": seen.version, "level": asked.level, "policy": asked.policy,
         "forms": asked.forms, "types": [etype.id for etype in types],
     }  # fmt: skip
-
-
-def _plan_words(
-    seen: Probed, types: Sequence[ElementType], count: int, left: Sequence[tuple[ElementType, Unit]],
-    workers: int, journal: Path | None,
-) -> str:  # fmt: skip
-    seconds = seen.seconds(left)
-    here = "" if seconds is None or not left else f"; about {duration(seconds / workers)} here"
-    known = "" if journal is None else f", {count - len(left)} of them in {journal}"
-    kinds = f"{counted(count, 'unit')} at most in {counted(len(types), 'element type')}"
-    return f"plan: {kinds}{known}{here} ({counted(workers, 'job')})"
 
 
 def _warn(words: str) -> None:

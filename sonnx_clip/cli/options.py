@@ -12,6 +12,13 @@ OnlyTypes: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Only this element type; may be repeated.")
 ]
 Jobs: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")]
+Scheduler: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="The workers of this Dask scheduler do it, such as tcp://10.0.0.1:8786: docs/campaigns.md.",
+    ),
+]
 Again: TypeAlias = Annotated[
     bool, typer.Option("--again", help="Repeat also what was found before under the same conditions.")
 ]

@@ -13,6 +13,7 @@ from sonnx_clip.cli.options import (
     Jobs,
     Json,
     OnlyTypes,
+    Scheduler,
     TextOrJson,
     wants_json,
 )
@@ -146,6 +147,7 @@ def sweep(
         list[str] | None, typer.Option(help="c, numpy, or module:function; by default c and numpy.")
     ] = None,
     jobs: Jobs = None,
+    scheduler: Scheduler = None,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
     build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = BUILD,
@@ -157,6 +159,7 @@ def sweep(
         names=implementation or [],
         types=dtype or [],
         jobs=jobs,
+        scheduler=scheduler,
         as_json=wants_json(format, json=json),
         build=build,
     )

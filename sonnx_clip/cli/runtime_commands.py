@@ -18,6 +18,7 @@ from sonnx_clip.cli.options import (
     LevelName,
     OnlyTypes,
     Policy,
+    Scheduler,
     TextOrJson,
     format_of,
     wants_json,
@@ -109,6 +110,7 @@ def check(
             " report so far and ends with status 130.",
         ),
     ] = None,
+    scheduler: Scheduler = None,
     limit: Annotated[
         float, typer.Option(min=0.01, metavar="SECONDS", help="A call may take so much of its own time.")
     ] = CALL,
@@ -154,6 +156,7 @@ def check(
         forms=forms.value,
         level=level.value,
         journal=journal,
+        scheduler=scheduler,
     )
     raise typer.Exit(status)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -13,11 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from sonnx_clip import __version__
+from sonnx_clip.cli.scheduler import here_and_there, workers_of
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.root.counts import counted
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.spec import load_spec
-from sonnx_clip.sweep.run_sweep import Done, chosen_types, sweep
+from sonnx_clip.sweep.run_sweep import Done, chosen_types, sweep, unfinished
+from sonnx_clip.sweep.slice_times import seconds_of
 from sonnx_clip.sweep.slices import TABLE
 from sonnx_clip.sweep.subjects import NAMES, find_subject
 from sonnx_clip.sweep.sweep_record import judge_digest
@@ -26,10 +30,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.machines.dask_workers import DaskWorkers
+
 _PLAIN_WIDTH = 110
 
 
-def run(*, names: Sequence[str], types: Sequence[str], jobs: int | None, as_json: bool, build: Path) -> int:
+def run(
+    *,
+    names: Sequence[str],
+    types: Sequence[str],
+    jobs: int | None,
+    as_json: bool,
+    build: Path,
+    scheduler: str | None = None,
+) -> int:
     """Sweep, print what was found, and write sweep.json if everything was swept.
 
     Args:
@@ -38,12 +53,14 @@ def run(*, names: Sequence[str], types: Sequence[str], jobs: int | None, as_json
         jobs: processes at once; by default as many as there are processors.
         as_json: print JSON instead of a table.
         build: holds the records of finished slices, and the result.
+        scheduler: the address of a Dask scheduler, whose workers sweep instead.
 
     Returns:
         0 if every result is the one that is expected, 1 if not or if nothing was compared.
 
     Raises:
-        UserError: a name is not known, there is no compiler, or a file cannot be written.
+        UserError: a name is not known, there is no compiler, a file cannot be written, or the scheduler
+            and its workers are not there or not as this machine is.
     """
     subjects, chosen = tuple(dict.fromkeys(names)) or NAMES, chosen_types(types)
     console = Console(stderr=as_json)
@@ -51,9 +68,15 @@ def run(*, names: Sequence[str], types: Sequence[str], jobs: int | None, as_json
         console.width = _PLAIN_WIDTH
     start = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        tell = _teller(bar, console)
-        done = sweep(subjects, chosen, build / "sweep", jobs or os.cpu_count() or 1, tell)
+    folder, at_once = build / "sweep", jobs or os.cpu_count() or 1
+    with ExitStack() as left_open:
+        workers = None
+        if scheduler is not None:
+            workers = left_open.enter_context(workers_of(scheduler))
+            print(_plan_words(subjects, chosen, folder, at_once, workers), file=sys.stderr)
+        bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        left_open.enter_context(bar)
+        done = sweep(subjects, chosen, folder, at_once, _teller(bar, console), workers)
     seconds = time.monotonic() - start
     complete = set(NAMES) <= set(subjects) and chosen == chosen_types(())
     data = document(done, subjects, complete=complete)
@@ -67,6 +90,14 @@ def run(*, names: Sequence[str], types: Sequence[str], jobs: int | None, as_json
             console.print(f"a part of the sweeps: {build}/sweep.json stays as it is", highlight=False)
     console.print(closing(done, seconds), highlight=False, soft_wrap=True)
     return 0 if data["agree"] else 1
+
+
+def _plan_words(
+    subjects: Sequence[str], types: Sequence[ElementType], folder: Path, jobs: int, workers: DaskWorkers
+) -> str:
+    left, every = unfinished(subjects, types, folder)
+    time_ = here_and_there(seconds_of(left) if left else None, jobs, workers)
+    return f"plan: {counted(every, 'slice')}, {every - len(left)} of them swept before{time_}"
 
 
 def document(done: Sequence[Done], subjects: Sequence[str], *, complete: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -70,6 +70,7 @@ def run_campaign(
     forms: Choice = "default",
     level: Level = "quick",
     journal: UnitJournal | None = None,
+    judges: Judges | None = None,
     of: CheckedOperator | None = None,
     on_progress: Show = lambda _, __: None,
 ) -> Report:
@@ -81,13 +82,14 @@ def run_campaign(
         policy: ``strict`` turns off the latitude that is not granted always.
         limits: how long the runtime may take, for a call and to be imported.
         require: ids of element types that the runtime must support; they are judged in any case.
-        jobs: how many units are judged at once.
+        jobs: how many units are judged at once in this process.
         kept: the folder in which verdicts are kept; if None, or with a journal, none is taken or kept.
         again: judge also what was judged before under the same conditions.
         forms: of a runtime that opens models, in which forms of a model it is judged beside the one in which
             all other calls are made: some that cover every pair of values of two axes, or all.
         level: how much is asked.
         journal: takes the result of each unit as soon as it is there, and gives those that it has.
+        judges: judge the units instead, elsewhere; they are stopped in the end.
         of: the operator, if it is not Clip: no verdict on it is kept, no other form of a model judged, and
             nothing asked beyond the level quick.
         on_progress: called with the number of units that are judged or not needed, and the last of them.
@@ -110,15 +112,14 @@ def run_campaign(
     asked = Asked(runtime, "" if journal is None else journal.identity, policy, limits, forms, level)
     keeper = KeptTypes(kept if of.is_clip and journal is None else None, asked)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
-    running = _Running()
-    work = _Work(asked, wanted, jobs, running, journal, on_progress, of)
+    work = _Work(asked, wanted, judges or _JudgesHere(jobs, of), journal, on_progress, of)
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
         if (taken := old[etype.id]) is not None:
             work.skip(etype)
             return taken[0].version, taken[0].report
         version, report = work.judge(etype)
-        if not running.stopped:
+        if not work.stopped:
             keeper.keep(etype, version, report)
         return version, report
 
@@ -147,7 +148,6 @@ def run_campaign(
             found = list(pool.map(judged, wanted))
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
-            running.stop()
             work.stop()  # what was at work is told nothing of
             if isinstance(error, KeyboardInterrupt):
                 known = [
@@ -156,7 +156,7 @@ def run_campaign(
                 raise InterruptedCampaignError(report(known)) from None
             raise
         finally:
-            work.stop()
+            work.end()
     return report(found)
 
 
@@ -168,23 +168,38 @@ class InterruptedCampaignError(KeyboardInterrupt):
         super().__init__("interrupted")
 
 
+class Judges(Protocol):
+    """What judges units: processes of this machine, or of others."""
+
+    @property
+    def places(self) -> int:
+        """How many units are given to them at once."""
+
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
+        """What comes of a unit, and how many seconds it took. Threads may ask side by side."""
+
+    def stop(self) -> None:
+        """End all that is at work: who waits for a result gets any exception, or a result of no worth."""
+
+
 class _Work:
     """The units of a run: judged side by side, those of an element type after its first one.
 
-    Each element type waits in a thread of its own; `jobs` others judge units.
+    Each element type waits in a thread of its own, and each unit that is judged in another.
     """
 
     def __init__(
-        self, asked: Asked, types: Sequence[ElementType], jobs: int, running: _Running,
+        self, asked: Asked, types: Sequence[ElementType], judges: Judges,
         journal: UnitJournal | None, on_progress: Show, of: CheckedOperator,
     ) -> None:  # fmt: skip
-        self._runtime, self._running, self._journal = asked.runtime, running, journal
+        self._runtime, self._judges, self._journal = asked.runtime, judges, journal
+        self.stopped = False
         self._of = of
         self._units = {etype.id: units_of(etype, asked) for etype in types}
         self._results: dict[str, dict[str, UnitResult]] = {etype.id: {} for etype in types}
         self._on_progress, self._done = on_progress, 0
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(jobs)
+        self._pool = ThreadPoolExecutor(judges.places)
 
     def skip(self, etype: ElementType) -> None:
         """The verdicts in an element type are known."""
@@ -215,12 +230,19 @@ class _Work:
         return version, merged(etype, units, results, self._of)
 
     def stop(self) -> None:
-        """Begin nothing more, and wait for what is at work."""
+        """Begin nothing more, and end what is at work."""
+        self.stopped = True
+        self._judges.stop()
         self._pool.shutdown(cancel_futures=True)
+
+    def end(self) -> None:
+        """All is judged: leave nothing behind."""
+        self._pool.shutdown(cancel_futures=True)
+        self._judges.stop()
 
     def _one(self, unit: Unit) -> UnitResult | None:
         """Judge a unit, unless its result is known or no longer needed."""
-        if self._running.stopped:
+        if self.stopped:
             raise CancelledError
         results = self._results[unit.etype]
         with self._lock:
@@ -229,12 +251,11 @@ class _Work:
         if needed_now:
             found = None if self._journal is None else self._journal.take(unit)
             if found is None:
-                began = time.monotonic()
-                found = _judge(unit, self._running, self._of)
-                if self._running.stopped:
+                found, seconds = self._judges.judge(unit)
+                if self.stopped:
                     raise CancelledError
                 if self._journal is not None and found.kept:
-                    found = self._journal.keep(unit, found, time.monotonic() - began)
+                    found = self._journal.keep(unit, found, seconds)
             with self._lock:
                 results[unit.part] = found
         self._tell(1, unit.name)
@@ -246,6 +267,31 @@ class _Work:
                 self._done += number
                 done = self._done
             self._on_progress(done, name)
+
+
+class _JudgesHere:
+    """Judges units in threads of this process, each with the runtime in a process of its own."""
+
+    def __init__(self, jobs: int, of: CheckedOperator) -> None:
+        self.places, self._of = jobs, of
+        self._running = _Running()
+
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
+        began = time.monotonic()
+        found = _judge(unit, self._running, self._of)
+        return found, time.monotonic() - began
+
+    def stop(self) -> None:
+        self._running.stop()
+
+
+def judge_unit(unit: Unit) -> UnitResult:
+    """What comes of a unit of a campaign of Clip, wherever this is called.
+
+    Raises:
+        UserError: the runtime is not known, or a package that it needs is missing.
+    """
+    return _judge(unit, _Running(), clip_operator())
 
 
 class _Running:

@@ -17,11 +17,11 @@ from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.imports_of import files_behind
-from sonnx_clip.root.installed import distribution, processor
+from sonnx_clip.root.installed import distribution, processor, release
 from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 _CHECKER = ("numpy", "ml_dtypes")
@@ -32,9 +32,9 @@ _DISTRIBUTIONS = {
     "onnxruntime": ("onnxruntime", "onnx", "protobuf"),
     "onnx-reference": ("onnx", "protobuf"),
 }
-# Variables that NumPy, the runtimes, their thread pools, the loader, Python or the compiler look at.
-_VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
+VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
               "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
+"""So the variables begin that NumPy, runtimes, thread pools, the loader, Python or the compiler look at."""
 
 
 def conditions(
@@ -76,7 +76,7 @@ def conditions_of_all(
         "processor": processor(),
         "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
         "Python": f"{sys.version} {sys.implementation.name}",
-        "environment": digest_of_parts(_environment()),
+        "environment": digest_of_parts(f"{name}={value}" for name, value in variables().items()),
         "options": "; ".join(f"{name}={value}" for name, value in options.items()),
     }
 
@@ -86,16 +86,21 @@ def key_of(found: Mapping[str, str]) -> str:
     return digest_of_parts(part for item in found.items() for part in item)
 
 
+def releases(runtime: str) -> str:
+    """The packages of `conditions`, as far as two machines can have the same."""
+    names = (*_CHECKER, *_DISTRIBUTIONS.get(runtime, ()))
+    return "; ".join(f"{name} {release(name)}" for name in names)
+
+
 @cache
 def _files_behind(modules: tuple[str, ...]) -> tuple[Path, ...]:
     """As `files_behind`; where one gets another import meanwhile, its text is another too."""
     return files_behind(modules)
 
 
-def _environment() -> Iterator[str]:
-    for name, value in sorted(os.environ.items()):
-        if name.startswith(_VARIABLES):
-            yield f"{name}={value}"
+def variables() -> dict[str, str]:
+    """The variables of the environment on which a verdict may depend, by name, sorted."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES)}
 
 
 def _bytes(path: str) -> bytes:

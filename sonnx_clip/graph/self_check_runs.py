@@ -6,7 +6,6 @@ This module runs in the process that `self_check` starts, which may be killed: i
 from __future__ import annotations
 
 import hashlib
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +177,8 @@ class _Weights:
 
     def mapped(self, model: ModelProto) -> ModelProto:
         """A copy in which such tensors have their data in the file of the model, as external data."""
-        result = deepcopy(model)
+        result = ModelProto()
+        result.CopyFrom(model)
         for tensor in result.graph.initializer:
             found = spans(tensor)
             if len(found) != 1:
@@ -199,7 +199,9 @@ class _Weights:
 
     def whole(self, model: ModelProto) -> ModelProto:
         """A copy with all data."""
-        return self._restored(deepcopy(model))
+        result = ModelProto()
+        result.CopyFrom(model)
+        return self._restored(result)
 
     def _restored(self, model: ModelProto) -> ModelProto:
         with self._path.open("rb") as file:

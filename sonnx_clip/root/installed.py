@@ -48,6 +48,25 @@ def distribution(name: str) -> str | None:
     return f"{version} {digest_of_parts(parts)}"
 
 
+def release(name: str) -> str | None:
+    """As `distribution`, but the same in whatever folder and on whatever machine it is installed.
+
+    So an edit that leaves a file its size is not seen, nor a file that is no module of the distribution.
+    """
+    found = _files_of(name)
+    if found is None:
+        return None
+    version, record, files = found
+    rows = sorted(row for row in record.splitlines() if not row.startswith("..") and "," in row)
+    parts = [row for row in rows if ".dist-info/" not in row and ".pyc," not in row]
+    for file in sorted(file for file in files if "/../" not in file and ".dist-info/" not in file):
+        try:
+            parts.append(str(os.stat(file).st_size))  # noqa: PTH116 - of thousands of files
+        except OSError:
+            parts.append("missing")
+    return f"{version} {digest_of_parts(parts)}"
+
+
 @cache
 def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
     """Version, record and files of a distribution, as they are when it is first asked for."""

@@ -1,4 +1,4 @@
-"""Sweeps all slices that are not finished, on many processes."""
+"""Sweeps all slices that are not finished, in many processes, of this machine or of others."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ import multiprocessing as mp
 import os
 import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from sonnx_clip.machines.sameness import require_same_workers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.sweep.slices import slices, swept_types
 from sonnx_clip.sweep.subjects import find_subject
-from sonnx_clip.sweep.sweep_record import record_of
+from sonnx_clip.sweep.sweep_record import judge_digest, record_of
 from sonnx_clip.sweep.work import Swept, run_slice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.machines.dask_workers import DaskWorkers
     from sonnx_clip.sweep.slices import Slice
     from sonnx_clip.sweep.subjects import SweepSubject
+    from sonnx_clip.sweep.sweep_record import SweepRecord
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ def sweep(
     folder: Path,
     jobs: int,
     tell: Callable[[int, int], None],
+    workers: DaskWorkers | None = None,
 ) -> tuple[Done, ...]:
     """Sweep implementations in element types.
 
@@ -58,26 +63,47 @@ def sweep(
         folder: holds the records of finished slices.
         jobs: processes at once; with one, everything happens in this process.
         tell: called with the number of finished slices and that of all.
+        workers: sweep instead of processes of this machine.
 
     Raises:
-        UserError: a name is not known, there is no compiler, or a record cannot be written.
+        UserError: a name is not known, there is no compiler, a record cannot be written, a worker is not of
+            the same code as this machine, or all workers are gone.
     """
     found = [find_subject(name) for name in subjects]
-    work = [(subject, part) for subject in found for part in _parts(subject, types)]
+    if workers is not None:
+        require_same_workers(workers, sweep_parts, tuple(subject.name for subject in found))
     records = {subject.name: record_of(subject, folder) for subject in found}
-    results = {
-        (name, slice_id): swept
-        for name, record in records.items()
-        for slice_id, swept in record.finished().items()
-    }
+    work, results = _work(found, types), _finished(records)
     left = [(subject, part) for subject, part in work if (subject.name, part.id) not in results]
     before = len(work) - len(left)
     tell(before, len(work))
-    for count, (subject, part, swept) in enumerate(_run(left, jobs), before + 1):
+    for count, (subject, part, swept) in enumerate(_run(left, jobs, workers), before + 1):
         records[subject.name].add(part, swept)
         results[subject.name, part.id] = swept
         tell(count, len(work))
     return tuple(_together(work, results))
+
+
+def unfinished(
+    subjects: Sequence[str], types: Sequence[ElementType], folder: Path
+) -> tuple[list[tuple[SweepSubject, Slice]], int]:
+    """The slices that a sweep would sweep now, and how many it has in all; the arguments are its own."""
+    found = [find_subject(name) for name in subjects]
+    results = _finished({subject.name: record_of(subject, folder) for subject in found})
+    work = _work(found, types)
+    return [one for one in work if (one[0].name, one[1].id) not in results], len(work)
+
+
+def _work(found: Sequence[SweepSubject], types: Sequence[ElementType]) -> list[tuple[SweepSubject, Slice]]:
+    return [(subject, part) for subject in found for part in _parts(subject, types)]
+
+
+def _finished(records: Mapping[str, SweepRecord]) -> dict[tuple[str, str], Swept]:
+    return {
+        (name, slice_id): swept
+        for name, record in records.items()
+        for slice_id, swept in record.finished().items()
+    }
 
 
 def _parts(subject: SweepSubject, types: Sequence[ElementType]) -> Iterable[Slice]:
@@ -85,15 +111,19 @@ def _parts(subject: SweepSubject, types: Sequence[ElementType]) -> Iterable[Slic
 
 
 def _run(
-    left: Sequence[tuple[SweepSubject, Slice]], jobs: int
+    left: Sequence[tuple[SweepSubject, Slice]], jobs: int, workers: DaskWorkers | None
 ) -> Iterator[tuple[SweepSubject, Slice, Swept]]:
-    todo = list(left)
-    if jobs == 1 or len(todo) <= 1:
-        yield from ((subject, part, run_slice(subject, part)) for subject, part in todo)
+    pool: Executor
+    if workers is not None:
+        pool = workers
+    elif jobs == 1 or len(left) <= 1:
+        yield from ((subject, part, run_slice(subject, part)) for subject, part in left)
         return
-    pool = ProcessPoolExecutor(jobs, mp.get_context("spawn"), _end_with_parent)
+    else:
+        pool = ProcessPoolExecutor(jobs, mp.get_context("spawn"), _end_with_parent)
+    judge = judge_digest()
     try:
-        asked = {pool.submit(_in_worker, s.name, s.digest, part): (s, part) for s, part in todo}
+        asked = {pool.submit(_in_worker, s.name, s.digest, judge, part): (s, part) for s, part in left}
         for future in as_completed(asked):
             yield (*asked[future], future.result())
     finally:
@@ -113,11 +143,26 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _in_worker(name: str, digest: str, part: Slice) -> Swept:
+def _in_worker(name: str, digest: str, judge: str, part: Slice) -> Swept:
     subject = find_subject(name)
     if subject.digest != digest:
-        raise UserError(f"the code of {name} has changed during the sweep", todo="sweep again")
+        raise UserError(f"the code of {name} is other than where the sweep began", todo="sweep again")
+    if _own_judge() != judge:
+        raise UserError("the code that compares is other than where the sweep began", todo="sweep again")
     return run_slice(subject, part)
+
+
+@cache
+def _own_judge() -> str:
+    """As it was when this process began."""
+    return judge_digest()
+
+
+def sweep_parts(names: Sequence[str]) -> dict[str, str]:
+    """What sweeps here, for a comparison of machines: implementations by name, and what compares."""
+    found = {name: find_subject(name) for name in names}
+    versions = {name: f"{subject.version} {subject.digest}" for name, subject in found.items()}
+    return {**versions, "what compares": judge_digest()}
 
 
 def _together(

@@ -36,7 +36,7 @@ def both(operator, a, b):
 
 @pytest.fixture
 def printer():
-    return CoqPrinter("float", "here", load_spec().head)
+    return CoqPrinter("float", "here")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.conditions import conditions, conditions_of_all, key_of
+from sonnx_clip.conform.conditions import conditions, conditions_of_all, key_of, releases
 from sonnx_clip.conform.find_runtime import module_of
 from sonnx_clip.conform.foreign.runtime_names import (
     command_name,
@@ -25,7 +25,8 @@ from sonnx_clip.root.digest import digest_of_parts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CHECKER = "sonnx_clip.conform.campaign"
+CHECKER = "sonnx_clip.conform.campaign"
+"""The module that makes the verdicts: all that it imports takes part."""
 
 
 def identity(runtime: str, version: str) -> str:
@@ -38,11 +39,24 @@ def identity(runtime: str, version: str) -> str:
     Raises:
         UserError: there is no such runtime, or no C compiler for one that needs it.
     """
-    found = conditions(runtime, [_CHECKER], {})
-    if found is None:
-        files = digest_of_parts(part for file in files_named(runtime) for part in (file.name, _bytes(file)))
-        found = {**conditions_of_all([_CHECKER], {}), "runtime": runtime, "its files": files}
-    return key_of({**found, "version": version})
+    return key_of({**_parts(runtime), "version": version})
+
+
+def comparable_parts(runtime: str) -> dict[str, str]:
+    """The same of this machine, part by part, for a comparison with others.
+
+    Packages are compared by what they say to consist of, and the sizes of their files: when a file was
+    written differs from machine to machine. UserError as for `identity`.
+    """
+    return {**_parts(runtime), "packages": releases(runtime)}
+
+
+def _parts(runtime: str) -> dict[str, str]:
+    found = conditions(runtime, [CHECKER], {})
+    if found is not None:
+        return found
+    files = digest_of_parts(part for file in files_named(runtime) for part in (file.name, _bytes(file)))
+    return {**conditions_of_all([CHECKER], {}), "runtime": runtime, "its files": files}
 
 
 def files_named(runtime: str) -> Iterator[Path]:

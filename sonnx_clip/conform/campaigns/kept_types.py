@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.conform.campaigns.identity import CHECKER
 from sonnx_clip.conform.check_report import TypeReport
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.kept import Keeper
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.campaigns.levels import Asked
     from sonnx_clip.language.types import ElementType
-
-_CHECKER = "sonnx_clip.conform.campaign"
 
 
 class KnownType(Stored):
@@ -33,7 +32,7 @@ class KeptTypes:
         if asked.level != "quick":
             options["level"] = asked.level
         self._asked = asked
-        self._keeper = Keeper(folder, lambda: conditions(asked.runtime, [_CHECKER], options))
+        self._keeper = Keeper(folder, lambda: conditions(asked.runtime, [CHECKER], options))
 
     def _name(self, etype: ElementType) -> tuple[str, ...]:
         level = () if self._asked.level == "quick" else (self._asked.level,)

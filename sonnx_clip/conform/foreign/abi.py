@@ -17,8 +17,7 @@ from sonnx_clip.root.stored import Stored
 Operand = Literal["x", "y", "min", "max", "n"]
 Length = Literal["size_t", "int32", "uint32", "int64", "uint64"]
 Symbol = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_.$][\w.$@]*$")]
-BOUNDS: tuple[Operand, ...] = ("min", "max")
-_NEEDED: tuple[Operand, ...] = ("x", *BOUNDS, "n")
+_NEEDED: tuple[Operand, ...] = ("x", "min", "max", "n")
 
 
 class Abi(Stored):

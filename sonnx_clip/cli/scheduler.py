@@ -1,0 +1,52 @@
+"""--scheduler of `check` and `sweep`: the workers of a Dask scheduler for as long as a command runs."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sonnx_clip.conform.conditions import VARIABLES, variables
+from sonnx_clip.machines.dask_workers import DaskWorkers
+from sonnx_clip.machines.far_process import HomeVariables
+from sonnx_clip.root.counts import counted
+from sonnx_clip.root.progress import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def workers_of(scheduler: str) -> Iterator[DaskWorkers]:
+    """The workers of a scheduler; in the end all that they still do for the command ends.
+
+    Args:
+        scheduler: its address.
+
+    Raises:
+        UserError: it cannot be reached, or has no workers.
+        ModuleNotFoundError: distributed is not installed.
+    """
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told by us, once
+    found = DaskWorkers(scheduler, HomeVariables(VARIABLES, variables()))
+    try:
+        yield found
+    finally:
+        found.shutdown(cancel_futures=True)
+
+
+def here_and_there(seconds: float | None, jobs: int, workers: DaskWorkers | None) -> str:
+    """How long something takes here, and at workers, in words that follow others.
+
+    Args:
+        seconds: of one processor; None if nobody knows.
+        jobs: how much is done at once here.
+        workers: those of a scheduler, if any does it.
+    """
+    here = "" if seconds is None else f"; about {duration(seconds / jobs)} here"
+    here += f" ({counted(jobs, 'job')})"
+    if workers is None:
+        return here
+    if seconds is None:
+        return f"; on the {workers.name}"
+    return f"{here}, about {duration(seconds / workers.threads)} on the {workers.name}"

@@ -1,0 +1,77 @@
+"""--scheduler: what a person is told before anything is judged, in one message and with status 2."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import dask
+import distributed  # noqa: F401 - it reads the settings that a test changes
+import pytest
+
+from sonnx_clip.cli import app
+from sonnx_clip.cli.scheduler import here_and_there
+from sonnx_clip.root.paths import repo_root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOWHERE = "tcp://127.0.0.1:1"
+COMMANDS = (
+    ("check", "--runtime", "numpy", "--dtype", "int8"),
+    ("sweep", "--dtype", "int8", "--implementation", "numpy"),
+)
+
+
+@pytest.fixture(params=COMMANDS, ids=lambda words: words[0])
+def command(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    words = ["sonnx-clip", *request.param, "--build", str(tmp_path), "--scheduler", NOWHERE]
+    monkeypatch.setattr(sys, "argv", words)
+    monkeypatch.setattr(app, "end_as_interrupted", lambda: None)  # the signals are pytest's
+    return words
+
+
+def error(capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert "Traceback" not in err
+    return err
+
+
+def test_a_scheduler_that_is_not_there(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}):
+        lines = error(capsys).splitlines()
+    assert lines[0].startswith(f"error: {NOWHERE}: the scheduler cannot be reached: ")
+    assert lines[1:] == ["  give the address that `dask scheduler` prints, such as tcp://10.0.0.1:8786"]
+
+
+def test_the_extra_that_is_not_installed(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert error(capsys).splitlines() == [
+        "error: this needs the package distributed, which is not installed",
+        "  install it: pip install 'sonnx-clip[dask]'",
+    ]
+
+
+def test_nothing_imports_dask_unless_it_is_asked_for() -> None:
+    program = (
+        "import sys, sonnx_clip.cli.check_command, sonnx_clip.cli.sweep_command;"
+        "sys.exit(len({'dask', 'distributed'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=repo_root(), check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_plan_says_the_time_here_and_there() -> None:
+    workers = SimpleNamespace(threads=8, name="8 threads of 4 workers of tcp://10.0.0.1:8786")
+    assert here_and_there(240, 2, None) == "; about 2 min here (2 jobs)"
+    assert here_and_there(None, 1, None) == " (1 job)"
+    there = "about 30 s on the 8 threads of 4 workers of tcp://10.0.0.1:8786"
+    assert here_and_there(240, 2, workers) == f"; about 2 min here (2 jobs), {there}"
+    assert here_and_there(None, 2, workers) == f"; on the {workers.name}"

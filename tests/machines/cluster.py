@@ -1,0 +1,84 @@
+"""A scheduler of Dask and workers on loopback, each a process of its own, for tests that kill them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from sonnx_clip.root.paths import repo_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PATIENCE = 60  # seconds
+AT_WORK = 4
+"""Processes below a worker when a runtime is called: ours, one that forks, the guardian, the runtime."""
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.02)
+
+
+class Cluster:
+    """A scheduler; `address` is where it listens.
+
+    Args:
+        folder: holds all that it and its workers write.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address, self._folder = f"tcp://127.0.0.1:{port}", folder
+        self._started: list[subprocess.Popen[bytes]] = []
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-show")
+
+    def worker(self, threads: int, *more: str, folder: Path | None = None) -> psutil.Process:
+        """Start a worker, or a nanny with one, in a folder from which it takes its sonnx_clip."""
+        words = ("--nthreads", str(threads), "--local-directory", str(self._folder), *more)
+        found = self._start("worker", self.address, *words, folder=folder)
+        return psutil.Process(found.pid)
+
+    def _start(self, kind: str, *words: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
+        where = folder or repo_root()
+        settings = {
+            "PYTHONPATH": str(where),
+            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+            "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False",
+        }
+        program = f"{Path(sys.executable).with_name('dask')}"
+        with (self._folder / f"{kind}.log").open("ab") as log:
+            found = subprocess.Popen(
+                [sys.executable, program, kind, *words, "--no-dashboard"], cwd=where,
+                env={**os.environ, **settings}, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+        self._started.append(found)
+        return found
+
+    def close(self) -> None:
+        """End all, and leave nothing."""
+        left = [found for one in self._started for found in below(psutil.Process(one.pid))]
+        for one in self._started:
+            one.kill()
+            one.wait()
+        _, alive = psutil.wait_procs(left, PATIENCE)
+        assert not alive, "what a worker has started ends with it"
+
+
+def below(process: psutil.Process) -> list[psutil.Process]:
+    """All that descends from a process; nothing, if that has ended."""
+    with suppress(psutil.Error):
+        return process.children(recursive=True)
+    return []

@@ -1,0 +1,188 @@
+"""Workers as an executor: what comes home, what is told, and what is ended; a scheduler in this process."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import dask
+import psutil
+import pytest
+from distributed import LocalCluster
+
+from sonnx_clip.machines import on_worker
+from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError
+from sonnx_clip.machines.far_process import FarProcess, FarProcessEndedError, HomeVariables
+from sonnx_clip.machines.sameness import differences, require_same, require_same_workers
+from sonnx_clip.root.errors import UserError
+from tests.machines import far_functions
+from tests.machines.cluster import below, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HOME = HomeVariables(("FAR_",), {"FAR_SET": "as at home"})
+SOON = {"distributed.comm.timeouts.connect": "0.5s"}
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[LocalCluster]:
+    with LocalCluster(
+        n_workers=workers, threads_per_worker=2, processes=False, dashboard_address=":0", silence_logs=50
+    ) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalCluster]:
+    with cluster(1) as found:
+        yield found
+
+
+@pytest.fixture
+def workers(local: LocalCluster) -> Iterator[DaskWorkers]:
+    found = DaskWorkers(local.scheduler_address, HOME)
+    yield found
+    found.shutdown(cancel_futures=True)
+    wait_until(lambda: not far_processes())
+
+
+def far_processes() -> list[psutil.Process]:
+    return [one for one in below(psutil.Process()) if "far_process" in " ".join(one.cmdline())]
+
+
+def test_an_answer_comes_home(workers: DaskWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (workers.threads, workers.workers) == (2, 1)
+    assert workers.name.startswith("2 threads of 1 worker of inproc://")
+    monkeypatch.setenv("FAR_UNSET", "the worker's own")
+    asked = [workers.submit(far_functions.variable, name) for name in ("FAR_SET", "FAR_UNSET", "PATH")]
+    home, unset, path = [future.result() for future in asked]
+    assert (home, unset) == ("as at home", None)
+    assert path
+    first, second = (workers.submit(far_functions.process).result() for _ in range(2))
+    assert first == second, "a process is used again"
+
+
+def test_what_a_function_refuses_is_told_with_the_worker(workers: DaskWorkers) -> None:
+    with pytest.raises(UserError) as refused:
+        workers.submit(far_functions.refuses).result()
+    assert (refused.value.what, refused.value.todo) == ("it will not", "ask another")
+    assert refused.value.where.startswith("inproc://")
+    assert refused.value.where.endswith(": there")
+    with pytest.raises(RuntimeError, match="ZeroDivisionError: planted"):
+        workers.submit(far_functions.fails).result()
+
+
+def test_a_process_that_ends_again_and_again_is_lost_work(workers: DaskWorkers, tmp_path: Path) -> None:
+    file = tmp_path / "ends"
+    with pytest.raises(WorkLostError, match=r"4 times: a process of .* ended by SIGKILL"):
+        workers.submit(far_functions.ends, str(file)).result()
+    assert len(file.read_text().splitlines()) == 4
+
+
+def test_what_is_stopped_ends_everywhere(workers: DaskWorkers) -> None:
+    waiting = [workers.submit(far_functions.waits) for _ in range(3)]
+    wait_until(lambda: len(far_processes()) == 2)
+    workers.shutdown(wait=False, cancel_futures=True)
+    for future in waiting:
+        with pytest.raises(CancelledError):
+            future.result()
+    with pytest.raises(CancelledError):
+        workers.submit(far_functions.process).result()
+    wait_until(lambda: not far_processes())
+
+
+def test_a_home_that_is_killed_leaves_no_process(
+    local: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says nothing to anybody: its connection ends."""
+    monkeypatch.setattr(on_worker, "IDLE", 0.2)
+    home = DaskWorkers(local.scheduler_address, HOME)
+    home.submit(far_functions.process).result()
+    home.submit(far_functions.waits)
+    wait_until(lambda: len(far_processes()) == 1)
+    home._client.close()
+    wait_until(lambda: not far_processes())
+    home.shutdown(cancel_futures=True)
+
+
+def test_workers_that_differ_are_named(workers: DaskWorkers) -> None:
+    with pytest.raises(UserError) as error:
+        require_same_workers(workers, far_functions.own_parts)
+    named = r"not every worker .*\n  inproc://\S+: processor \(of process \d+; here of process \d+\)"
+    assert re.fullmatch(named, error.value.what)
+    assert error.value.where == workers.address
+    assert "give them the code" in (error.value.todo or "")
+
+
+def test_differences_are_named_and_digests_are_not_shown() -> None:
+    here = {"Python": "3.11.7", "checker": "a" * 64, "processor": f"x86 Some {'b' * 64}", "same": "1"}
+    there = {"Python": "3.12.1", "checker": "c" * 64, "processor": f"x86 Some {'d' * 64}", "same": "1"}
+    assert differences(here, there) == "Python (3.12.1; here 3.11.7); checker; processor"
+    assert differences(here, here) == ""
+    assert differences({}, {"its files": "x"}) == "its files (x; here none)"
+    require_same(here, here)
+    with pytest.raises(UserError, match="this worker is not as the machine that asks: Python"):
+        require_same(here, there)
+
+
+def test_no_worker_is_said_after_a_while() -> None:
+    with cluster(0) as empty, dask.config.set(SOON):
+        with pytest.raises(UserError, match="the scheduler has no workers") as error:
+            DaskWorkers(empty.scheduler_address, HOME)
+        assert f"dask worker {empty.scheduler_address}" in (error.value.todo or "")
+
+
+def test_workers_that_are_all_gone_are_said() -> None:
+    with cluster(1) as some:
+        with dask.config.set(SOON):
+            workers = DaskWorkers(some.scheduler_address, HOME)
+        waiting = workers.submit(far_functions.waits)
+        wait_until(far_processes)
+        some.scale(0)
+        with pytest.raises(UserError, match="no workers are left"):
+            waiting.result(60)
+        wait_until(lambda: not far_processes())
+        workers.shutdown(cancel_futures=True)
+
+
+def test_a_scheduler_that_is_lost_is_said() -> None:
+    with cluster(1) as some:
+        workers = DaskWorkers(some.scheduler_address, HOME)
+        waiting = workers.submit(far_functions.waits)
+        wait_until(far_processes)
+    with pytest.raises(UserError, match="the scheduler is gone") as error:
+        waiting.result(60)
+    assert error.value.where == some.scheduler_address
+    wait_until(lambda: not far_processes())
+    workers.shutdown(cancel_futures=True)
+
+
+def test_a_scheduler_that_is_not_there_is_said() -> None:
+    for address in ("tcp://127.0.0.1:1", "nonsense", "tcp://127.0.0.1:port", "what://127.0.0.1:1"):
+        with (
+            dask.config.set(SOON),
+            pytest.raises(UserError, match="the scheduler cannot be reached") as error,
+        ):
+            DaskWorkers(address, HOME)
+        assert error.value.where == address
+
+
+def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "sonnx_clip").mkdir()
+    (tmp_path / "sonnx_clip/__init__.py").write_text("raise SystemExit('planted')\n")
+    found = FarProcess(HomeVariables(("PYTHON",), {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}))
+    with pytest.raises(FarProcessEndedError, match="ended with status 1: planted"):
+        found.call(b"", lambda: False)
+    found.close()
+
+
+def test_the_executor_waits_where_it_is_asked_to(local: LocalCluster) -> None:
+    with DaskWorkers(local.scheduler_address, HOME) as workers:
+        began, slow = time.monotonic(), workers.submit(time.sleep, 0.3)
+    assert slow.result(0) is None
+    assert time.monotonic() - began > 0.3

@@ -1,0 +1,298 @@
+"""`check` and `sweep` on a scheduler and workers that are processes of their own; some are killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+from typer.testing import CliRunner
+
+from sonnx_clip.cli.app import app
+from sonnx_clip.cli.check_command import INTERRUPTED
+from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
+from sonnx_clip.conform.campaigns.identity import identity
+from sonnx_clip.conform.campaigns.journal import UnitJournal
+from sonnx_clip.conform.campaigns.journal_status import journal_status
+from sonnx_clip.conform.campaigns.judges_there import JudgesThere
+from sonnx_clip.conform.campaigns.levels import Asked, units_of
+from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.conditions import VARIABLES, variables
+from sonnx_clip.conform.limits import LIMITS, Limits
+from sonnx_clip.machines.dask_workers import DaskWorkers
+from sonnx_clip.machines.far_process import HomeVariables
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_root
+from sonnx_clip.spec import load_spec
+from sonnx_clip.sweep import run_sweep, slices
+from tests.machines import far_functions
+from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from sonnx_clip.conform.campaigns.units import Unit, UnitResult
+
+RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
+TYPES = ("int16", "uint16")
+HANGS = "tests.meta.planted_deaths:hangs"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    found = Cluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def nanny(cluster: Cluster) -> psutil.Process:
+    """A worker of one thread that Dask starts again when it is killed, as `dask worker` does by default."""
+    return cluster.worker(1)
+
+
+@pytest.fixture(scope="module")
+def alone(cluster: Cluster, nanny: psutil.Process) -> psutil.Process:
+    """A worker of two threads that is gone when it is killed, beside the other one."""
+    return cluster.worker(2, "--no-nanny")
+
+
+HOME = HomeVariables(VARIABLES, variables())
+ASKED = Asked(RUNTIME, "", "default", LIMITS, "default", "quick")
+
+
+@contextmanager
+def ended(workers: DaskWorkers) -> Iterator[DaskWorkers]:
+    try:
+        yield workers
+    finally:
+        workers.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def workers_of(cluster: Cluster, count: int) -> Iterator[DaskWorkers]:
+    with ended(DaskWorkers(cluster.address, HOME)) as found:
+        found._client.wait_for_workers(count)
+        yield found
+
+
+def text(report: Report) -> str:
+    return report.model_copy(update={"seconds": 0.0}).model_dump_json(indent=1)
+
+
+class NobodyJudges:
+    places = 1
+
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
+        pytest.fail(f"{unit.name} was judged again")
+
+    def stop(self) -> None:
+        pass
+
+
+def serving(*started: psutil.Process) -> list[psutil.Process]:
+    """The processes of workers that are alive: those that were started, or that a nanny has started."""
+    found = []
+    for one in started:
+        with suppress(psutil.Error):
+            words = [(each, " ".join(each.cmdline())) for each in (one, *one.children())]
+            found += [each for each, text in words if "spawn_main" in text or "--no-nanny" in text]
+    return found
+
+
+def at_work(*started: psutil.Process) -> list[psutil.Process]:
+    """The workers that have a runtime make calls."""
+    return [one for one in serving(*started) if len(below(one)) >= AT_WORK]
+
+
+def idle(*started: psutil.Process) -> bool:
+    """Whether nothing is left of what any worker has started."""
+    return not any(below(one) for one in serving(*started))
+
+
+def test_a_killed_worker_costs_its_units_alone(
+    cluster: Cluster, nanny: psutil.Process, alone: psutil.Process, tmp_path: Path
+) -> None:
+    journal = UnitJournal(tmp_path / "j.sqlite", identity(RUNTIME, VERSION))
+    gone: list[psutil.Process] = []
+
+    def kill_one() -> None:
+        wait_until(lambda: at_work(nanny, alone))
+        killed = at_work(nanny, alone)[-1]
+        gone.extend(below(killed))
+        killed.kill()
+
+    with workers_of(cluster, 2) as workers:
+        judges = JudgesThere(workers, RUNTIME, VERSION)
+        killing = threading.Thread(target=kill_one)
+        killing.start()
+        report = run_campaign(RUNTIME, TYPES, journal=journal, judges=judges)
+        killing.join()
+    _, left = psutil.wait_procs(gone, PATIENCE)
+    assert gone
+    assert not left, "what a killed worker had started ends"
+    again = run_campaign(RUNTIME, TYPES, journal=journal, judges=NobodyJudges())
+    journal.close()
+    assert text(report) == text(again) == text(run_campaign(RUNTIME, TYPES, jobs=2))
+    assert {one.verdict for one in report.types} == {"violates"}
+    wait_until(lambda: idle(nanny, alone))
+
+
+class InterruptedJudges(JudgesThere):
+    """Interrupted when a runtime hangs at a worker."""
+
+    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
+        if unit.etype == TYPES[1]:
+            return super().judge(unit)
+        wait_until(self.reached)
+        raise KeyboardInterrupt
+
+    reached: Callable[[], object]
+
+
+def test_an_interrupt_ends_what_the_workers_do(
+    cluster: Cluster, nanny: psutil.Process, alone: psutil.Process
+) -> None:
+    with workers_of(cluster, 1) as workers:
+        judges = InterruptedJudges(workers, HANGS, HANGS)
+        judges.reached = lambda: at_work(nanny, alone)
+        with pytest.raises(InterruptedCampaignError) as interrupted:
+            run_campaign(HANGS, TYPES, judges=judges, limits=Limits(call=10 * PATIENCE))
+    assert {one.verdict for one in interrupted.value.report.types} == {"unfinished"}
+    wait_until(lambda: idle(nanny, alone))
+
+
+def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
+    cluster: Cluster, nanny: psutil.Process
+) -> None:
+    class Deadly(DaskWorkers):
+        """Whatever is asked ends the worker that is asked."""
+
+        def submit(self, *_: object, **__: object) -> Future[Any]:
+            return super().submit(far_functions.ends_worker)
+
+    deadly = Deadly(cluster.address, HOME)
+    with ended(deadly):
+        (unit, *_) = units_of(load_spec().element_type("int8"), ASKED)
+        found, _ = JudgesThere(deadly, RUNTIME, VERSION).judge(unit)
+    assert found.stopped is not None
+    verdict, words = found.stopped
+    assert verdict == "environment"
+    assert words.startswith("2 workers ended while they had this unit, the last of them tcp://127.0.0.1:")
+    assert not found.kept
+
+
+def test_a_sweep_on_workers(
+    cluster: Cluster, nanny: psutil.Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = slices.slices
+    monkeypatch.setattr(run_sweep, "slices", lambda etype, *, in_c: list(real(etype, in_c=in_c))[:2])
+    words = ["sweep", "--dtype", "int8", "--implementation", "numpy", "--build", str(tmp_path)]
+    done = CliRunner().invoke(app, [*words, "--scheduler", cluster.address])
+    assert done.exit_code == 0, done.output
+    assert "plan: 2 slices, 0 of them swept before; about " in done.stderr
+    assert re.search(rf" here \(\d+ jobs?\), about .* on the .* of {cluster.address}\n", done.stderr)
+    assert "4,194,304 of 4,194,304 results agree (1 type, numpy" in done.output
+    again = CliRunner().invoke(app, [*words, "--jobs", "1"])
+    assert next(one for one in again.stdout.splitlines() if "numpy" in one) in done.stdout
+    assert "sweeping: 2 of 2 slices" in again.stderr
+    wait_until(lambda: idle(nanny))
+
+
+@pytest.mark.usefixtures("nanny")
+def test_a_worker_of_other_code_is_refused_by_name(cluster: Cluster, tmp_path: Path) -> None:
+    for entry in repo_root().iterdir():
+        if entry.name in ("spec", "generated", "harness", "tests", "pyproject.toml"):
+            (tmp_path / entry.name).symlink_to(entry)
+    shutil.copytree(repo_root() / "sonnx_clip", tmp_path / "sonnx_clip")
+    with (tmp_path / "sonnx_clip/conform/compare.py").open("a", encoding="utf-8") as file:
+        file.write("# another\n")
+    with workers_of(cluster, 1) as workers:
+        before = set(workers._client.nthreads())
+        other = cluster.worker(1, "--no-nanny", folder=tmp_path)
+        wait_until(lambda: set(workers._client.nthreads()) - before)
+        (address,) = set(workers._client.nthreads()) - before
+        with pytest.raises(UserError, match=rf"not every worker .*\n  {address}: checker\n") as refused:
+            JudgesThere(workers, RUNTIME, VERSION)
+        assert refused.value.where == cluster.address
+    other.kill()
+
+
+def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
+    """`sonnx-clip check` on a cluster."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "sonnx_clip", "check", "--scheduler", cluster.address, "--brief", *words,
+         "-o", str(report), "--build", str(report.parent)],
+        cwd=repo_root(), env={**os.environ, "PYTHONPATH": str(repo_root())}, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_command_that_is_ended_leaves_nothing_at_the_workers(
+    cluster: Cluster, nanny: psutil.Process, tmp_path: Path, number: signal.Signals
+) -> None:
+    second = cluster.worker(2)
+    both, report = (nanny, second), tmp_path / "report.json"
+    process = start(cluster, report, "--runtime", HANGS, "--limit", "1000")
+    wait_until(lambda: len(at_work(*both)) == 2)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == {signal.SIGINT: INTERRUPTED, signal.SIGTERM: 143}.get(number, -number), err
+    assert "Traceback" not in err
+    assert ("unfinished" in out) == report.exists() == (number == signal.SIGINT)
+    wait_until(lambda: idle(*both))
+    second.terminate()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("threads", [1, 2])
+def test_limits_hold_at_workers(cluster: Cluster, threads: int, tmp_path: Path) -> None:
+    worker = cluster.worker(threads, "--name", f"limits-{threads}")
+    words = ("--runtime", HANGS, "--limit", "0.3", "--dtype", "int16", "--dtype", "uint8", "--again")
+    far, near = tmp_path / "far.json", tmp_path / "near.json"
+    start(cluster, far, *words).communicate(timeout=10 * PATIENCE)
+    here = [sys.executable, "-m", "sonnx_clip", "check", *words, "-o", str(near), "--build", str(tmp_path)]
+    subprocess.run(here, cwd=repo_root(), check=False, capture_output=True)
+    texts = [Report.model_validate_json(file.read_text(encoding="utf-8")) for file in (far, near)]
+    assert text(texts[0]) == text(texts[1])
+    assert "no answer within 0.3 s" in text(texts[0])
+    wait_until(lambda: idle(worker))
+    worker.terminate()
+
+
+@pytest.mark.exhaustive
+def test_a_long_campaign_of_which_workers_are_killed(cluster: Cluster, tmp_path: Path) -> None:
+    """At the level standard, again and again; the journal has each unit in the end, and no unit twice."""
+    started = [cluster.worker(1), cluster.worker(2)]
+    words = ("--runtime", "numpy", "--dtype", "int8", "--dtype", "float16", "--level", "standard")
+    file, report = tmp_path / "j.sqlite", tmp_path / "far.json"
+    process = start(cluster, report, *words, "--journal", str(file))
+    for _ in range(4):
+        wait_until(lambda: at_work(*started) or process.poll() is not None)
+        for one in at_work(*started)[:1]:
+            one.kill()
+        time.sleep(5)
+    out, err = process.communicate(timeout=20 * PATIENCE)
+    assert process.returncode == 1, out + err
+    book = UnitJournal(file, create=False)
+    status = journal_status(book)
+    book.close()
+    (campaign,) = status.campaigns
+    assert campaign.done == campaign.units == status.results
+    here = run_campaign("numpy", ["int8", "float16"], level="standard", jobs=2)
+    assert text(here) == text(Report.model_validate_json(report.read_text(encoding="utf-8")))
