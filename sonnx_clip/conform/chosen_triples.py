@@ -8,7 +8,7 @@ very long arrays are different code.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from sonnx_clip.conform.random_triples import random_patterns
 from sonnx_clip.language.special import special_patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
 
@@ -56,15 +56,20 @@ class Table:
         pool: bits of the values of the first tensor, shape (k,).
         scalars: bits of each scalar, of shape (p,).
         due: bits of the result, shape (p, k).
-        classes: the class of all operands, as an index into the classes of the family, shape (p, k).
+        find_classes: what works `classes` out.
         beside: bits of each other tensor beside the first, of shape (k,).
     """
 
     pool: Array
     scalars: tuple[Array, ...]
     due: Array
-    classes: Array
+    find_classes: Callable[[], Array]
     beside: tuple[Array, ...] = ()
+
+    @cached_property
+    def classes(self) -> Array:
+        """The class of all operands, as an index into the classes of the family, shape (p, k)."""
+        return self.find_classes()
 
     @property
     def count(self) -> int:
@@ -74,7 +79,7 @@ class Table:
     def rows(self, rows: Array | slice) -> Table:
         """Some choices of the scalars."""
         scalars = tuple(scalar[rows] for scalar in self.scalars)
-        return Table(self.pool, scalars, self.due[rows], self.classes[rows], self.beside)
+        return Table(self.pool, scalars, self.due[rows], lambda: self.classes[rows], self.beside)
 
     def classes_at(self, rows: Array, columns: Array) -> Array:
         """The classes of some results, each by its choice of the scalars and its place in the pool."""
@@ -96,7 +101,8 @@ def tabulate(
     operands += [scalar.view(dtype)[:, None] for scalar in scalars]
     shape = (len(scalars[0]) if scalars else 1, len(pools[0]))
     due = np.broadcast_to(of.result(*operands), shape).view(bits_type(etype.id))
-    return Table(pools[0], tuple(scalars), due, classes_of(etype, operands, of), tuple(pools[1:]))
+    classes = classes_of(etype, operands, of)
+    return Table(pools[0], tuple(scalars), due, lambda: classes, tuple(pools[1:]))
 
 
 def classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperator) -> Array:

@@ -165,7 +165,7 @@ def vectors_text(name: str) -> str:
 def _table(etype: ElementType, pool: Array, lower: Array, upper: Array) -> GrantedTable:
     found = tabulate(etype, [pool], (lower, upper))
     also = flags(etype, pool[None, :], lower[:, None], upper[:, None], found.due)
-    return GrantedTable(found.pool, found.scalars, found.due, found.classes, also=also)
+    return GrantedTable(found.pool, found.scalars, found.due, found.find_classes, also=also)
 
 
 def _wide_pool(etype: ElementType) -> Array:

@@ -12,7 +12,7 @@ from sonnx_clip.conform.calls import Answer, entry_indices
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.campaigns import levels
 from sonnx_clip.conform.campaigns.levels import LEVELS, Asked, calls_of, size_of, units_of
-from sonnx_clip.conform.campaigns.long_tables import LongTable
+from sonnx_clip.conform.campaigns.long_tables import LongTable, long_table
 from sonnx_clip.conform.campaigns.merging import without_comparison
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
@@ -156,7 +156,7 @@ def both(name: str, pairs: int = 40) -> tuple[LongTable, object]:
     pool = np.unique(np.concatenate([special, random]))
     both_ = zip(covering_scalars(etype, 8), together(random, 2), strict=True)
     scalars = [np.concatenate([a, b[:pairs]]) for a, b in both_]
-    return LongTable(etype, pool, scalars), tabulate(etype, [pool], scalars)
+    return long_table(etype, pool, scalars), tabulate(etype, [pool], scalars)
 
 
 @pytest.mark.parametrize("name", TYPES)

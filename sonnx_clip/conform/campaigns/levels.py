@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.calls import Request
-from sonnx_clip.conform.campaigns.long_tables import LongTable
+from sonnx_clip.conform.campaigns.long_tables import long_table
 from sonnx_clip.conform.campaigns.units import FIRST, FORMS, Level, Unit
 from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
 from sonnx_clip.conform.dtypes import Array, bits_type
@@ -211,7 +211,7 @@ def _long_calls(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Ca
     at_once = max(1, _BLOCK // len(pool))
     for at in range(0, len(scalars[0]), at_once):
         part = [scalar[at : at + at_once] for scalar in scalars]
-        yield request_of(LongTable(etype, pool, part), PLAIN.id, len(pool))
+        yield request_of(long_table(etype, pool, part), PLAIN.id, len(pool))
 
 
 def more_words(level: Level, bits: set[str]) -> list[str]:

@@ -7,6 +7,7 @@ the ranges that the classes are. The class of a single triple is asked of the or
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,46 +24,57 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 
+@dataclass(frozen=True)
 class LongTable(Table):
     """A `Table` of Clip that knows how many results are in each class, and which class one is in when asked.
+
+    Args:
+        etype: the element type.
+    """
+
+    etype: ElementType = field(kw_only=True)
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many results each class has, in the order of the YAML."""
+        values = _values(self.etype, self.pool)
+        each = [
+            tuple(class_histogram(values, *choice).values()) for choice in _choices(self.etype, self.scalars)
+        ]
+        return tuple(np.sum(each, axis=0).tolist())
+
+    def classes_at(self, rows: Array, columns: Array) -> Array:
+        """As that of `Table`, of these results alone."""
+        scalars = [scalar[rows] for scalar in self.scalars]
+        return _classes(self.etype, self.pool[columns], scalars)
+
+
+def long_table(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> LongTable:
+    """What is expected of long calls.
 
     Args:
         etype: the element type.
         pool: bits of the values of the tensor, shape (k,).
         scalars: bits of each scalar, of shape (p,).
     """
+    of, bits, values = clip_operator(), bits_type(etype.id), _values(etype, pool)
+    due = np.empty((len(scalars[0]), len(pool)), bits)
+    for row, choice in zip(due, _choices(etype, scalars), strict=True):
+        row[...] = of.result(values, *choice).view(bits)
+    columns = [scalar[:, None] for scalar in scalars]
+    return LongTable(pool, tuple(scalars), due, lambda: _classes(etype, pool[None, :], columns), etype=etype)
 
-    def __init__(self, etype: ElementType, pool: Array, scalars: Sequence[Array]) -> None:
-        of, bits = clip_operator(), bits_type(etype.id)
-        due = np.empty((len(scalars[0]), len(pool)), bits)
-        given = {"pool": pool, "scalars": tuple(scalars), "due": due, "beside": ()}
-        self.__dict__.update(given, _etype=etype)
-        for row, choice in zip(due, self._choices, strict=True):
-            row[...] = of.result(self._values, *choice).view(bits)
 
-    @cached_property
-    def counts(self) -> tuple[int, ...]:
-        """How many results each class has, in the order of the YAML."""
-        each = [tuple(class_histogram(self._values, *choice).values()) for choice in self._choices]
-        return tuple(np.sum(each, axis=0).tolist())
+def _values(etype: ElementType, bits: Array) -> Array:
+    return bits.view(numpy_type(etype.id))
 
-    @cached_property
-    def classes(self) -> Array:
-        """The class of each result, shape (p, k): worked out when it is asked for."""
-        scalars = [scalar.view(self._values.dtype)[:, None] for scalar in self.scalars]
-        return classes_of(self.__dict__["_etype"], [self._values[None, :], *scalars], clip_operator())
 
-    def classes_at(self, rows: Array, columns: Array) -> Array:
-        """As that of `Table`, of these results alone."""
-        scalars = [scalar.view(self._values.dtype)[rows] for scalar in self.scalars]
-        return classes_of(self.__dict__["_etype"], [self._values[columns], *scalars], clip_operator())
+def _choices(etype: ElementType, scalars: Sequence[Array]) -> Iterator[tuple[Array, ...]]:
+    """Each choice of the scalars, as arrays of shape ()."""
+    every = [_values(etype, scalar) for scalar in scalars]
+    return (tuple(scalar[row, ...] for scalar in every) for row in range(len(every[0])))
 
-    @property
-    def _values(self) -> Array:
-        return self.pool.view(numpy_type(self.__dict__["_etype"].id))
 
-    @property
-    def _choices(self) -> Iterator[tuple[Array, ...]]:
-        """Each choice of the scalars, as arrays of shape ()."""
-        scalars = [scalar.view(self._values.dtype) for scalar in self.scalars]
-        return (tuple(scalar[row, ...] for scalar in scalars) for row in range(len(scalars[0])))
+def _classes(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Array:
+    operands = [_values(etype, operand) for operand in (pool, *scalars)]
+    return classes_of(etype, operands, clip_operator())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.campaigns.levels import size_of, units_of
-from sonnx_clip.conform.campaigns.long_tables import LongTable
+from sonnx_clip.conform.campaigns.long_tables import long_table
 from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.dtypes import bits_type
@@ -100,8 +100,8 @@ def _timed(session: Session, etype: ElementType, version: str, start: float) -> 
     try:
         _took(session, etype, lambda: tabulate(etype, [special], pairs))  # it warms up
         few = _took(session, etype, lambda: tabulate(etype, [special], pairs))
-        _took(session, etype, lambda: LongTable(etype, random, few_pairs))
-        many = _took(session, etype, lambda: LongTable(etype, random, few_pairs))
+        _took(session, etype, lambda: long_table(etype, random, few_pairs))
+        many = _took(session, etype, lambda: long_table(etype, random, few_pairs))
     except (GaveUpError, EnvironmentFaultError):
         return Probed(version, start)
     call, calls = few / len(pairs[0]), len(few_pairs[0])
