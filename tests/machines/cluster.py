@@ -16,7 +16,7 @@ import psutil
 from sonnx_clip.root.paths import repo_root
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 PATIENCE = 60  # seconds
 AT_WORK = 4
@@ -30,20 +30,28 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+_NONE: Mapping[str, str] = {}
+
+
 class Cluster:
     """A scheduler; `address` is where it listens.
 
     Args:
         folder: holds all that it and its workers write.
+        protocol: ``tcp`` or ``tls``.
+        settings: of Dask, as variables.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, protocol: str = "tcp", settings: Mapping[str, str] | None = None
+    ) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.address, self._folder = f"tcp://127.0.0.1:{port}", folder
+        self.address, self._folder, self._settings = f"{protocol}://127.0.0.1:{port}", folder, settings
         self._started: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-show")
+        host = f"{protocol}://127.0.0.1"
+        self.scheduler = self._start("scheduler", "--host", host, "--port", str(port), "--no-show")
 
     def worker(self, threads: int, *more: str, folder: Path | None = None) -> psutil.Process:
         """Start a worker, or a nanny with one, in a folder from which it takes its sonnx_clip."""
@@ -57,6 +65,7 @@ class Cluster:
             "PYTHONPATH": str(where),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
             "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "False",
+            **self._settings,
         }
         program = f"{Path(sys.executable).with_name('dask')}"
         with (self._folder / f"{kind}.log").open("ab") as log:

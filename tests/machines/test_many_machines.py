@@ -11,8 +11,11 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import dask
+import distributed  # noqa: F401 - it reads the settings that a test changes
 import psutil
 import pytest
 from typer.testing import CliRunner
@@ -20,10 +23,10 @@ from typer.testing import CliRunner
 from sonnx_clip.cli.app import app
 from sonnx_clip.cli.check_command import INTERRUPTED
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
-from sonnx_clip.conform.campaigns.identity import identity
+from sonnx_clip.conform.campaigns.identity import comparable_parts, identity
 from sonnx_clip.conform.campaigns.journal import UnitJournal
 from sonnx_clip.conform.campaigns.journal_status import journal_status
-from sonnx_clip.conform.campaigns.judges_there import JudgesThere
+from sonnx_clip.conform.campaigns.judges_there import JudgesThere, judge_there
 from sonnx_clip.conform.campaigns.levels import Asked, units_of
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.conditions import VARIABLES, variables
@@ -231,6 +234,18 @@ def test_a_worker_of_other_code_is_refused_by_name(cluster: Cluster, tmp_path: P
     other.kill()
 
 
+def test_a_worker_that_joins_is_asked_with_each_unit_what_it_is() -> None:
+    (first, *_) = units_of(load_spec().element_type("int16"), ASKED)
+    unit, here = replace(first, part="lengths-0"), comparable_parts(RUNTIME)
+    found, seconds = judge_there(unit, here, VERSION)
+    assert (found.version, found.stopped) == (VERSION, None)
+    assert seconds > 0
+    with pytest.raises(UserError, match=r"this worker is not .*: Python \(.*; here 2\.7\)"):
+        judge_there(unit, {**here, "Python": "2.7"}, VERSION)
+    with pytest.raises(UserError, match=r"this worker is not .*: version \(.* planted; here 1\.0\)"):
+        judge_there(unit, here, "1.0")
+
+
 def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
     """`sonnx-clip check` on a cluster."""
     return subprocess.Popen(
@@ -296,3 +311,30 @@ def test_a_long_campaign_of_which_workers_are_killed(cluster: Cluster, tmp_path:
     assert campaign.done == campaign.units == status.results
     here = run_campaign("numpy", ["int8", "float16"], level="standard", jobs=2)
     assert text(here) == text(Report.model_validate_json(report.read_text(encoding="utf-8")))
+
+
+@pytest.mark.exhaustive
+def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    make = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {key} -out {cert} -days 2 -subj /CN=localhost"
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    subprocess.run(make.split(), check=True, capture_output=True)
+    files = {"key": str(key), "cert": str(cert)}
+    tls = {f"distributed.comm.tls.{who}": files for who in ("scheduler", "worker", "client")}
+    settings = {
+        f"DASK_{name}__{what}".replace(".", "__").upper(): file
+        for name in tls
+        for what, file in files.items()
+    }
+    ca = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(cert)}
+    found = Cluster(tmp_path, "tls", settings | ca)
+    try:
+        found.worker(1)
+        with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(UserError):
+            DaskWorkers(found.address, HOME)
+        certified = dask.config.set({**tls, "distributed.comm.tls.ca-file": str(cert)})
+        with certified, ended(DaskWorkers(found.address, HOME)) as workers:
+            assert workers.submit(far_functions.process).result() != os.getpid()
+    finally:
+        found.close()
