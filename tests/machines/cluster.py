@@ -42,9 +42,7 @@ class Cluster:
         settings: of Dask, as variables.
     """
 
-    def __init__(
-        self, folder: Path, protocol: str = "tcp", settings: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, folder: Path, protocol: str = "tcp", settings: Mapping[str, str] = _NONE) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
