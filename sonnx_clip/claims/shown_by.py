@@ -41,7 +41,7 @@ def check_shown(spec: Spec, obligations: Iterable[Obligation]) -> None:
     """Raise the UserError for the first finding whose obligations do not show it, with its place."""
     known = {o.id: o for o in obligations}
     found = next(
-        (wrong for i, entry in enumerate(spec.findings) for wrong in _wrong(spec, i, entry, known)), None
+        (wrong for i, entry in enumerate(spec.findings) for wrong in wrong_of(spec, i, entry, known)), None
     )
     if found is None:
         return
@@ -53,9 +53,17 @@ def check_shown(spec: Spec, obligations: Iterable[Obligation]) -> None:
     raise UserError(found.what, f"{_FILE} ({spell(found.way)})", found.todo)
 
 
-def _wrong(
+def wrong_of(
     spec: Spec, index: int, entry: SourceFinding, known: Mapping[str, Obligation]
 ) -> Iterator[Finding]:
+    """What is wrong with the obligations that one finding names.
+
+    Args:
+        spec: the specification.
+        index: where the finding stands in it.
+        entry: the finding.
+        known: every obligation by its id.
+    """
     way = ("findings", index, "obligations")
     about = {name for witness in entry.witnesses for name in names_of(witness)}
     about |= set(readings_behind(spec, about))
