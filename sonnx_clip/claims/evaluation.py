@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.evaluate import Function
 
+_CHECKED = ("claims are checked", "")  # of a specification's memo
 _ANSWERS = ("Y", "Z", "A")
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
@@ -167,8 +168,11 @@ def false_claims(
 def check_claims(spec: Spec) -> None:
     """Raise the UserError for the first claim that is false for some samples.
 
-    Each is asked of the first type of a kind that has it; a kind is a family, signed or unsigned.
+    Each is asked of the first type of a kind that has it; a kind is a family, signed or unsigned. A
+    specification is asked once.
     """
+    if spec.memo.get(_CHECKED):
+        return
     asked: dict[object, set[str]] = {}
     for etype in spec.element_types:
         of_kind = asked.setdefault((etype.family, getattr(etype.bits, "signed", None)), set())
@@ -179,6 +183,7 @@ def check_claims(spec: Spec) -> None:
             todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"
             raise UserError(what, _place(spec, claim), todo)
         of_kind |= {claim.name for claim in claims_of(spec, etype.id)}
+    spec.memo[_CHECKED] = True
 
 
 def _place(spec: Spec, claim: Claim) -> str:

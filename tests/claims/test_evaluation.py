@@ -54,6 +54,7 @@ def test_a_claim_that_the_first_type_of_a_kind_has_not_is_asked_of_another(
         if not isinstance(c.conclusion, Written)
     ]
     monkeypatch.setitem(SPEC.memo[("claims", "")], "float32", tuple(wrong))
+    monkeypatch.delitem(SPEC.memo, ("claims are checked", ""), raising=False)
     with pytest.raises(UserError, match=f"`float32.{name}` is false for X = "):
         check_claims(SPEC)
 
