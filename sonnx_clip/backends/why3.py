@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.goal import Goal
@@ -22,6 +21,7 @@ from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.whyml.declarations import parse_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Definition
 
 FOLDER = "generated/why3"
+_ORDERED = "why3/ordered.mlw"
 
 
 def render_why3(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
@@ -52,12 +53,11 @@ def render_why3(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
 
 def ordered_axioms() -> tuple[str, ...]:
     """The axioms of why3/ordered.mlw, by name: what each element type has to meet."""
-    text = repo_file("why3/ordered.mlw").read_text(encoding="utf-8")
-    found = tuple(re.findall(r"^\s*axiom\s+(\w+)", text, re.MULTILINE))
+    text = repo_file(_ORDERED).read_text(encoding="utf-8")
+    declared = (d for module in parse_modules(text, _ORDERED) for d in module.declarations)
+    found = tuple(d.name for d in declared if d.kind == "axiom")
     if not found:
-        raise UserError(
-            "there is no axiom of an ordered element type", "why3/ordered.mlw", "restore the file"
-        )
+        raise UserError("there is no axiom of an ordered element type", _ORDERED, "restore the file")
     return found
 
 

@@ -20,6 +20,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.paths import repo_file, repo_root
 from sonnx_clip.root.run_program import run_limited, version_of
+from sonnx_clip.whyml.driver_file import directives
 from sonnx_clip.whyml.why3_lexer import without_header
 from sonnx_clip.whyml.written import theory_files, theory_texts
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 WHY3_SECONDS = 300
 
-_IMPORT = re.compile(r'^import "([^"]+)"', re.MULTILINE)
 _C_DRIVERS = (Path("drivers/c.drv"), Path("extraction_drivers/c.drv"))  # Why3 1.7 moved it
 
 # Inlining definitions makes the goals on elements free of quantifiers: both provers then decide them.
@@ -99,7 +99,7 @@ def _why3_files(folder: Path) -> list[str]:
 def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
     """The digests of Why3's own drivers that ours take in, directly or not, and of the one that prints C."""
     found: dict[str, str] = {}
-    left = [Path(name) for text in ours for name in _IMPORT.findall(text) if name.startswith(str(data))]
+    left = [path for text in ours for path in _imported(text) if path.is_relative_to(data)]
     left += [path for path in _C_DRIVERS if (data / path).is_file()]
     while left:
         path = data / left.pop()
@@ -107,8 +107,13 @@ def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
         if name not in found:
             found[name] = digest_of_file(path)
             text = path.read_text(encoding="utf-8", errors="replace")
-            left += [path.parent / imported for imported in _IMPORT.findall(text)]
+            left += [path.parent / imported for imported in _imported(text)]
     return dict(sorted(found.items()))
+
+
+def _imported(text: str) -> list[Path]:
+    """The drivers that a driver takes in."""
+    return [Path(d.text) for d in directives(text) if d.word == "import" and d.text]
 
 
 def source_digest(why3: Why3, file: str) -> str:

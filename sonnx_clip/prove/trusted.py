@@ -23,6 +23,7 @@ from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
 from sonnx_clip.trace.numpy_meaning import table
+from sonnx_clip.whyml.driver_file import directives
 from sonnx_clip.whyml.why3_lexer import tokens
 from sonnx_clip.whyml.written import theory_files, theory_texts
 
@@ -40,9 +41,6 @@ C_DRIVERS = "generated/c/drivers"
 
 TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
 
-_SYNTAX = re.compile(r'^\s*syntax\s+\w+\s+(?P<name>\w+)\s+"(?P<text>[^"]*)"', re.MULTILINE)
-_PRELUDE = re.compile(r'^\s*prelude\s+"(?P<text>[^"]*)"', re.MULTILINE)
-_THEORY = re.compile(r"^(?:theory|module)\s+(?P<name>[\w.]+)(?P<body>.*?)^end", re.MULTILINE | re.DOTALL)
 _POINTER = re.compile(r"^(const )?\w+ \*$")
 
 _FLOATS = "IEEE 754 by the SMT-LIB theory FloatingPoint; shown to be what the bits say"
@@ -183,20 +181,17 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
     for where, text in sorted(texts.items()):
         name, digest = Path(where).name, f"sha256 {digest_of(text)}"
         yield Trusted("symbol", where, where, digest, "the file as a whole, read by a person", ())
-        for match in _PRELUDE.finditer(text):
-            reason = "chooses the logic, and states nothing"
-            yield Trusted("symbol", f"{name}.prelude", where, match["text"], reason, ())
-        for theory in _THEORY.finditer(text):
-            module = theory["name"].rpartition(".")[2]
-            for match in _SYNTAX.finditer(theory["body"]):
-                encoding = f"{types.get(module.lower(), '')}.encoding_{match['name']}"
-                shown = (encoding,) if encoding in ids else ()
-                arithmetic = theory["name"].startswith(("convert.", "scale_bias."))
-                named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS
-                reason = _PRINTED if name.endswith(".drv") else named
-                yield Trusted(
-                    "symbol", f"{theory['name']}.{match['name']}", where, match["text"], reason, shown
-                )
+        for found in directives(tokens(text).plain):
+            if found.word == "prelude":
+                yield Trusted("symbol", f"{name}.prelude", where, found.text or "", _LOGIC, ())
+            if (symbol := found.symbol) is None:
+                continue
+            encoding = f"{types.get(found.module.rpartition('.')[2].lower(), '')}.encoding_{symbol}"
+            shown = (encoding,) if encoding in ids else ()
+            arithmetic = found.module.startswith(("convert.", "scale_bias."))
+            named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS
+            reason = _PRINTED if name.endswith(".drv") else named
+            yield Trusted("symbol", f"{found.module}.{symbol}", where, found.text or "", reason, shown)
 
 
 def _of_tools() -> Iterator[Trusted]:
@@ -237,16 +232,13 @@ def _beside_c() -> Iterator[Trusted]:
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Every line of a generated driver: what it is about, and what it says."""
-    module = ""
-    for line in tokens(path.read_text(encoding="utf-8")).plain.splitlines():
-        words, found = line.split(), _SYNTAX.match(line)
-        if len(words) == 2 and words[0] == "module":
-            module = words[1].replace(f"c_{path.stem}.", "c_*.")
-        elif found:
-            text = _POINTER.sub(r"\1T *", found["text"])
-            yield f"{module}.{found['name']}", " ".join([text, *line[found.end() :].split()])
-        elif words not in ([], ["end"]):
-            yield f"{module}.{words[0]}", " ".join(words[1:])
+    for found in directives(tokens(path.read_text(encoding="utf-8")).plain):
+        module = found.module.replace(f"c_{path.stem}.", "c_*.")
+        if found.symbol is not None:
+            text = _POINTER.sub(r"\1T *", found.text or "")
+            yield f"{module}.{found.symbol}", f"{text} {found.rest}".rstrip()
+        else:
+            yield f"{module}.{found.word}", found.said
 
 
 def _of_numpy() -> Iterator[Trusted]:
