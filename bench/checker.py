@@ -19,6 +19,7 @@ from bench.timing import Call, interleave
 from sonnx_clip.conform.compare import same_bits
 from sonnx_clip.conform.dtypes import Array, bits_type
 from sonnx_clip.conform.histogram import class_histogram
+from sonnx_clip.conform.model_forms.many_nodes import clip_of_many_nodes
 from sonnx_clip.conform.triples import clip_under_every_max, compare_every_triple
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _COMPARISON = ("checker: comparison of bits, against the clip", 1.3)
 _HISTOGRAM = ("checker: classes of all entries, against the clip", 5)
 _TRIPLES = ("checker: all 16,777,216 triples of int8 by rows, against the oracle", 10)
+_THROUGH = ("checker: all 16,777,216 triples of int8 through onnxruntime, 256 nodes a model", 60)
 _TODO = "run `make test`"
 
 
@@ -45,7 +47,9 @@ def rows(types: Sequence[str] = TYPES, budget: float = 0.3) -> list[Row]:
     )
     return [
         *(second_chance(measure(), measure) for measure in ratios),
-        every_triple(5 * budget),  # a time and no ratio: what else the machine does is not divided out
+        # times and no ratios: what else the machine does is not divided out
+        every_triple(5 * budget),
+        through_onnxruntime(5 * budget),
     ]
 
 
@@ -86,6 +90,26 @@ def every_triple(budget: float) -> Row:
     note = f"the oracle's answers are kept from the first call, which took {first:.1f} s"
     what, limit = _TRIPLES
     return Row(what, "at most", limit, "ms", 1e3 * figures[""].median, "", 1, note)
+
+
+def through_onnxruntime(budget: float) -> Row:
+    """The same through ONNX Runtime, its calls and the comparison; UserError as above."""
+    from sonnx_clip.conform.runtimes.onnxruntime import RUNTIME
+
+    assert RUNTIME.open_model is not None
+    clip = clip_of_many_nodes(RUNTIME.open_model)
+
+    def wrong(*given: Array) -> None:
+        clip(*given)
+        if given[1] == 3:
+            given[3][5, 7] ^= 1
+
+    found, blind = compare_every_triple("int8", clip), compare_every_triple("int8", wrong).deviating != 1
+    if blind or found.deviating or found.compared != 1 << 24:
+        raise UserError(f"compare_every_triple found {found}", "int8", _TODO)
+    figures = interleave({"": partial(compare_every_triple, "int8", clip)}, budget)
+    what, limit = _THROUGH
+    return Row(what, "at most", limit, "ms", 1e3 * figures[""].median, "", 1)
 
 
 def _spoilt(x: Array, lower: Array, upper: Array, out: Array) -> None:

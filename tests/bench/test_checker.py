@@ -12,10 +12,10 @@ CASE = make_case("float32", "nan", 1000)
 
 def test_there_is_a_row_for_each_target_with_a_figure():
     rows = checker.rows(["int8", "float16"], 0.0)
-    assert [row.limit for row in rows] == [1.3, 5, 10]
-    assert [row.unit for row in rows] == ["×", "×", "ms"]
+    assert [row.limit for row in rows] == [1.3, 5, 10, 60]
+    assert [row.unit for row in rows] == ["×", "×", "ms", "ms"]
     assert all(row.figure > 0 for row in rows)
-    assert [row.cases for row in rows] == [2, 2, 1]
+    assert [row.cases for row in rows] == [2, 2, 1, 1]
     assert {row.worst for row in rows[:2]} <= {"int8", "float16"}
     assert "the first call" in rows[2].note
 

@@ -6,6 +6,8 @@ import pytest
 from sonnx_clip import clip
 from sonnx_clip.conform.compare import compare, same_bits
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.conform.model_forms.many_nodes import clip_of_many_nodes
+from sonnx_clip.conform.runtimes import onnx_reference, onnxruntime
 from sonnx_clip.conform.triples import COUNT, clip_under_every_max, compare_every_triple
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
@@ -45,6 +47,38 @@ def test_a_kernel_that_returns_min_for_inverted_bounds_deviates_wherever_they_ar
     found = compare_every_triple("uint8", directml)
     assert found.deviating == COUNT * (COUNT * (COUNT - 1) // 2)
     assert found.first == (0, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "name"), [(onnxruntime, "int8"), (onnxruntime, "uint8"), (onnx_reference, "int8")]
+)
+def test_every_triple_through_models_of_many_nodes(runtime, name):
+    found = compare_every_triple(name, clip_of_many_nodes(runtime.RUNTIME.open_model))
+    assert (found.compared, found.deviating, found.first) == (COUNT**3, 0, None)
+
+
+def test_a_runtime_that_is_wrong_in_one_triple_of_all_is_found():
+    right = onnxruntime.RUNTIME.open_model
+
+    def opened(model):
+        run = right(model)
+
+        def wrong(inputs):
+            found = run(inputs).copy()
+            if inputs["l"] == -3:
+                found.reshape(COUNT, COUNT)[7 + 128, 5 + 128] += 1
+            return found
+
+        return wrong
+
+    found = compare_every_triple("int8", clip_of_many_nodes(opened))
+    assert (found.compared, found.deviating, found.first) == (COUNT**3, 1, (5, -3, 7))
+
+
+@pytest.mark.parametrize("answer", [np.zeros(COUNT**2, np.uint8), np.zeros(COUNT, np.int8)])
+def test_an_answer_of_another_type_or_size_is_none(answer):
+    with pytest.raises(ValueError, match="results of type"):
+        compare_every_triple("int8", clip_of_many_nodes(lambda _: lambda _: answer))
 
 
 def test_other_types_have_too_many():
