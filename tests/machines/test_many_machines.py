@@ -275,6 +275,24 @@ def test_a_command_that_is_ended_leaves_nothing_at_the_workers(
 
 
 @pytest.mark.exhaustive
+def test_a_command_whose_scheduler_is_killed_says_so(tmp_path: Path) -> None:
+    found = Cluster(tmp_path)
+    worker = found.worker(1, "--no-nanny")
+    process = start(found, tmp_path / "report.json", "--runtime", HANGS, "--limit", "1000")
+    wait_until(lambda: at_work(worker))
+    found.scheduler.kill()
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (2, "")
+    assert err.splitlines()[-2:] == [
+        f"error: {found.address}: the scheduler is gone",
+        "  start what is missing, and give the same command: a journal goes on where it was",
+    ]
+    assert "Traceback" not in err
+    wait_until(lambda: not below(worker))
+    found.close()
+
+
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("threads", [1, 2])
 def test_limits_hold_at_workers(cluster: Cluster, threads: int, tmp_path: Path) -> None:
     worker = cluster.worker(threads, "--name", f"limits-{threads}")
