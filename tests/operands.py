@@ -1,4 +1,7 @@
-"""Which modules know the operands of Clip: they name X, L and M, or min and max as values of a call."""
+"""Which modules know the operands of Clip: they name X, L and M, or min and max as values of a call.
+
+graph/ speaks of models, in which the bounds are min and max, and of R1 and R2, which demand them.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ PACKAGES = ("language", "spec", "claims", "whyml", "backends", "prove", "conform
 """The packages whose modules are asked; oracle, trace and sweep are Clip's own kernels."""
 
 _TEXT = re.compile(r"^[LM]$|^XLM|\b[xX],? [lL],? [mM]\b|\bL, M\b|\bl, m\b")
+_IN_MODELS = re.compile(rf"{_TEXT.pattern}|^(min|max|R[12])$")
 _PAIRS = ({"l", "m"}, {"lower", "upper"}, {"L", "M"})
 _ALONE = frozenset({"clip_operands"})
 
@@ -22,12 +26,13 @@ def knowing(folder: Path) -> Iterator[str]:
     """The modules of a package folder that do, each as ``claims/nodes``."""
     for package in PACKAGES:
         for file in sorted((folder / package).rglob("*.py")):
-            if knows(file.read_text(encoding="utf-8")):
+            if knows(file.read_text(encoding="utf-8"), of_models=package == "graph"):
                 yield file.relative_to(folder).with_suffix("").as_posix()
 
 
-def knows(source: str) -> bool:
-    """Whether the text of a module, docstrings apart, names an operand of Clip."""
+def knows(source: str, *, of_models: bool = False) -> bool:
+    """Whether the text of a module, docstrings apart, names an operand of Clip, or of models with it."""
+    words = _IN_MODELS if of_models else _TEXT
     parsed = ast.parse(source)
     docstrings = {
         id(node.body[0].value)
@@ -50,4 +55,4 @@ def knows(source: str) -> bool:
                 names.add(name)
             case ast.ImportFrom(module=str(name)):
                 names.add(name.rpartition(".")[2])
-    return bool(names & _ALONE) or any(pair <= names for pair in _PAIRS) or any(map(_TEXT.search, texts))
+    return bool(names & _ALONE) or any(pair <= names for pair in _PAIRS) or any(map(words.search, texts))

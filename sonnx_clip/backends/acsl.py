@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 FOLDER = "generated/c/acsl"
 LOOP = f"{FOLDER}/loop.acsl"
-_TRIPLE = ("X", "L", "M")
 
 # How tightly a form binds; an operand that binds less tightly is put in parentheses.
 _CHOICE, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARE, _ATOM = range(8)
@@ -67,12 +66,14 @@ def render_acsl(spec: Spec) -> dict[str, str]:
 
 
 def _contract(spec: Spec, etype: ElementType, about: Iterable[str]) -> str:
-    printer = Printer(etype)
+    printer = Printer(etype, spec.head.operands)
     return template("acsl_type.h.j2").render(
         header="\n   ".join(about),
         etype=etype,
         format=_format(etype) if is_bits(etype) else None,
         definitions=[_Logic.of(d, printer) for d in _used(spec, etype)],
+        operands=spec.head.operands,
+        result=spec.head.result,
         cases=[(case.id, case.result, printer.show(case.when), unparse(case.when)) for case in spec.cases],
     )
 
@@ -89,7 +90,7 @@ class _Logic:
     def of(cls, entry: Definition, printer: Printer) -> _Logic:
         c = printer.etype.c
         kind = f"logic {c}" if _is_element(entry.is_) else "predicate"
-        parameters = ", ".join(f"{c} {name}" for name in entry.parameters or _TRIPLE)
+        parameters = ", ".join(f"{c} {name}" for name in entry.parameters or printer.operands)
         elsewhere = entry.families is not None and printer.etype.family not in entry.families
         body = r"\false" if elsewhere else printer.show(entry.is_)
         return cls(f"{kind} {entry.id}({parameters})", body, entry.title)
@@ -129,6 +130,7 @@ class Printer:
     """Prints the trees of conditions on elements as ACSL; UserError for what ACSL cannot say."""
 
     etype: ElementType
+    operands: tuple[str, ...]
 
     def show(self, expr: Expr) -> str:
         """The predicate or term, without parentheses around it."""
@@ -157,7 +159,7 @@ class Printer:
                 parts = (self._at(_IFF, part) for part in (condition, then, otherwise))
                 return _CHOICE, "{} ? {} : {}".format(*parts)
             case tree.Use(id=name, arguments=arguments):
-                return _ATOM, f"{name}({', '.join(map(self.show, arguments)) or ', '.join(_TRIPLE)})"
+                return _ATOM, f"{name}({', '.join(map(self.show, arguments)) or ', '.join(self.operands)})"
             case tree.Call(function="identical", arguments=arguments):
                 return _ATOM, f"identical({', '.join(map(self.show, arguments))})"
             case tree.Call(function="is_nan", arguments=(argument,)):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.coqformats import render_formats
 from sonnx_clip.backends.coqparts import (
-    ALL,
     FOLDER,
     TACTIC,
-    TRIPLE,
     Statement,
     check_names,
     computed,
     defined,
+    of_result,
     preamble,
+    variables_of,
 )
 from sonnx_clip.backends.coqreadings import render_readings
 from sonnx_clip.backends.coqterm import CoqPrinter
@@ -24,7 +24,6 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings
 from sonnx_clip.claims.case_claims import CASES_COMPLETE, CASES_DISJOINT, case_claims, class_claims
-from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.claims.property_claims import property_claims
 from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language import tree
@@ -32,9 +31,10 @@ from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.walk import subtrees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.claims.claim import Claim, Role
+    from sonnx_clip.language.scope import Head
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Constraint, Definition, Property
@@ -54,10 +54,15 @@ def speaks_of_entries(constraint: Constraint) -> bool:
     return not any(isinstance(n, tree.Call) and n.function in outside for n in subtrees(constraint.holds))
 
 
-def variables_of(p: Property) -> str:
-    """The variables of a property's claim, as Coq binds them."""
-    second = "X2" in free_names(p.claim)
-    return "x x2 l m" if second else TRIPLE
+def _small(names: Iterable[str]) -> str:
+    return " ".join(names).lower()
+
+
+def _binders_of_tensors(head: Head) -> str:
+    """The operands as functions of an index, and the scalars among them."""
+    tensors = [f"({name.lower()} : index -> t)" for name in head.operands if name in head.tensors]
+    scalars = [f"({_small(head.scalars)} : t)"] if head.scalars else []
+    return " ".join(["(index : Type)", *tensors, *scalars])
 
 
 @dataclass(frozen=True)
@@ -69,15 +74,16 @@ class FamilyFile:
 
     def text(self) -> str:
         """The whole file."""
-        cases = [computed(self.family, c.id, TRIPLE, c.when, c.title) for c in self.spec.cases]
-        definitions = [defined(self.family, d) for d in self._stated()]
+        given = self.spec.head.arguments
+        cases = [computed(self._printer(c.id), given, c.when, c.title) for c in self.spec.cases]
+        definitions = [defined(self._printer(d.id), d) for d in self._stated()]
         classes = [
-            computed(self.family, c.id, TRIPLE, c.when, "", f"{c.case} x l m && ")
+            computed(self._printer(c.id), given, c.when, "", f"{c.case} {given} && ")
             for c in self.spec.classes_of(self.family)
         ]
         claims = [*self._claims(), *self._tensor_claims()]
         *first, last = self.spec.cases
-        result = "".join(f"if {c.id} x l m then {c.result.lower()} else\n" for c in first)
+        result = "".join(f"if {c.id} {given} then {c.result.lower()} else\n" for c in first)
         order = [*claims, *classes, *reversed(definitions)]
         names = [d.name for d in order] + ["cases"] + [d.name for d in reversed(cases)]
         theorems = list(self._theorems())
@@ -85,6 +91,7 @@ class FamilyFile:
         return template("family.v.j2").render(
             header=header(self.spec),
             family=self.family,
+            operands=given,
             preamble=preamble(self.family, self.family.capitalize()),
             tactic=TACTIC[self.family],
             cases=cases,
@@ -96,6 +103,9 @@ class FamilyFile:
             opaque=self._opaque(),
             theorems=theorems,
         )
+
+    def _printer(self, where: str) -> CoqPrinter:
+        return CoqPrinter(self.family, where, self.spec.head)
 
     def _stated(self) -> tuple[Definition, ...]:
         # What only readings use stands in the file of the readings.
@@ -118,9 +128,8 @@ class FamilyFile:
 
     def _claims(self) -> Iterator[Statement]:
         for p in self._spoken_of():
-            printer, variables = CoqPrinter(self.family, p.id), variables_of(p)
-            uses_y = "Y" in free_names(p.claim)
-            body = ("let y := cases x l m in\n  " if uses_y else "") + printer.proposition(p.claim)
+            printer, variables = self._printer(p.id), _small(variables_of(self.spec.head, p))
+            body = of_result(self.spec.head, p.claim, printer.proposition(p.claim))
             yield Statement(p.title, f"claim_{p.id}", f"claim_{p.id} ({variables} : t) : Prop", body)
             if self.family in p.repaired:
                 body = printer.proposition(p.repaired[self.family])
@@ -128,10 +137,12 @@ class FamilyFile:
                 yield Statement(title, name, f"{name} ({variables} : t) : Prop", body)
 
     def _tensor_claims(self) -> Iterator[Statement]:
-        tensors = "(index : Type) (x : index -> t) (l m : t) : Prop"
+        head = self.spec.head
+        tensors = f"{_binders_of_tensors(head)} : Prop"
+        entries = _small(f"({name} i)" if name in head.tensors else name for name in head.operands)
         for c in self._entrywise():
-            printer = CoqPrinter(self.family, c.id)
-            body = "let y := fun i => cases (x i) l m in\n  " + printer.proposition(c.holds)
+            printer = self._printer(c.id)
+            body = f"let y := fun i => cases {entries} in\n  " + printer.proposition(c.holds)
             yield Statement(c.title, f"claim_{c.id}", f"claim_{c.id} {tensors}", body)
             if self.family in c.repaired:
                 body = printer.proposition(c.repaired[self.family])
@@ -158,33 +169,35 @@ class FamilyFile:
             )
 
     def _statement(self, claim: Claim) -> str:
-        id_ = claim.shows[0]
+        head, id_ = self.spec.head, claim.shows[0]
+        given, every = head.arguments, f"forall {head.arguments} : t"
         match claim.role:
             case "written":
-                return f"{ALL}, cases x l m = Clip.clip x l m"
+                return f"{every}, cases {given} = Clip.clip {given}"
             case "complete" if claim.name == CASES_COMPLETE:
-                return f"{ALL}, {_one_of(claim.shows)}"
+                return f"{every}, {_one_of(claim.shows, given)}"
             case "disjoint" if claim.name == CASES_DISJOINT:
-                return f"{ALL},\n  {_no_two_of(claim.shows)}"
+                return f"{every},\n  {_no_two_of(claim.shows, given)}"
             case "complete":
-                return f"{ALL}, {id_} x l m ->\n  {_one_of(claim.shows[1:])}"
+                return f"{every}, {id_} {given} ->\n  {_one_of(claim.shows[1:], given)}"
             case "disjoint":
-                return f"{ALL},\n  {_no_two_of(claim.shows[1:])}"
+                return f"{every},\n  {_no_two_of(claim.shows[1:], given)}"
         condition = f"condition_{id_}" if claim.role == "repaired" else ""
         if self._is_of_tensors(claim):
-            every, variables, end = "forall (index : Type) (x : index -> t) (l m : t)", "index x l m", ",\n  "
+            every, variables, end = f"forall {_binders_of_tensors(head)}", f"index {given}", ",\n  "
         else:
-            variables = variables_of(self.spec.property(id_))
+            variables = _small(variables_of(head, self.spec.property(id_)))
             every, end = f"forall {variables} : t", ", "
-        given = f"{condition} {variables} -> " if condition else ""
-        return f"{every}{end}{given}claim_{id_} {variables}"
+        premise = f"{condition} {variables} -> " if condition else ""
+        return f"{every}{end}{premise}claim_{id_} {variables}"
 
     def _is_of_tensors(self, claim: Claim) -> bool:
         return any(c.id == claim.shows[0] for c in self.spec.constraints)
 
     def _proof(self, claim: Claim) -> str:
         if self._is_of_tensors(claim):
-            return "intros index x l m; unfolded; by_entries m l x; decided"
+            given = self.spec.head.arguments
+            return f"intros index {given}; unfolded; by_entries {' '.join(given.split()[::-1])}; decided"
         if claim.role == "written":
             return "unfold Clip.clip; decided"
         of_classes = claim.name not in (CASES_COMPLETE, CASES_DISJOINT)
@@ -214,9 +227,9 @@ def theorem_name(claim: Claim) -> str:
     return "cases_are_clip" if claim.role == "written" else claim.name
 
 
-def _one_of(ids: tuple[str, ...]) -> str:
-    return " \\/ ".join(f"{id_} x l m" for id_ in ids)
+def _one_of(ids: tuple[str, ...], given: str) -> str:
+    return " \\/ ".join(f"{id_} {given}" for id_ in ids)
 
 
-def _no_two_of(ids: tuple[str, ...]) -> str:
-    return " /\\\n  ".join(f"~ ({a} x l m /\\ {b} x l m)" for a, b in combinations(ids, 2))
+def _no_two_of(ids: tuple[str, ...], given: str) -> str:
+    return " /\\\n  ".join(f"~ ({a} {given} /\\ {b} {given})" for a, b in combinations(ids, 2))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.backends.coqparts import variables_of
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
-from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.language import tree
 from sonnx_clip.language.values import encode, float_bits, identical
 from sonnx_clip.language.walk import conjuncts
@@ -79,41 +79,52 @@ class _Format:
         yield from (self._example(c) for c in claims if c.role == "example" and c.shows[0] in examples)
 
     def _inhabited(self, claim: Claim) -> Fact:
-        return self._fact(claim, f"{claim.shows[0]} {self._numbers(claim)}")
+        return self._fact(claim, f"{claim.shows[0]} {self._numbers(claim, self.spec.head.operands)}")
 
     def _at(self, claim: Claim) -> Fact:
         """A property is refuted at numbers, or its condition is met by some."""
         id_ = claim.shows[0]
-        names = ("X", "X2", "L", "M") if "X2" in free_names(self.spec.property(id_).claim) else tuple("XLM")
+        names = variables_of(self.spec.head, self.spec.property(id_))
         said = f"~ claim_{id_}" if claim.role == "refuted" else f"condition_{id_}"
         return self._fact(claim, f"{said} {self._numbers(claim, names)}")
 
     def _refuted(self, claim: Claim) -> Fact:
-        x, l, m = (self._given(claim.witness[name]) for name in "XLM")
-        return self._fact(claim, f"~ claim_{claim.shows[0]} unit (fun _ : unit => {x}) {l} {m}")
+        head = self.spec.head
+        operands = (
+            f"(fun _ : unit => {number})" if name in head.tensors else number
+            for name in head.operands
+            for number in [self._given(claim.witness[name])]
+        )
+        return self._fact(claim, f"~ claim_{claim.shows[0]} unit {' '.join(operands)}")
 
     def _example(self, claim: Claim) -> Fact:
-        l, m = (self._given(claim.witness[name]) for name in "LM")
         assert not isinstance(claim.conclusion, Written)
         pairs = [
-            (result.arguments[0], y)
+            (
+                " ".join(
+                    self._given(claim.witness[of.id] if isinstance(of, tree.Name) else of)
+                    for of in result.arguments
+                ),
+                y,
+            )
             for part in conjuncts(claim.conclusion)
             if isinstance(part, tree.Call)
             for result, y in [part.arguments]
             if isinstance(result, tree.Call)
         ]
-        results = (f"cases {self._given(x)} {l} {m} = {self._given(y)}" for x, y in pairs)
+        results = (f"cases {operands} = {self._given(y)}" for operands, y in pairs)
         return self._fact(claim, " /\\\n  ".join(results))
 
     def _difference(self, reading: Reading, *, bitwise: bool) -> Fact:
         """Where the file says that a reading differs, it allows an answer that is not what the cases say."""
         witness = (reading.differs_bitwise_at if bitwise else reading.differs_at)["float"]
-        x, l, m = (encode(text, self.etype) for text in (witness.X, witness.L, witness.M))
-        due = evaluator(self.spec, self.etype).result(x, l, m)
-        allowed = answers(self.spec, self.etype, reading, (x, l, m))
+        texts = witness.texts()
+        operands = tuple(encode(texts[name], self.etype) for name in self.spec.head.operands)
+        due = evaluator(self.spec, self.etype).result(*operands)
+        allowed = answers(self.spec, self.etype, reading, operands)
         found = (y for y in allowed if not (identical(y, due) if bitwise else same_value(y, due, self.etype)))
         other = next(found, due)  # were there no other answer, Coq would not accept this one
-        kind, given = "_bitwise" * bitwise, " ".join(map(self._pattern, (x, l, m)))
+        kind, given = "_bitwise" * bitwise, " ".join(map(self._pattern, operands))
         agrees = f"{self._pattern(other)} = cases {given}"
         if not bitwise:
             agrees = f"Clip.same {self._pattern(other)} (cases {given})"
@@ -139,5 +150,5 @@ class _Format:
         assert isinstance(pattern, int)
         return f"({self.etype.id} 0x{pattern:0{(self.etype.width or 0) // 4}x})"
 
-    def _numbers(self, claim: Claim, names: tuple[str, ...] = ("X", "L", "M")) -> str:
+    def _numbers(self, claim: Claim, names: tuple[str, ...]) -> str:
         return " ".join(self._given(claim.witness[name]) for name in names)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.coqterm import RESERVED, CoqPrinter
+from sonnx_clip.backends.coqterm import RESERVED
+from sonnx_clip.claims.nodes import OperatorNodes, free_names
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
 from sonnx_clip.root.errors import UserError
@@ -13,13 +14,13 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sonnx_clip.backends.coqterm import CoqPrinter
+    from sonnx_clip.language.scope import Head
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import FamilyId
-    from sonnx_clip.spec.entries import Definition
+    from sonnx_clip.spec.entries import Definition, Property
 
 FOLDER = "generated/coq"
-TRIPLE = "x l m"
-ALL = "forall x l m : t"
 
 _NEEDS = {
     "float": """\
@@ -98,25 +99,35 @@ def preamble(family: FamilyId, section: str, needs: str = "") -> str:
     return f"{_NEEDS[family]}{needs}\nSection {section}.\n\n{_CONTEXT[family]}"
 
 
-def computed(
-    family: FamilyId, id_: str, parameters: str, expr: Expr, title: str, before: str = ""
-) -> Statement:
-    """A condition that is computed, as a definition."""
-    printer = CoqPrinter(family, id_)
+def computed(printer: CoqPrinter, parameters: str, expr: Expr, title: str, before: str = "") -> Statement:
+    """A condition that is computed, as the definition of the entry that is printed."""
+    id_ = printer.where
     body = printer.operand(expr) if before else printer.computed(expr)
     return Statement(title, id_, f"{id_} ({parameters} : t) : bool", before + body)
 
 
-def defined(family: FamilyId, d: Definition) -> Statement:
+def defined(printer: CoqPrinter, d: Definition) -> Statement:
     """A definition of the YAML; false where the family has none."""
-    parameters = " ".join(name.lower() for name in d.parameters) or TRIPLE
-    if d.families is not None and family not in d.families:
+    parameters = " ".join(name.lower() for name in d.parameters) or printer.head.arguments
+    if d.families is not None and printer.family not in d.families:
         title = f"{d.title}: none in this family"
         return Statement(title, d.id, f"{d.id} ({parameters} : t) : bool", "false")
     if kind_of(d.is_) is tree.Kind.ELEMENT:
-        body = CoqPrinter(family, d.id).computed(d.is_)
+        body = printer.computed(d.is_)
         return Statement(d.title, d.id, f"{d.id} ({parameters} : t) : t", body)
-    return computed(family, d.id, parameters, d.is_, d.title)
+    return computed(printer, parameters, d.is_, d.title)
+
+
+def variables_of(head: Head, p: Property) -> tuple[str, ...]:
+    """The variables of a property's claim, in the order in which Coq binds them."""
+    of = OperatorNodes(head)
+    return (of.every_two() if head.second in free_names(p.claim) else of.every()).names
+
+
+def of_result(head: Head, expr: Expr, printed: str) -> str:
+    """What is printed of an expression, after the name for the result where it speaks of that."""
+    speaks = head.result in free_names(expr)
+    return f"let {head.result.lower()} := cases {head.arguments} in\n  {printed}" if speaks else printed
 
 
 def check_names(definitions: Sequence[str], theorems: Sequence[str]) -> None:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.backends.coqparts import (
-    ALL,
     FOLDER,
     TACTIC,
-    TRIPLE,
     Statement,
     check_names,
     computed,
     defined,
+    of_result,
     preamble,
 )
 from sonnx_clip.backends.coqterm import CoqPrinter
@@ -21,7 +20,6 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings, definitions_used, reading_trees
 from sonnx_clip.claims import goal_names as named
-from sonnx_clip.claims.nodes import free_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
 
-EVERY = "forall x l m y : t"
-SAME_VALUE = "Clip.same y (cases x l m)"
-SAME_BITS = "y = cases x l m"
 _VALUES: Final[Aspect] = "values"
 _BITS: Final[Aspect] = "bits"
 # In which files Coq proves what the YAML says of the readings, without the ending.
@@ -68,7 +63,7 @@ class ReadingsFile:
         """The whole file."""
         used = definitions_used(self.spec, reading_trees(self.spec))
         elsewhere = {d.id for d in definitions_beyond_readings(self.spec)}
-        definitions = [defined(self.family, d) for d in used if d.id not in elsewhere]
+        definitions = [defined(self._printer(d.id), d) for d in used if d.id not in elsewhere]
         readings = [statement for r in self.spec.readings for statement in self._reading(r)]
         theorems = [theorem for r in self.spec.readings for theorem in self._theorems(r)]
         own = [d.name for d in (*definitions, *readings)]
@@ -79,6 +74,7 @@ class ReadingsFile:
         return template("family_readings.v.j2").render(
             header=header(self.spec),
             family=self.family,
+            operands=self.spec.head.arguments,
             preamble=preamble(
                 self.family, "Readings",
                 "From SonnxClip Require Import ByWorlds.\n"
@@ -93,9 +89,12 @@ class ReadingsFile:
 
     # --- Definitions ----------------------------------------------------------------------------------
 
+    def _printer(self, where: str) -> CoqPrinter:
+        return CoqPrinter(self.family, where, self.spec.head)
+
     def _reading(self, r: Reading) -> Iterator[Statement]:
-        name = r.predicate
-        yield computed(self.family, name, f"{TRIPLE} y", r.returns, f"{r.id}: {r.title}")
+        printer, parameters = self._printer(r.predicate), self.spec.head.arguments_and_result
+        yield computed(printer, parameters, r.returns, f"{r.id}: {r.title}")
         if self.family in r.agrees:
             title = f"Where {r.id} has the value of the cases"
             yield self._region(f"{r.word}_region", r.agrees[self.family], title)
@@ -104,35 +103,39 @@ class ReadingsFile:
             yield self._region(f"{r.word}_region_bitwise", r.agrees_bitwise[self.family], title)
 
     def _region(self, name: str, region: Expr, title: str) -> Statement:
-        uses_y = "Y" in free_names(region)
-        body = ("let y := cases x l m in\n  " if uses_y else "") + CoqPrinter(self.family, name).computed(
-            region
-        )
-        return Statement(title, name, f"{name} ({TRIPLE} : t) : bool", body)
+        head = self.spec.head
+        body = of_result(head, region, self._printer(name).computed(region))
+        return Statement(title, name, f"{name} ({head.arguments} : t) : bool", body)
 
     # --- Theorems -------------------------------------------------------------------------------------
 
     def _theorems(self, r: Reading) -> Iterator[Statement]:
-        returns, shows = f"{r.predicate} x l m y", (r.id,)
+        head = self.spec.head
+        returns, shows = f"{r.predicate} {head.arguments_and_result}", (r.id,)
+        y, result = head.result.lower(), f"cases {head.arguments}"
         yield Statement(
             f"{r.id} allows an answer for every input",
             named.answers(r.word),
-            statement=f"{ALL}, exists y, {returns}",
+            statement=f"forall {head.arguments} : t, exists {y}, {returns}",
             shows=shows,
             proof="elsewhere",
         )
         of_values, of_bits = (named.agrees(r.word, aspect) for aspect in (_VALUES, _BITS))
-        yield from self._agreement(r, of_values, self.family in r.agrees, "value", SAME_VALUE)
-        yield from self._agreement(r, of_bits, self.family in r.agrees_bitwise, "bits", SAME_BITS)
+        yield from self._agreement(
+            r, of_values, self.family in r.agrees, "value", f"Clip.same {y} ({result})"
+        )
+        yield from self._agreement(r, of_bits, self.family in r.agrees_bitwise, "bits", f"{y} = {result}")
 
     def _agreement(self, r: Reading, name: str, somewhere: bool, what: str, same: str) -> Iterator[Statement]:
-        returns = f"{r.predicate} x l m y"
-        region = f"{r.word}_region{'_bitwise' * (what == 'bits')} x l m"
+        given, answered = self.spec.head.arguments, self.spec.head.arguments_and_result
+        returns = f"{r.predicate} {answered}"
+        region = f"{r.word}_region{'_bitwise' * (what == 'bits')} {given}"
+        y = self.spec.head.result.lower()
         where = "There" if somewhere else "Everywhere"
         yield Statement(
             f"{where} every answer that {r.id} allows has the {what} of the cases",
             name,
-            statement=f"{EVERY}, {f'{region} -> ' * somewhere}{returns} -> {same}",
+            statement=f"forall {answered} : t, {f'{region} -> ' * somewhere}{returns} -> {same}",
             shows=(r.id,),
         )
         if somewhere:
@@ -140,7 +143,7 @@ class ReadingsFile:
             yield Statement(
                 f"Elsewhere {r.id} allows an answer of {other}",
                 named.nowhere_else(name),
-                statement=f"{ALL},\n  ~ {region} -> exists y, {returns} /\\ ~ ({same})",
+                statement=f"forall {given} : t,\n  ~ {region} -> exists {y}, {returns} /\\ ~ ({same})",
                 shows=(r.id,),
                 proof="elsewhere",
             )

@@ -13,6 +13,7 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sonnx_clip.language.scope import Head
     from sonnx_clip.language.types import FamilyId
 
 # How tightly a text binds, tightest last; Coq's own levels are 200, 99, 95, 85, 80, 75, 70, 10, 0.
@@ -37,23 +38,25 @@ class CoqPrinter:
 
     Args:
         family: the family whose constants may stand in an expression.
-        where: the entry that is printed, for messages.
+        where: the entry that is printed.
+        head: the operator, of whose operands an entry without parameters speaks.
     """
 
     family: FamilyId
     where: str
+    head: Head
 
     def proposition(self, expr: Expr) -> str:
         """A condition as a proposition; a comparison becomes one by the coercion of coq/Order.v."""
-        return _Proposition(_Computed(self.family, self.where)).show(expr)
+        return _Proposition(_Computed(self.family, self.where, self.head)).show(expr)
 
     def computed(self, expr: Expr) -> str:
         """A condition as a bool, or an element."""
-        return _Computed(self.family, self.where).show(expr)
+        return _Computed(self.family, self.where, self.head).show(expr)
 
     def operand(self, expr: Expr) -> str:
         """What `computed` gives, in parentheses where && demands them."""
-        return _Computed(self.family, self.where).chained("and", expr)
+        return _Computed(self.family, self.where, self.head).chained("and", expr)
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class _Computed(Printing):
 
     family: FamilyId
     where: str
+    head: Head
 
     forms: ClassVar[Mapping[str, Form]] = {
         "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
@@ -93,7 +97,7 @@ class _Computed(Printing):
     def application(self, expr: tree.Call | tree.Use) -> Piece:
         match expr:
             case tree.Use(id=name, arguments=()):
-                return _APPLY, f"{name} x l m"
+                return _APPLY, f"{name} {self.head.arguments}"
             case tree.Call(function="is_signalling", arguments=(a,)):
                 operand = self.operand(a, _ATOM)
                 signalling = f"(nan {operand} && unquiet {operand})"

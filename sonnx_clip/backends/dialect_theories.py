@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
-from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
+from sonnx_clip.backends.theory import header, obligations_of, smoke
+from sonnx_clip.backends.why3 import (
+    declared_cases,
+    declared_reading,
+    definition,
+    definitions_used,
+    result_of_cases,
+)
 from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import element_printer
 from sonnx_clip.claims.dialect_claims import dialect_claims, of_type
@@ -46,10 +52,7 @@ def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
             cases=declared_cases(spec, printer),
             result=result_of_cases(spec, printer),
             definitions=[definition(spec, d, etype) for d in used],
-            readings=[
-                {"id": r.id, **declare(r.predicate, "x l m y", "t", printer.show(r.returns), r.title)}
-                for r in readings
-            ],
+            readings=[declared_reading(spec, r, printer) for r in readings],
             goals=goals[:-1],
         )
         obligations += obligations_of(etype.id, path, "Dialects", goals)

@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.reading_theories import THEORIES
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
-from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
+from sonnx_clip.backends.theory import header, obligations_of, smoke
+from sonnx_clip.backends.why3 import (
+    declared_cases,
+    declared_reading,
+    definition,
+    definitions_used,
+    result_of_cases,
+)
 from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import element_printer
 from sonnx_clip.claims.dialect_example_claims import dialect_example_claims
@@ -42,10 +48,7 @@ def example_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
             definitions=[
                 definition(spec, d, etype) for d in definitions_used(spec, [r.returns for r in readings])
             ],
-            readings=[
-                {"id": r.id, **declare(r.predicate, "x l m y", "t", printer.show(r.returns), r.title)}
-                for r in readings
-            ],
+            readings=[declared_reading(spec, r, printer) for r in readings],
             goals=goals[:-1],
         )
         obligations += obligations_of(etype.id, path, "Examples", goals)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from sonnx_clip.backends.reading_theories import THEORIES
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
-from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
+from sonnx_clip.backends.why3 import (
+    declared_cases,
+    declared_reading,
+    definition,
+    definitions_used,
+    result_of_cases,
+)
 from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import Printer, element_printer, tensor_printer
 from sonnx_clip.claims.finding_claims import finding_claims
@@ -96,10 +102,7 @@ class ClaimsOfType:
             "general": [
                 definition(self.spec, d, self.etype) for d in definitions_used(self.spec, of_constraints)
             ],
-            "readings": [
-                declare(r.predicate, "x l m y", "t", printer.show(r.returns), f"{r.id}: {r.title}")
-                for r in readings
-            ],
+            "readings": [declared_reading(self.spec, r, printer) for r in readings],
             "dialects": [self._dialect(name) for name in named if known[name].dialect is not None],
             "properties": [self._property(p) for p in properties],
             "constraints": [self._constraint(c) for c in constraints],
@@ -124,13 +127,14 @@ class ClaimsOfType:
 
     def _property(self, p: Property) -> dict[str, str]:
         claim = self._printer().show(p.claim)
-        body = f"let y = cases x l m in {claim}" if "Y" in free_names(p.claim) else claim
-        return declare(p.id, "x l m", "t", body, p.title)
+        given = self.spec.head.arguments
+        body = f"let y = cases {given} in {claim}" if "Y" in free_names(p.claim) else claim
+        return declare(p.id, given, "t", body, p.title)
 
     def _constraint(self, c: Constraint) -> dict[str, str]:
         return declare(
             f"stated_{c.id}",
-            "x l m y",
+            self.spec.head.arguments_and_result,
             "tensor",
             tensor_printer(self.spec, self.etype).show(c.holds),
             c.title,
@@ -142,14 +146,14 @@ class ClaimsOfType:
         dialect = self.spec.dialect(of.dialect)
         given = {variable: variable.lower() for variable in of.parameters}
         title = f"{dialect.id} allows the answer y"
-        if len(given) < len("XLMY"):
+        head = self.spec.head
+        variables = head.all
+        if len(given) < len(variables):
             ends = defaults(self.spec, dialect, self.etype)
             assert ends is not None
-            given = {"L": self._printer().value(ends[0]), "M": self._printer().value(ends[1]), **given}
+            given = dict(zip(head.scalars, map(self._printer().value, ends), strict=True)) | given
             title += f", without {name.rpartition('_')[2]}"
-        body = (
-            f"{self.spec.reading(of.reading).predicate} {given['X']} {given['L']} {given['M']} {given['Y']}"
-        )
+        body = " ".join((self.spec.reading(of.reading).predicate, *(given[v] for v in variables)))
         return declare(name, " ".join(v.lower() for v in of.parameters), "t", body, title)
 
 

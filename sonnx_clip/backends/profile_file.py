@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.claims.case_claims import case_claims
 from sonnx_clip.claims.property_claims import property_claims
 from sonnx_clip.claims.tensor_claims import constraint_claims
+from sonnx_clip.language.scope import DECLARED_FUNCTIONS
+from sonnx_clip.language.tree import Call, Name
 from sonnx_clip.language.values import encode
+from sonnx_clip.language.walk import subtrees
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Restriction
 
 PATH = "generated/profile.json"
 _RESTS_ON = (
@@ -27,9 +32,17 @@ _RESTS_ON = (
 
 
 def render_profile(spec: Spec) -> dict[str, str]:
-    """The statements of restrictions and constraints, and the element types that ONNX has."""
+    """The head, the restrictions, the words of these and of constraints, the element types that ONNX has.
+
+    Raises:
+        UserError: a restriction is stated in more than one word, or in none that lint could judge.
+    """
     document = {
         "about": header_lines(spec),
+        "operator": spec.operator,
+        "operands": [operand.model_dump() for operand in spec.operands],
+        "result": spec.result.model_dump(),
+        "restrictions": [_restriction(spec, entry) for entry in spec.restrictions],
         "statements": {
             **{entry.id: entry.statement for entry in spec.restrictions},
             **{entry.id: entry.statement for entry in spec.constraints},
@@ -44,6 +57,21 @@ def render_profile(spec: Spec) -> dict[str, str]:
         ],
     }
     return {PATH: json.dumps(document, indent=1, ensure_ascii=False) + "\n"}
+
+
+def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
+    """A restriction as the word in which it is stated, and the tensors of which that is said."""
+    calls = [one for one in subtrees(entry.holds) if isinstance(one, Call)]
+    words = dict.fromkeys(one.function for one in calls if one.function in DECLARED_FUNCTIONS)
+    if len(words) != 1:
+        raise UserError(
+            f"restriction {entry.id} is stated in {len(words)} words ({', '.join(words)}); lint takes one",
+            where=spec.file,
+            todo="state it in one word of declared tensors, or make it two restrictions",
+        )
+    said = {name.id for one in calls for name in one.arguments if isinstance(name, Name)}
+    tensors = (*spec.head.operands, spec.head.result)
+    return {"id": entry.id, "word": next(iter(words)), "of": [name for name in tensors if name in said]}
 
 
 def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
+from sonnx_clip.backends.theory import header, obligations_of, smoke
 from sonnx_clip.backends.why3 import (
     declared_cases,
     declared_classes,
+    declared_reading,
     definition,
     definitions_used,
     reading_trees,
@@ -47,10 +48,7 @@ def reading_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, .
             cases=declared_cases(spec, printer),
             result=result_of_cases(spec, printer),
             definitions=[definition(spec, d, etype) for d in used],
-            readings=[
-                {"id": r.id, **declare(r.predicate, "x l m y", "t", printer.show(r.returns), r.title)}
-                for r in spec.readings
-            ],
+            readings=[declared_reading(spec, r, printer) for r in spec.readings],
             goals=goals,
             class_definitions=[definition(spec, d, etype) for d in of_classes if d not in used],
             classes=declared_classes(spec, etype),

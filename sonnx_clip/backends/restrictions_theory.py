@@ -42,7 +42,7 @@ def restrictions_theory(spec: Spec, path: str) -> tuple[str, list[Obligation]]:
 
 def _goal(spec: Spec, claim: Claim) -> Goal:
     """A claim as a goal; its witness is a node: the `example` of the theory, or one that differs from it."""
-    of_node = {name: f"n.{name.lower()}" for name in (*spec.head.operands, spec.head.result)}
+    of_node = {name: f"n.{name.lower()}" for name in spec.head.all}
     printer = _DeclaredPrinter(None, spec.head, of_node, spec=spec)
     printed = goal(replace(claim, witness={}), printer)
     if not claim.witness:
@@ -71,7 +71,7 @@ class _DeclaredPrinter(Printer):
 def _example(spec: Spec) -> str:
     """The node that meets every restriction, as a WhyML record with a line a tensor."""
     example = declared_example(spec)
-    fields = [f"{name.lower()} = {_declared(spec, example[name])}" for name in ("X", "L", "M", "Y")]
+    fields = [f"{name.lower()} = {_declared(spec, example[name])}" for name in spec.head.all]
     return "{ " + ";\n    ".join(fields) + " }"
 
 

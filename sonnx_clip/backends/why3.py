@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Definition
+    from sonnx_clip.spec.entries import Definition, Reading
 
 FOLDER = "generated/why3"
 _ORDERED = "why3/ordered.mlw"
@@ -164,6 +164,12 @@ def declared_classes(spec: Spec, etype: ElementType) -> list[dict[str, str]]:
         declare(c.id, operands, "t", f"{c.case} {operands} /\\ {printer.operand(c.when, AND)}")
         for c in spec.classes_of(etype.family)
     ]
+
+
+def declared_reading(spec: Spec, reading: Reading, printer: Printer) -> dict[str, str]:
+    """What a reading allows, as a predicate of the operands and of an answer."""
+    body, title = printer.show(reading.returns), f"{reading.id}: {reading.title}"
+    return declare(reading.predicate, spec.head.arguments_and_result, "t", body, title)
 
 
 def result_of_cases(spec: Spec, printer: Printer) -> str:

@@ -70,7 +70,7 @@ class Printer(Printing):
     @property
     def implicit(self) -> str:
         """The arguments of a case, class or definition without parameters."""
-        return _small(*self.head.operands, *([self.head.result] if self.of_result else []))
+        return self.head.arguments_and_result if self.of_result else self.head.arguments
 
     def variable(self, name: str) -> str:
         """What a variable is called."""
@@ -176,10 +176,6 @@ class Printer(Printing):
         return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
 
 
-def _small(*names: str) -> str:
-    return " ".join(name.lower() for name in names)
-
-
 def element_printer(spec: Spec, etype: ElementType, float_type: ElementType | None = None) -> Printer:
     """A printer for conditions on elements; with the type of FLOAT, of FLOATs too."""
     return Printer(etype, spec.head, float_type=float_type)
@@ -187,8 +183,7 @@ def element_printer(spec: Spec, etype: ElementType, float_type: ElementType | No
 
 def tensor_printer(spec: Spec, etype: ElementType) -> Printer:
     """A printer for conditions on tensor values: a scalar stands for its only entry."""
-    scalars = (name for name in spec.head.operands if name not in spec.head.tensors)
-    return Printer(etype, spec.head, {name: f"value {name.lower()}" for name in scalars})
+    return Printer(etype, spec.head, {name: f"value {name.lower()}" for name in spec.head.scalars})
 
 
 def float_literal(pattern: int, comment: str = "") -> str:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Claim
-from sonnx_clip.claims.clip_operands import L, M
 from sonnx_clip.claims.nodes import all_of, number, numbers, operator_of, same_bits
 
 if TYPE_CHECKING:
@@ -25,12 +24,14 @@ def example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 
 def _example(spec: Spec, etype: ElementType, example: Example) -> Claim:
-    result = operator_of(spec).result
+    of = operator_of(spec)
+    _, *scalars = of.operands
     entries = (
-        same_bits(result(number(x), L, M), number(y)) for x, y in zip(example.X, example.Y, strict=True)
+        same_bits(of.result(number(x), *scalars), number(y))
+        for x, y in zip(example.X, example.Y, strict=True)
     )
     return Claim(
         etype.id, named.example(example.id), "example", "theorem", (example.id,),
         f"the worked example {example.id}", all_of(*entries),
-        witness=numbers({"L": example.L, "M": example.M}),
+        witness=numbers({name: getattr(example, name) for name in spec.head.scalars}),
     )  # fmt: skip

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Case, Reading
+    from sonnx_clip.spec.entries import Case, Constraint, Reading, Restriction
 
 STATED = "stated_"
 """What stands before the id of a constraint or restriction as the YAML states it."""
@@ -64,6 +64,11 @@ class OperatorNodes:
         """A case, class or condition on the operands, which it names by itself."""
         return tree.Use(id_, (), Kind.BOOL, NOWHERE, self.head.operands)
 
+    def stated(self, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
+        """A constraint or restriction as the YAML states it, of the operands and the result."""
+        variables = self.head.all
+        return use(f"{STATED}{entry.id}", *(tree.Name(name, kind, NOWHERE) for name in variables))
+
     def returns(self, reading: Reading, y: Expr = Y) -> tree.Use:
         """A reading allows an answer."""
         return use(reading.predicate, *self.operands, y)
@@ -82,11 +87,6 @@ def operator_of(spec: Spec) -> OperatorNodes:
 def tensor(name: str) -> tree.Name:
     """A variable that stands for a tensor."""
     return tree.Name(name, Kind.TENSOR, NOWHERE)
-
-
-def declared(name: str) -> tree.Name:
-    """A variable that stands for a tensor as a model declares it."""
-    return tree.Name(name, Kind.DECLARED, NOWHERE)
 
 
 def use(id_: str, *arguments: Expr) -> tree.Use:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Claim, Written
-from sonnx_clip.claims.nodes import STATED, all_of, call, declared, negation, use, value
+from sonnx_clip.claims.nodes import all_of, call, negation, operator_of, value
 from sonnx_clip.language.tree import Call, Kind
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.evaluate import DECLARED_WORDS
@@ -15,12 +15,10 @@ from sonnx_clip.spec.tensors import DeclaredTensor, broken_example, declared_exa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Restriction
 
 SUBJECT = "restrictions"
-_NODE = tuple(map(declared, "XLMY"))
 # What a model may declare: one tensor of each kind that a restriction tells from the others.
 _DECLARED: tuple[DeclaredTensor | None, ...] = (
     None,
@@ -37,30 +35,28 @@ def restriction_claims(spec: Spec) -> Iterator[Claim]:
     """All that is claimed of the restrictions."""
     if not spec.restrictions:
         return
+    stated = {r.id: operator_of(spec).stated(r, Kind.DECLARED) for r in spec.restrictions}
+    fields = " ".join(f"n.{name.lower()}" for name in spec.head.all)
     for r in spec.restrictions:
         yield Claim(
             SUBJECT, named.written(r.id), "written", "equivalence", (r.id,),
             f"the {r.id} of the YAML is the hand-written one",
-            Written(f"forall n: node. stated_{r.id} n.x n.l n.m n.y <-> {r.id.lower()} n"),
+            Written(f"forall n: node. stated_{r.id} {fields} <-> {r.id.lower()} n"),
         )  # fmt: skip
     yield Claim(
         SUBJECT, "consistent", "consistent", "theorem", tuple(r.id for r in spec.restrictions),
-        "one node meets every restriction", all_of(*map(_stated, spec.restrictions)),
+        "one node meets every restriction", all_of(*stated.values()),
         witness={name: value(of, Kind.DECLARED) for name, of in declared_example(spec).items()},
     )  # fmt: skip
     for r in spec.restrictions:
         broken = broken_example(spec, r)
-        others = (_stated(other) for other in spec.restrictions if other.id != r.id)
+        others = (holds for id_, holds in stated.items() if id_ != r.id)
         yield Claim(
             SUBJECT, f"{r.id}_independent", "independent", "theorem", (r.id,),
-            f"a node breaks {r.id} and nothing else", all_of(negation(_stated(r)), *others),
+            f"a node breaks {r.id} and nothing else", all_of(negation(stated[r.id]), *others),
             witness={name: value(broken[name], Kind.DECLARED) for name in r.broken_alone_by},
         )  # fmt: skip
     yield from _same_words(spec)
-
-
-def _stated(r: Restriction) -> Expr:
-    return use(f"{STATED}{r.id}", *_NODE)
 
 
 def _same_words(spec: Spec) -> Iterator[Claim]:

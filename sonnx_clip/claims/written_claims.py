@@ -16,6 +16,31 @@ if TYPE_CHECKING:
 
 WRITTEN: Final = frozenset({"Clip"})
 """The operators of which a person wrote theories and kernels."""
+WRITTEN_CONSTRAINTS: Final = frozenset({"C1", "C2", "C3"})
+"""The constraints that why3/tensor.mlw states by hand."""
+WRITTEN_ON_TENSORS: Final = "clip_tensor"
+"""What why3/tensor.mlw calls the operator on tensors."""
+STEPS: Final = (
+    (
+        "C2_when_inverted",
+        "inverted bounds make every entry M",
+        (
+            "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
+            " lt (value m) (value l) -> eq ((clip_tensor x l m).entry i) (value m)"
+        ),
+    ),
+    (
+        "C2_when_ordered",
+        "else every entry of numbers lies between the bounds",
+        (
+            "forall x l m: tensor, i: index [(clip_tensor x l m).entry i]."
+            " not nan (x.entry i) -> not nan (value l) -> not nan (value m) ->"
+            " not lt (value m) (value l) -> let y = clip_tensor x l m in"
+            " le (value l) (y.entry i) /\\ le (y.entry i) (value m)"
+        ),
+    ),
+)
+"""The lemmas on tensors, each with its title and its formula: with them the provers show C2."""
 
 
 def written_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:

@@ -5,12 +5,15 @@ A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is o
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
 from sonnx_clip.conform.model_forms.axes import Bounds, ModelForm, Shape
 from sonnx_clip.root.stored import Stored
+
+if TYPE_CHECKING:
+    from sonnx_clip.language.scope import Head
 
 Verdict: TypeAlias = Literal[
     "conforms",
@@ -56,15 +59,15 @@ class Deviation(Stored):
     explanation: str | None = None
     reproduce: str
 
-    @property
-    def environment(self) -> dict[str, int] | None:
-        """The bits of X, L, M and of the answer Y, for a condition of the specification; None without answer.
+    def environment(self, head: Head) -> dict[str, int] | None:
+        """The bits of the operands and of the answer, for a condition of the specification; None without one.
 
         Raises:
             ValueError: one of them is no bit pattern.
         """
-        given = {"X": int(self.x, 16), "L": int(self.min, 16), "M": int(self.max, 16)}
-        return None if self.got is None else {**given, "Y": int(self.got, 16)}
+        operands = (self.x, *self.others.values()) if self.others else (self.x, self.min, self.max)
+        given = [int(text, 16) for text in operands]
+        return None if self.got is None else dict(zip(head.all, (*given, int(self.got, 16)), strict=True))
 
 
 class ClassReport(Stored):

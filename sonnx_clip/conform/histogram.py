@@ -56,13 +56,12 @@ class _Ranges:
     ids: tuple[str, ...]
 
 
-def class_histogram(x: Array, lower: Any, upper: Any) -> dict[str, int]:
+def class_histogram(x: Array, *given: Any) -> dict[str, int]:
     """Count the entries of each class.
 
     Args:
         x: array of any shape and of an element type of the profile.
-        lower: min, an array of shape () or a scalar of the type of `x`.
-        upper: max, likewise.
+        given: min and max, each an array of shape () or a scalar of the type of `x`.
 
     Returns:
         Class id -> how many entries of `x` are in it under these bounds, for all classes of the family in the
@@ -71,12 +70,12 @@ def class_histogram(x: Array, lower: Any, upper: Any) -> dict[str, int]:
     Raises:
         ValueError: the types differ, or are not in the profile, or a bound is not of shape ().
     """
-    bounds = np.asarray(lower), np.asarray(upper)
+    bounds = tuple(map(np.asarray, given))
     for bound in bounds:
         if x.dtype not in ELEMENT_TYPES or bound.dtype != x.dtype or bound.shape != ():
             found = f"x has type {x.dtype}, a bound has type {bound.dtype} and shape {bound.shape}"
             raise ValueError(f"{found}; give all one element type of the profile, and bounds of shape ()")
-    ranges = _ranges(x.dtype, *(bound.tobytes() for bound in bounds))
+    ranges = _ranges(x.dtype, tuple(bound.tobytes() for bound in bounds))
     counts = dict.fromkeys(ranges.ids, 0)
     before = 0
     keys = x.view(ranges.keys)
@@ -152,18 +151,18 @@ def _spans(keys: Array, ranges: _Ranges) -> tuple[int, list[tuple[int, int]]]:
 
 
 @lru_cache(maxsize=_PAIRS)
-def _ranges(dtype: np.dtype[Any], lower: bytes, upper: bytes) -> _Ranges:
-    """The ranges for two bounds, given by their bits."""
+def _ranges(dtype: np.dtype[Any], given: tuple[bytes, ...]) -> _Ranges:
+    """The ranges for bounds that are given by their bits."""
     oracle = load_oracle()
     family = oracle.FAMILY_OF[dtype.name]
     bits = np.dtype(f"u{dtype.itemsize}")
     signed = np.dtype(f"i{dtype.itemsize}") if family == "float" else None
     keys = dtype if signed is None else bits
-    bounds = [np.frombuffer(bound, keys)[0] for bound in (lower, upper)]
+    bounds = [np.frombuffer(bound, keys)[0] for bound in given]
     starts = _starts(bounds, np.array(list(oracle.CONSTANTS[dtype.name].values()), bits).view(keys), signed)
-    x, (l, m) = np.array(starts, keys).view(dtype), (bound.view(dtype) for bound in bounds)
+    operands = np.array(starts, keys).view(dtype), *(bound.view(dtype) for bound in bounds)
     classes = oracle.CLASSES[family]
-    masks = np.stack([np.broadcast_to(holds(x, l, m), x.shape) for holds in classes.values()])
+    masks = np.stack([np.broadcast_to(holds(*operands), len(starts)) for holds in classes.values()])
     assert np.all(masks.sum(axis=0) == 1), "a triple is in one class"
     ids = tuple(classes)
     found = [ids[index] for index in masks.argmax(axis=0)]

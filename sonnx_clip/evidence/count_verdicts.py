@@ -81,23 +81,23 @@ def _class(spec: Spec, etype: ElementType, report: Report, klass: ClassReport) -
 
 def _deviation(spec: Spec, etype: ElementType, klass: ClassReport, deviation: Deviation) -> Iterator[str]:
     try:
-        expected, environment = int(deviation.expected, 16), deviation.environment
+        expected, environment = int(deviation.expected, 16), deviation.environment(spec.head)
     except ValueError:
         yield "a recorded deviation is no bit pattern"
         return
     if environment is None:  # a call without a result: there is nothing to compare
         return
-    x, l, m, got = (environment[name] for name in "XLMY")
+    *operands, got = environment.values()
     ask = evaluator(spec, etype)
     numbers = f"X={deviation.x} min={deviation.min} max={deviation.max}"
-    if class_of(spec, etype, x, l, m).id != klass.id:
-        yield f"{numbers} lies in {class_of(spec, etype, x, l, m).id}"
-    elif not identical(ask.result(x, l, m), expected):
+    if class_of(spec, etype, *operands).id != klass.id:
+        yield f"{numbers} lies in {class_of(spec, etype, *operands).id}"
+    elif not identical(ask.result(*operands), expected):
         yield f"for {numbers} {deviation.expected} is stated as expected, and is not"
     elif identical(got, expected):
         yield f"for {numbers} the answer {deviation.got} is no deviation"
     else:
-        accepted = [entry.id for entry in ask.latitudes((x, l, m), got)]
+        accepted = [entry.id for entry in ask.latitudes(tuple(operands), got)]
         if (deviation.kind == "acceptable") != (deviation.latitude is not None):
             yield f"for {numbers} the answer is called {deviation.kind}, with latitude {deviation.latitude}"
         elif deviation.latitude is not None and deviation.latitude not in accepted:
@@ -156,7 +156,7 @@ def _disallowed(spec: Spec, etype: ElementType, match: ReadingMatch, found: Type
     ask = evaluator(spec, etype)
     for klass in found.classes:
         for deviation in klass.deviations:
-            environment = None if klass.id in FORMS else deviation.environment
+            environment = None if klass.id in FORMS else deviation.environment(spec.head)
             if environment is None:
                 continue
             for id_ in match.allowed_by:

@@ -62,7 +62,7 @@ def violated(spec: Spec, entry: Property, etype: ElementType, found: TypeReport)
     ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
     for klass in found.classes:
         for d in klass.deviations if klass.id not in FORMS else ():
-            if (environment := d.environment) is None:
+            if (environment := d.environment(spec.head)) is None:
                 continue
             if (repaired is None or ask(repaired, environment)) and not ask(entry.claim, environment):
                 return True

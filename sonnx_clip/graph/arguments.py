@@ -1,29 +1,23 @@
-"""The four tensors X, L, M, Y of a Clip node, with what the model and shape inference say of each."""
+"""The tensors that a node takes and gives, with what the model and shape inference say of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from onnx import defs
-
-from sonnx_clip.graph.declared_tensors import Dims, TensorInfo, quoted, show_dims, shown
+from sonnx_clip.graph.declared_tensors import Dims, TensorInfo, quoted, show_dims
 from sonnx_clip.graph.graph_names import resolve
-from sonnx_clip.root.errors import UserError
+from sonnx_clip.graph.integrity import malformed
+from sonnx_clip.graph.schemas import attributes, inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
     from pathlib import Path
-
-    from onnx import NodeProto
 
     from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.graph_names import Scope
-
-BOUNDS_ARE_INPUTS_SINCE = 11
-INPUTS = ("X", "L", "M")
-ARGUMENTS = (*INPUTS, "Y")
+    from sonnx_clip.graph.profile import OnnxOperand, OperatorHead
 
 
 @dataclass(frozen=True)
@@ -31,7 +25,7 @@ class Argument:
     """One tensor of a node.
 
     Attributes:
-        role: X, L, M or Y.
+        operand: what the specification says of it.
         name: its name in the model, None where the input is not set.
         declared: every declaration the model makes of it.
         inferred: what shape inference says of it.
@@ -40,13 +34,18 @@ class Argument:
         left_out: it is a formal input of a function, which the call leaves out; `name` then is None.
     """
 
-    role: str
+    operand: OnnxOperand
     name: str | None
     declared: tuple[TensorInfo, ...] = ()
     inferred: TensorInfo | None = None
     in_function: bool = False
     derived: TensorInfo | None = None
     left_out: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Its name in the specification, such as X."""
+        return self.operand.id
 
     @property
     def element_types(self) -> tuple[str, ...]:
@@ -75,7 +74,7 @@ class Argument:
     @property
     def computed_contradiction(self) -> str | None:
         """A declared shape and one found by inference that no tensor can have both."""
-        found = self.derived.dims if self.derived else None
+        found = self.derived_dims
         for one in self.shapes:
             if found is not None and not _compatible(one, found):
                 return f"declared with shape {show_dims(one)}, but inference finds {show_dims(found)}"
@@ -107,6 +106,31 @@ class Argument:
         """The shape that shape inference finds."""
         return self.inferred.dims if self.inferred else None
 
+    @property
+    def derived_type(self) -> str | None:
+        """The element type that it finds without believing declarations of computed values."""
+        return self.derived.element_type if self.derived else None
+
+    @property
+    def derived_dims(self) -> Dims | None:
+        """The shape that it finds so."""
+        return self.derived.dims if self.derived else None
+
+    @property
+    def known_type(self) -> str | None:
+        """The element type on which all that is known of it agrees."""
+        found = {*self.element_types, *(name for name in (self.inferred_type, self.derived_type) if name)}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def known_dims(self) -> Dims | None:
+        """The declared shape, or else what inference finds; None where they contradict each other."""
+        if self.contradiction:
+            return None
+        if self.dims is not None:
+            return self.dims
+        return self.inferred_dims if self.derived_dims is None else self.derived_dims
+
 
 def _compatible(a: Dims, b: Dims) -> bool:
     if len(a) != len(b):
@@ -114,82 +138,55 @@ def _compatible(a: Dims, b: Dims) -> bool:
     return all(x == y or isinstance(x, str) or isinstance(y, str) for x, y in zip(a, b, strict=True))
 
 
-def operator_version(node: ClipNode, opset: int | None = None) -> int:
-    """The version of Clip that the imported operator set, or this one, means: 1, 6, 11, 12 or 13."""
-    return clip_version(node.opset if opset is None else opset)
-
-
-@cache
-def clip_version(opset: int) -> int:
-    """The version of Clip that an operator set means."""
-    known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
-    return int(defs.get_schema("Clip", known, "").since_version)
-
-
-@cache
-def operator_types(version: int) -> frozenset[str]:
-    """The ONNX names of the element types that a version of Clip is defined for."""
-    (constraint,) = defs.get_schema("Clip", version, "").type_constraints
-    names = {text.removeprefix("tensor(").removesuffix(")") for text in constraint.allowed_type_strs}
-    return frozenset(name.upper() for name in names)
-
-
-def type_problem(version: int, element_type: str) -> str | None:
-    """Why a version of Clip with this element type is no operator of ONNX; None where it is one."""
-    if element_type in operator_types(version):
-        return None
-    newer = [v for v in (11, 12, 13) if v > version and element_type in operator_types(v)]
-    hint = f"; Clip-{newer[0]} is, from operator set {newer[0]} on" if newer else ""
-    return f"Clip-{version} is not defined for {element_type}{hint}"
-
-
-def arguments(node: ClipNode, path: Path) -> tuple[Argument, ...]:
-    """X, L, M and Y of a node.
+def arguments(node: ClipNode, path: Path, head: OperatorHead) -> tuple[Argument, ...]:
+    """The operands of a node in the order of the head, then its result.
 
     Raises:
-        UserError: the node has too few or too many inputs or outputs for its version of Clip, an attribute
-            that this version does not have, or an input that nothing defines.
+        UserError: the node has too few or too many inputs or outputs for its version of the operator, an
+            attribute that this version does not have, or an input that nothing defines.
     """
-    version = operator_version(node)
-    inputs, outputs = list(node.proto.input), list(node.proto.output)
-    most = len(INPUTS) if version >= BOUNDS_ARE_INPUTS_SINCE else 1
-    if not inputs or not inputs[0] or len(inputs) > most:
-        accepted = "1 to 3 inputs, the first of them set" if most > 1 else "exactly one input"
-        raise _malformed(node, path, f"Clip-{version} takes {accepted}; here: {inputs}")
+    names, outputs = list(node.proto.input), list(node.proto.output)
+    most = len(inputs(head.operator, node.version))
+    if not names or not names[0] or len(names) > most:
+        accepted = f"1 to {most} inputs, the first of them set" if most > 1 else "exactly one input"
+        raise malformed(f"{node.operator} takes {accepted}; here: {names}", path, node.place)
     if len(outputs) != 1 or not outputs[0]:
-        raise _malformed(node, path, f"Clip gives exactly one output; here: {outputs}")
-    foreign = _foreign_attribute(node.proto, version)
+        raise malformed(f"{head.operator} gives exactly one output; here: {outputs}", path, node.place)
+    foreign = _foreign_attribute(node, head)
     if foreign is not None:
-        raise _malformed(node, path, f"Clip-{version} has no attribute {quoted(foreign)}")
-    names: list[str | None] = [name or None for name in inputs]
-    names += [None] * (len(INPUTS) - len(names))
-    roles = zip((*INPUTS, "Y"), (*names, outputs[0]), strict=True)
-    found = tuple(_argument(node, path, role, name) for role, name in roles)
-    if found[0].name is None:
-        what = f"input X is the function's input {quoted(inputs[0])}, which the call leaves out"
-        raise _malformed(node, path, what)
-    return (*found[:3], _with_shape_of(found[0], found[3]))
+        raise malformed(f"{node.operator} has no attribute {quoted(foreign)}", path, node.place)
+    names += [""] * (len(head.operands) - len(names))
+    pairs = [*zip(head.operands, names, strict=True), (head.result, outputs[0])]
+    first, *others, result = (_argument(node, path, operand, name or None) for operand, name in pairs)
+    if first.name is None:
+        what = f"input {first.id} is the function's input {quoted(names[0])}, which the call leaves out"
+        raise malformed(what, path, node.place)
+    return (first, *others, _with_shape_of(first, result))
 
 
-def _foreign_attribute(node: NodeProto, version: int) -> str | None:
-    """An attribute that a version of Clip does not have; R1 and R2 speak of one whose input is not set."""
-    if not node.attribute:
+def scalars(tensors: Iterable[Argument]) -> list[Argument]:
+    """The scalars among the operands of a node: what Clip calls its bounds."""
+    return [tensor for tensor in tensors if tensor.operand.role == "scalar"]
+
+
+def _foreign_attribute(node: ClipNode, head: OperatorHead) -> str | None:
+    """An attribute that its version does not have; the restrictions speak of one whose input is not set."""
+    if not node.proto.attribute:
         return None
-    had = {*defs.get_schema("Clip", version, "").attributes}
-    if version >= BOUNDS_ARE_INPUTS_SINCE:
-        set_here = [*map(bool, node.input), *(False,) * len(INPUTS)]
-        had |= {name for position, name in ((1, "min"), (2, "max")) if not set_here[position]}
-    return next((attribute.name for attribute in node.attribute if attribute.name not in had), None)
+    taken = inputs(head.operator, node.version)
+    unset = (name for name, given in zip_longest(taken, node.proto.input) if not given)
+    had = attributes(head.operator, node.version).union(unset)
+    return next((attribute.name for attribute in node.proto.attribute if attribute.name not in had), None)
 
 
 def _with_shape_of(x: Argument, y: Argument) -> Argument:
-    """Y, which has the shape of X (C1) even where inference of the whole model found nothing."""
-    if y.contradiction or (y.derived and y.derived.dims is not None):
+    """The result, which has the shape of the first operand (C1) even where inference found nothing."""
+    if y.contradiction or y.derived_dims is not None:
         return y
-    dims = x.derived.dims if x.derived and x.derived.dims is not None else x.dims
+    dims = x.dims if x.derived_dims is None else x.derived_dims
     if dims is None:
         return y
-    derived = y.derived or TensorInfo("shape of X (C1)")
+    derived = y.derived or TensorInfo(f"shape of {x.id} (C1)")
     return replace(y, derived=replace(derived, dims=dims))
 
 
@@ -206,20 +203,13 @@ def known_of(scope: Scope, name: str) -> Hashable:
     return (found.defined, unset, *map(id, (found.inferred, found.derived, *found.declared)))
 
 
-def _argument(node: ClipNode, path: Path, role: str, name: str | None) -> Argument:
+def _argument(node: ClipNode, path: Path, operand: OnnxOperand, name: str | None) -> Argument:
     if name is None:
-        return Argument(role, None)
+        return Argument(operand, None)
     found = resolve(node.scope, name)
     if not found.defined:
-        raise _malformed(node, path, f"input {role} is the tensor {quoted(name)}, which nothing defines")
+        what = f"input {operand.id} is the tensor {quoted(name)}, which nothing defines"
+        raise malformed(what, path, node.place)
     if found.unset:
-        return Argument(role, None, in_function=True, left_out=name)
-    return Argument(role, name, found.declared, found.inferred, node.scope.in_function, found.derived)
-
-
-def _malformed(node: ClipNode, path: Path, what: str) -> UserError:
-    return UserError(
-        what,
-        where=f"{shown(str(path))}, {node.place}",
-        todo="correct the model; onnx.checker.check_model says more",
-    )
+        return Argument(operand, None, in_function=True, left_out=name)
+    return Argument(operand, name, found.declared, found.inferred, node.scope.in_function, found.derived)

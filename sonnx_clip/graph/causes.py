@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.clip_nodes import inner_graphs, is_clip
 from sonnx_clip.graph.declared_tensors import quoted, show_dims, shown, symbols
 from sonnx_clip.graph.graph_names import resolve
@@ -56,7 +55,7 @@ def causes_of(nodes: Sequence[ClipNode], reports: Sequence[NodeReport]) -> tuple
     followers: dict[Key, list[int]] = {}
     for number, (node, report) in enumerate(zip(nodes, reports, strict=True)):
         roots: set[Key] = set()
-        for argument, name in zip(ARGUMENTS, report.names, strict=True):
+        for argument, name in report.tensors:
             if name is not None and argument in report.findings.open:
                 roots |= trace.roots_of((node.scope, name))
         for root in roots:
@@ -114,7 +113,7 @@ class _Trace:
             names = scope.listing.inputs[index]
             node = scope.listing.nodes[index]
             if is_clip(node):
-                names = scope.listing.inputs[index][:1]  # Y has the shape of X (C1)
+                names = scope.listing.inputs[index][:1]  # the result has the shape of the first operand (C1)
             elif index in scope.listing.carriers:
                 names = [*names, *_read_inside(node)]
         elif scope.carrier is not None and scope.outer is not None:  # an input of the body of a Loop or Scan

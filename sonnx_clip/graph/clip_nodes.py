@@ -11,6 +11,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.graph_names import Scope, graph_scope, is_default_domain
+from sonnx_clip.graph.schemas import version_of
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -41,6 +42,18 @@ class ClipNode(Site):
     """A node of the operator Clip of ai.onnx; `opset` is the version that its graph or function imports."""
 
     opset: int
+
+    @property
+    def version(self) -> int:
+        """The version of the operator that the operator set means."""
+        found = version_of(self.proto.op_type, self.opset)
+        assert found is not None  # an operator set that has the node's operator has a version of it
+        return found
+
+    @property
+    def operator(self) -> str:
+        """The operator with its version: ``Clip-13``."""
+        return f"{self.proto.op_type}-{self.version}"
 
 
 def opsets(imports: Iterable[OperatorSetIdProto], path: Path, where: str) -> dict[str, int]:

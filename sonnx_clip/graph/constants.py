@@ -1,32 +1,13 @@
-"""Bounds as stored scalars, exact to the bit."""
+"""Numbers as stored scalars, exact to the bit."""
 
 from __future__ import annotations
 
 import struct
-from functools import cache
-from typing import TYPE_CHECKING
 
 from onnx import TensorProto
 
-from sonnx_clip.graph.profile import element_types
-
-if TYPE_CHECKING:
-    from sonnx_clip.graph.profile import ProfileType
-
-LIMIT = {"L": "lowest", "M": "highest"}
 # How Python's struct writes the float types that a Clip with attributes may have.
 _FORM = {"FLOAT": "<f", "DOUBLE": "<d", "FLOAT16": "<e"}
-
-
-@cache
-def profile_type(onnx_name: str | None) -> ProfileType | None:
-    """The element type of the profile with this ONNX name, None where it has none."""
-    return next((one for one in element_types() if one.onnx == onnx_name), None)
-
-
-def limit_bits(etype: ProfileType, role: str) -> bytes:
-    """The lowest (for L) or highest (for M) number of an element type, as it is stored."""
-    return etype.lowest if role == "L" else etype.highest
 
 
 def attribute_bits(value: float, onnx_name: str) -> bytes | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
 
-from sonnx_clip.graph.clip_nodes import all_nodes, inner_path, is_clip, subgraphs
+from sonnx_clip.graph.clip_nodes import inner_path, is_clip, subgraphs
 from sonnx_clip.graph.constants import scalar_tensor
 from sonnx_clip.graph.declared_tensors import quoted
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, ModelProto
 
-NAME = {"L": "min", "M": "max"}
-POSITION = {"L": 1, "M": 2}
+    from sonnx_clip.graph.profile import OnnxOperand
 
 
 def main_path(model: ModelProto) -> str:
@@ -34,9 +33,13 @@ def graphs(graph: GraphProto, path: str) -> Iterator[tuple[str, GraphProto]]:
             yield from graphs(inner, inner_path(path, node, index, attribute))
 
 
-def clips(model: ModelProto) -> list[NodeProto]:
-    """The Clip nodes outside local functions, in the order in which lint meets them."""
-    return [node for node in all_nodes(model.graph.node) if is_clip(node)]
+def clips(graph: GraphProto, path: str) -> Iterator[tuple[str, NodeProto]]:
+    """The Clip nodes of a graph and of those within it as lint meets them, each with its graph's path."""
+    for index, node in enumerate(graph.node):
+        if is_clip(node):
+            yield path, node
+        for attribute, inner in subgraphs(node):
+            yield from clips(inner, inner_path(path, node, index, attribute))
 
 
 def all_names(model: ModelProto) -> set[str]:
@@ -75,16 +78,6 @@ def insert_all(nodes: MutableSequence[NodeProto], inserts: Sequence[tuple[int, l
     nodes.extend(result)
 
 
-def _clip_paths(graph: GraphProto, path: str) -> list[str]:
-    found: list[str] = []
-    for index, node in enumerate(graph.node):
-        if is_clip(node):
-            found.append(path)
-        for attribute, inner in subgraphs(node):
-            found += _clip_paths(inner, inner_path(path, node, index, attribute))
-    return found
-
-
 @dataclass
 class Editor:
     """A model under change: nodes to be put before others are collected, then put in at once."""
@@ -98,22 +91,21 @@ class Editor:
     @cached_property
     def clips(self) -> list[NodeProto]:
         """The Clip nodes outside local functions, in the order of `clips`."""
-        return clips(self.model)
+        return [node for _, node in clips(self.model.graph, main_path(self.model))]
 
     @cached_property
     def paths(self) -> list[str]:
         """The path of the graph of each Clip node, in the order of `clips`."""
-        return _clip_paths(self.model.graph, main_path(self.model))
+        return [path for path, _ in clips(self.model.graph, main_path(self.model))]
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing in the model has."""
         return free_name(wanted, self.names)
 
-    def set_input(self, node: NodeProto, role: str, name: str) -> None:
-        """Make a tensor the bound L or M of a Clip node."""
-        position = POSITION[role]
-        node.input.extend([""] * (position + 1 - len(node.input)))
-        node.input[position] = name
+    def set_input(self, node: NodeProto, operand: OnnxOperand, name: str) -> None:
+        """Make a tensor an operand of a node."""
+        node.input.extend([""] * (operand.position + 1 - len(node.input)))
+        node.input[operand.position] = name
 
     def put_before(self, place: int, node: NodeProto) -> None:
         """A node before the Clip node at this place of the order of `clips`."""
@@ -124,15 +116,15 @@ class Editor:
         made = helper.make_node("Constant", [], [tensor.name], name=tensor.name, value=tensor)
         self.put_before(place, made)
 
-    def bound_before(self, place: int, role: str, onnx_name: str, stored: bytes) -> str:
+    def bound_before(self, place: int, operand: OnnxOperand, onnx_name: str, stored: bytes) -> str:
         """A scalar before the Clip node at this place, or the same one of an earlier node of its graph.
 
         The nodes have to be gone through in the order of `clips`. A constant for each node would be right,
         but onnxruntime takes far more than twice as long for twice as many.
         """
-        key = (self.paths[place], role, onnx_name, stored)
+        key = (self.paths[place], operand.id, onnx_name, stored)
         if key not in self.shared:
-            wanted = f"{self.clips[place].output[0]}_{NAME[role]}"
+            wanted = f"{self.clips[place].output[0]}_{operand.onnx}"
             tensor = scalar_tensor(self.fresh(wanted), onnx_name, stored)
             self.constant_before(place, tensor)
             self.shared[key] = tensor.name

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from onnx import ModelProto
 
 from sonnx_clip.graph import infer as inference
 from sonnx_clip.graph.clip_nodes import (
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from onnx import FunctionProto, GraphProto, NodeProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
     from sonnx_clip.graph.functions import Key
 
@@ -154,8 +153,7 @@ def _alone(body: Body, found: Expansion) -> ModelProto:
     """A body as inference gets it: without the functions that it calls where these multiply."""
     if not found.multiplied:
         return body.model
-    alone = ModelProto()
-    alone.CopyFrom(body.model)
+    alone = deepcopy(body.model)
     del alone.functions[:]
     return alone
 

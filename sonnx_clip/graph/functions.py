@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from sonnx_clip.graph.clip_nodes import Site, all_nodes, function_title, is_clip, subgraphs
-from sonnx_clip.graph.declared_tensors import shown
 from sonnx_clip.graph.graph_names import Passed, Resolved, is_default_domain, resolve
-from sonnx_clip.root.errors import UserError
+from sonnx_clip.graph.integrity import malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,11 +47,8 @@ def passed(site: Site, function: FunctionProto, path: Path) -> Passed:
     """
     actual_inputs, actual_outputs = list(site.proto.input), list(site.proto.output)
     if len(actual_inputs) > len(function.input) or len(actual_outputs) > len(function.output):
-        raise UserError(
-            f"the call has more inputs or outputs than {function_title(function)}",
-            where=f"{shown(str(path))}, {site.place}",
-            todo="correct the model; onnx.checker.check_model says more",
-        )
+        what = f"the call has more inputs or outputs than {function_title(function)}"
+        raise malformed(what, path, site.place)
     actual_inputs += [""] * (len(function.input) - len(actual_inputs))
     pairs = [
         *zip(function.input, actual_inputs, strict=True),
@@ -71,8 +68,7 @@ def bound_body(function: FunctionProto, call: NodeProto | None) -> FunctionProto
     }
     if not function.attribute and not function.attribute_proto:
         return function
-    bound = FunctionProto()
-    bound.CopyFrom(function)
+    bound = deepcopy(function)
     for node in bound.node:
         _bind(node, given)
     return bound

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, TensorProto
 
-from sonnx_clip.graph.clip_nodes import function_title, subgraphs
+from sonnx_clip.graph.clip_nodes import function_title, inner_path, subgraphs
 from sonnx_clip.graph.cycles import circular
 from sonnx_clip.graph.declared_tensors import element_type_name, quoted, show_dims, shown
 from sonnx_clip.graph.graph_names import is_default_domain
@@ -59,18 +60,19 @@ def check_integrity(
     for tensor in tensors:
         problem = _data_problem(tensor)
         if problem:
-            raise _refused(problem, path, f"tensor {quoted(tensor.name)}")
+            raise malformed(problem, path, f"tensor {quoted(tensor.name)}")
     _check_graph(model.graph, f"graph {quoted(model.graph.name)}", path, listings)
     identities = [(f.domain, f.name, f.overload) for f in model.functions]
     for function, identity in zip(model.functions, identities, strict=True):
         title = function_title(function)
         if identities.count(identity) > 1:
-            raise _refused("the model has two functions of this name", path, title)
+            raise malformed("the model has two functions of this name", path, title)
         _check_names([*function.input, *listings.of(function.node).made], title, path)
         _check_nodes(function.node, title, path, listings)
 
 
-def _refused(what: str, path: Path, place: str) -> UserError:
+def malformed(what: str, path: Path, place: str) -> UserError:
+    """The refusal of a model of which ONNX does not say what it means."""
     return UserError(
         what,
         where=f"{shown(str(path))}, {place}",
@@ -89,9 +91,7 @@ def _data_problem(tensor: TensorProto) -> str | None:
     if len(filled) > 1:
         return f"its data stand in several fields: {', '.join(filled)}"
     kind = element_type_name(tensor.data_type)
-    wanted = 1
-    for dim in tensor.dims:
-        wanted *= max(dim, 0)
+    wanted = math.prod(max(dim, 0) for dim in tensor.dims)
     field = filled[0] if filled else None
     length = lengths[field] if field else 0
     if length in _lengths(kind, field, wanted) and not any(dim < 0 for dim in tensor.dims):
@@ -133,7 +133,7 @@ def _check_names(names: Sequence[str], title: str, path: Path) -> None:
         return
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
-        raise _refused(f"the name {quoted(twice)} is given to two tensors", path, title)
+        raise malformed(f"the name {quoted(twice)} is given to two tensors", path, title)
 
 
 def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path, listings: Listings) -> None:
@@ -142,7 +142,7 @@ def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path, listings: L
     if index is not None:
         name = nodes[index].name or " ".join(nodes[index].output)
         place = f"node {index} {quoted(name)} of {title}"
-        raise _refused("the node needs its own result: the nodes form a circle", path, place)
+        raise malformed("the node needs its own result: the nodes form a circle", path, place)
     for index in listing.named("Constant"):
         node = nodes[index]
         if is_default_domain(node.domain):
@@ -151,17 +151,16 @@ def _check_nodes(nodes: Sequence[NodeProto], title: str, path: Path, listings: L
             )
     for index, node in listing.carriers.items():
         for attribute, graph in subgraphs(node):
-            place = f"{title} > {node.op_type} node {index}, {shown(attribute)}"
-            _check_graph(graph, place, path, listings)
+            _check_graph(graph, inner_path(title, node, index, attribute), path, listings)
 
 
 def _check_constant(node: NodeProto, place: str, path: Path) -> None:
     names = [attribute.name for attribute in node.attribute]
     if len(names) != 1 or names[0] not in _VALUE_TYPES:
         found = ", ".join(map(quoted, names)) or "none"
-        raise _refused(f"a Constant has exactly one value attribute; here: {found}", path, place)
+        raise malformed(f"a Constant has exactly one value attribute; here: {found}", path, place)
     attribute = node.attribute[0]
     if not attribute.ref_attr_name and attribute.type != _VALUE_TYPES[names[0]]:
-        raise _refused(
+        raise malformed(
             f"the attribute {quoted(names[0])} of a Constant holds a value of another kind", path, place
         )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain, groupby, repeat
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.arguments import INPUTS, arguments, clip_version, known_of
+from sonnx_clip.graph.arguments import arguments, known_of
 from sonnx_clip.graph.restrictions import judge
 from sonnx_clip.graph.verdict import Findings, NodeReport
 
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
 
     from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.graph_names import Scope
+    from sonnx_clip.graph.profile import OperatorHead
     from sonnx_clip.graph.restrictions import Rules
 
-_UNSET = (None,) * len(INPUTS)
 _SCOPE, _INDEX, _PROTO_NAME = attrgetter("scope"), attrgetter("index"), attrgetter("proto.name")
 _WRITTEN = methodcaller("SerializeToString")
 
@@ -48,11 +47,6 @@ class _Names(dict[str, Hashable]):
         return found
 
 
-@cache
-def _operator(opset: int) -> str:
-    return f"Clip-{clip_version(opset)}"
-
-
 @dataclass
 class Judge:
     """Judges nodes by the rules; `path` is the model's, for messages."""
@@ -60,6 +54,10 @@ class Judge:
     path: Path
     rules: Rules
     known: dict[Hashable, Findings] = field(default_factory=dict)
+
+    @property
+    def _head(self) -> OperatorHead:
+        return self.rules.profile.head
 
     @property
     def open(self) -> bool:
@@ -73,7 +71,7 @@ class Judge:
             yield from self._all_set(together) or self._each(together)
 
     def _all_set(self, nodes: Sequence[ClipNode]) -> Iterable[NodeReport]:
-        """The reports of nodes of one scope with three inputs, one output and no attribute; else none."""
+        """The reports of nodes of one scope with all inputs, one output and no attribute; else none."""
         scope, opset = nodes[0].scope, nodes[0].opset
         listing = scope.listing
         places = list(map(_INDEX, nodes))
@@ -81,7 +79,7 @@ class Judge:
         made = list(map(listing.outputs.__getitem__, places))
         if (
             scope.in_function
-            or set(map(len, read)) != {len(INPUTS)}
+            or set(map(len, read)) != {len(self._head.operands)}
             or set(map(len, made)) != {1}
             or not listing.carriers.keys().isdisjoint(places)
         ):
@@ -102,7 +100,7 @@ class Judge:
             repeat(scope.path),
             places,
             columns[-1],
-            repeat(_operator(opset)),
+            repeat(nodes[0].operator),
             zip(*columns, strict=True),
             map(judged.__getitem__, keys),
             strict=False,
@@ -111,8 +109,8 @@ class Judge:
 
     def _each(self, nodes: Sequence[ClipNode]) -> Iterator[NodeReport]:
         """The reports of nodes of one scope, whatever they are."""
-        scope = nodes[0].scope
-        known, listing = _Names(scope), scope.listing
+        scope, operator = nodes[0].scope, nodes[0].operator
+        known, listing, unset = _Names(scope), scope.listing, (None,) * len(self._head.operands)
         for node in nodes:
             index, opset = node.index, node.opset
             read, made = listing.inputs[index], listing.outputs[index]
@@ -130,16 +128,16 @@ class Judge:
             )
             findings = self._judged(key, node)
             if scope.in_function:  # where a call may leave inputs out
-                named = tuple(one.name for one in arguments(node, self.path))
+                named = tuple(one.name for one in arguments(node, self.path, self._head))
             else:
-                named = (*(name or None for name in read), *_UNSET[len(read) :], made[0])
-            operator = _operator(opset)
+                named = (*(name or None for name in read), *unset[len(read) :], made[0])
             yield NodeReport(node.proto.name or None, scope.path, index, made[0], operator, named, findings)
 
     def _judged(self, key: Hashable, node: ClipNode) -> Findings:
         findings = self.known.get(key)
         if findings is None:
-            tensors = arguments(node, self.path)
-            unnamed = [replace(one, name=None if one.name is None else one.role) for one in tensors]
-            findings = self.known[key] = Findings(judge(node, unnamed, self.rules))
+            tensors = arguments(node, self.path, self._head)
+            unnamed = [replace(one, name=None if one.name is None else one.id) for one in tensors]
+            ids = tuple(one.id for one in tensors)
+            findings = self.known[key] = Findings(judge(node, unnamed, self.rules), ids)
         return findings

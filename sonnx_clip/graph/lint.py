@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
-from sonnx_clip.graph.arguments import (
-    BOUNDS_ARE_INPUTS_SINCE,
-    clip_version,
-    operator_types,
-)
 from sonnx_clip.graph.causes import causes_of
 from sonnx_clip.graph.clip_nodes import ClipNode, opsets, other_clips
+from sonnx_clip.graph.clip_text import BASED_ON, OTHERWISE
 from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.graph_names import is_default_domain
 from sonnx_clip.graph.judge_alike import Judge
 from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
-from sonnx_clip.graph.profile import element_types
+from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.restrictions import Rules
+from sonnx_clip.graph.schemas import inputs_since, types_of
 from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import ModelReport, Verdict
 from sonnx_clip.root.collection import without_collection
@@ -29,7 +26,7 @@ from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from sonnx_clip.graph.expand import Expansion
@@ -96,8 +93,7 @@ def report_of(
 ) -> ModelReport:
     """The judgement of Clip nodes that `expand` found."""
     imports = opsets(model.opset_import, path, "the model")
-    types = [one.onnx for one in element_types()]
-    judged = Judge(path, Rules(accept_inferred, types))
+    judged = Judge(path, Rules(accept_inferred, profile()))
     nodes = tuple(judged.reports(found.nodes))
     return ModelReport(
         path=path,
@@ -111,20 +107,15 @@ def report_of(
     )
 
 
-# What the text of an older version that has inputs says otherwise than that on which the profile is based.
-_BASED_ON = 13
-_OTHERWISE = "does not say what min above max gives, which Clip-13 does (max)"
-
-
-def _version_notes(imported: Iterable[int]) -> list[str]:
-    notes = []
-    for version in sorted(set(map(clip_version, imported))):
-        if BOUNDS_ARE_INPUTS_SINCE <= version < _BASED_ON:
-            types = ", ".join(sorted(operator_types(version)))
+def _version_notes(nodes: Sequence[ClipNode]) -> list[str]:
+    head, notes = profile().head, []
+    for version in sorted({node.version for node in nodes}):
+        if inputs_since(head) <= version < BASED_ON:
+            types = ", ".join(sorted(types_of(head.operator, version)))
             notes.append(
-                f"the profile is based on Clip-{_BASED_ON}; Clip-{version} takes {types} alone and "
-                f"{_OTHERWISE}. "
-                f"sonnx-clip normalise --opset {_BASED_ON} raises it where no result changes"
+                f"the profile is based on Clip-{BASED_ON}; Clip-{version} takes {types} alone and "
+                f"{OTHERWISE}. "
+                f"sonnx-clip normalise --opset {BASED_ON} raises it where no result changes"
             )
     return notes
 
@@ -150,4 +141,4 @@ def _notes(model: ModelProto, nodes: Sequence[ClipNode], listings: Listings) -> 
         )
     if len(model.training_info) > 0:
         notes.append("the graphs of training_info are not run for inference and were not judged")
-    return (*notes, *_version_notes(imported))
+    return (*notes, *_version_notes(nodes))

@@ -8,10 +8,9 @@ from dataclasses import asdict
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.grouping import NAMED, some
-from sonnx_clip.graph.profile import interpretations, statement
+from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
 from sonnx_clip.root.collection import without_collection
 from sonnx_clip.root.counts import counted
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.graph.steps import NodeSteps
     from sonnx_clip.graph.verdict import Cause, Findings
     from sonnx_clip.root.errors import UserError
 
@@ -56,7 +56,7 @@ def _interpretations(report: ModelReport) -> Iterator[str]:
         for judgement in group[0].findings.judgements
         if judgement.verdict is not Verdict.MEETS
     }
-    for identifier, found in interpretations().items():
+    for identifier, found in profile().interpretations.items():
         if identifier in open_:
             yield f"{identifier} is interpreted here: {found.ours}. It could also mean: {found.alternative}"
 
@@ -85,7 +85,7 @@ def cause_lines(report: ModelReport) -> list[str]:
 
 
 def _group_lines(group: Sequence[NodeReport], report: ModelReport) -> list[str]:
-    lines = [f"  {title}" for title in some([_title(node) for node in _first(group)], len(group))]
+    lines = [f"  {title}" for title in some([node_title(node) for node in _first(group)], len(group))]
     judgements = group[0].findings.judgements
     met = [judgement.id for judgement in judgements if judgement.verdict is Verdict.MEETS]
     if met:
@@ -101,14 +101,14 @@ def _group_lines(group: Sequence[NodeReport], report: ModelReport) -> list[str]:
 
 
 class _Names(dict[str, list[str]]):
-    """The names that X, L, M or Y have at some nodes, each once; read where a finding needs them."""
+    """The names that an argument has at some nodes, each once; read where a finding needs them."""
 
     def __init__(self, group: Sequence[NodeReport]) -> None:
         super().__init__()
         self._group = group
 
     def __missing__(self, argument: str) -> list[str]:
-        column = map(itemgetter(ARGUMENTS.index(argument)), map(_NAMES, self._group))
+        column = map(itemgetter(self._group[0].findings.arguments.index(argument)), map(_NAMES, self._group))
         found = self[argument] = [name for name in dict.fromkeys(column) if name is not None]
         return found
 
@@ -118,9 +118,10 @@ def _first(group: Sequence[NodeReport]) -> Sequence[NodeReport]:
     return group[: NAMED + 1]
 
 
-def _title(node: NodeReport) -> str:
+def node_title(node: NodeReport | NodeSteps) -> str:
+    """A node for people, with its place."""
     name = quoted(node.name) if node.name else f"without a name, output {quoted(node.output)}"
-    return f"{node.operator} {name}, node {node.index} of {node.graph}"
+    return f"{node.operator} {name}, {node.place}"
 
 
 def _judgement_lines(
@@ -128,7 +129,7 @@ def _judgement_lines(
 ) -> list[str]:
     """The same finding at several nodes, whose remedies and open shapes may differ; `roots` are of these."""
     judgement = findings[0].judgements[place]
-    lines = [f"    {judgement.verdict} {judgement.id}: {statement(judgement.id)}"]
+    lines = [f"    {judgement.verdict} {judgement.id}: {profile().statement(judgement.id)}"]
     for number, first in enumerate(judgement.problems):
         tensors = named[first.argument] if first.tensor is not None else []
         names = ", ".join(some([quoted(name) for name in tensors[: NAMED + 1]], len(tensors)))
@@ -159,7 +160,7 @@ def json_parts(
         "format": FORMAT,
         "models": [_model_object(report) for report in reports],
         "errors": [{"model": str(path), "message": str(error)} for path, error in errors],
-        "interpretations": {key: asdict(found) for key, found in interpretations().items()},
+        "interpretations": {key: asdict(found) for key, found in profile().interpretations.items()},
     }
     nodes = (_node_parts(report.nodes) for report in reports)
     for text, slot in _template(document):
@@ -209,7 +210,7 @@ def _node_parts(nodes: Sequence[NodeReport]) -> Iterator[str]:
         return
     templates: dict[tuple[object, ...], list[tuple[str, str | None]]] = {}
     for number, node in enumerate(nodes):
-        tensors = {role: name for role, name in zip(ARGUMENTS, node.names, strict=True) if name is not None}
+        tensors = {role: name for role, name in node.tensors if name is not None}
         key = (id(node.findings), node.operator, *tensors)
         template = templates.get(key)
         if template is None:
@@ -237,7 +238,7 @@ def _node_object(node: NodeReport, tensors: Mapping[str, str]) -> dict[str, Any]
         "restrictions": [
             {
                 "id": judgement.id,
-                "statement": statement(judgement.id),
+                "statement": profile().statement(judgement.id),
                 "verdict": str(judgement.verdict),
                 "problems": [
                     {

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx import ModelProto
-
-from sonnx_clip.graph.arguments import BOUNDS_ARE_INPUTS_SINCE, arguments, operator_version
+from sonnx_clip.graph.arguments import arguments, scalars
 from sonnx_clip.graph.ask_onnx import checker_problem
 from sonnx_clip.graph.clip_nodes import opsets
+from sonnx_clip.graph.clip_text import LIMITS
 from sonnx_clip.graph.declared_tensors import quoted, shown
-from sonnx_clip.graph.edit import NAME, Editor, all_names, clips
+from sonnx_clip.graph.edit import Editor, all_names
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from sonnx_clip.graph.normalise_attributes import Plan, plan
-from sonnx_clip.graph.normalise_inputs import NO_BOUND, missing_bounds
-from sonnx_clip.graph.normalise_opset import LEAST, raise_opset
+from sonnx_clip.graph.normalise_inputs import missing_bounds
+from sonnx_clip.graph.normalise_opset import raise_opset
 from sonnx_clip.graph.normalise_scalars import one_entry_bounds
 from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
+from sonnx_clip.graph.profile import profile
+from sonnx_clip.graph.schemas import inputs_since, version_of
 from sonnx_clip.graph.self_check import OFF, UNCHANGED, SelfCheckOutcome, self_check
 from sonnx_clip.graph.skim import without_passed_over
 from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step, did, left_alone
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from onnx import ModelProto
+
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.expand import Expansion
@@ -40,8 +44,6 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.verdict import ModelReport
 
     Found = list[tuple[ClipNode, tuple[Argument, ...]]]
-
-_TAG = {"L": "R1", "M": "R2"}
 
 
 @dataclass(frozen=True)
@@ -105,14 +107,14 @@ def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Norm
     source = stamp(path)
     before = parse_model(read_without_weights(path), path)
     _check(before, path, "onnx's checker refuses the model", "correct the model first")
-    model = ModelProto()
-    model.CopyFrom(before)
+    model = deepcopy(before)
     notes = set_shapes(model, wish.shapes, path)
     imports = opsets(model.opset_import, path, "the model")
     expansion = _expansion(model, path)
-    found = [(node, arguments(node, path)) for node in expansion.nodes]
+    head = profile().head
+    found = [(node, arguments(node, path, head)) for node in expansion.nodes]
     work = _Work(model, path, imports.get(""), found, [[] for _ in found], notes=notes)
-    if any(operator_version(node) < BOUNDS_ARE_INPUTS_SINCE for node, _ in work.main):
+    if any(node.version < inputs_since(head) for node, _ in work.main):
         _attributes_to_inputs(work, wish)
     else:
         _later_opset(work, wish)
@@ -120,7 +122,7 @@ def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Norm
     if work.changed:
         expansion = _expansion(work.model, path)
     nodes = [node for node in expansion.nodes if not node.scope.in_function]
-    _add(work, declare_inferred(work.model, [(node, arguments(node, path)) for node in nodes]))
+    _add(work, declare_inferred(work.model, [(node, arguments(node, path, head)) for node in nodes]))
     shown_at = target or path
     if not work.changed:
         return Normalised(before, source, _report(work, report_of(model, expansion, shown_at), target))
@@ -179,8 +181,7 @@ def _expansion(model: ModelProto, path: Path) -> Expansion:
 
 
 def _lean(model: ModelProto) -> ModelProto:
-    lean = ModelProto()
-    lean.CopyFrom(model)
+    lean = deepcopy(model)
     drop_bulky_data(lean)
     return lean
 
@@ -194,13 +195,14 @@ def _add(work: _Work, steps: Sequence[Sequence[Step]]) -> None:
 
 def _version(work: _Work, node: ClipNode) -> int:
     """The version of Clip that a node has now."""
-    return operator_version(node) if work.version is None else operator_version(node, work.version)
+    raised = None if work.version is None else version_of(node.proto.op_type, work.version)
+    return raised or node.version
 
 
 def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor = Editor(work.model, all_names(work.model))
     tensors = [found for _, found in work.main]
-    assert len(clips(work.model)) == len(tensors)
+    assert len(editor.clips) == len(tensors)
     _add(
         work,
         [
@@ -218,11 +220,13 @@ def _attributes_to_inputs(work: _Work, wish: Wish) -> None:
     bad = next((n for n, found in enumerate(plans) if found.reason), None)
     if bad is not None:
         other = f"the operator set is not raised, since of {work.main[bad][0].place}: {plans[bad].reason}"
-        _add(work, [_left(found.reason or other) for found in plans])
+        _add(work, [_left(work.main[n][1], found.reason or other) for n, found in enumerate(plans)])
         return
-    problem = _raise(work, max(LEAST, wish.opset or LEAST))
+    least = inputs_since(profile().head)
+    problem = _raise(work, max(least, wish.opset or least))
     if problem is not None:
-        _add(work, [_left(f"the operator set cannot be raised: {problem}") for _ in plans])
+        why = f"the operator set cannot be raised: {problem}"
+        _add(work, [_left(tensors, why) for _, tensors in work.main])
         return
     editor = Editor(work.model, all_names(work.model))
     _add(work, [_moved(editor, n, found) for n, found in enumerate(plans)])
@@ -252,8 +256,9 @@ def _raise(work: _Work, target: int) -> str | None:
     return None
 
 
-def _left(reason: str) -> list[Step]:
-    return [left_alone(tag, f"{NAME[role]} is no input", reason) for role, tag in _TAG.items()]
+def _left(tensors: Sequence[Argument], reason: str) -> list[Step]:
+    bounds = [bound.operand for bound in scalars(tensors)]
+    return [left_alone(profile().rule("is_set", one), f"{one.onnx} is no input", reason) for one in bounds]
 
 
 def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
@@ -264,9 +269,9 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
     shown_by = found.etype.shown_by
     theorems = [shown_by("prose_agrees", "holds"), shown_by("prose_is_complete", "repaired")]
     for bound in found.bounds:
-        name = NAME[bound.role]
-        tensor = editor.bound_before(place, bound.role, found.etype.onnx, bound.stored)
-        editor.set_input(node, bound.role, tensor)
+        name = bound.operand.onnx
+        tensor = editor.bound_before(place, bound.operand, found.etype.onnx, bound.stored)
+        editor.set_input(node, bound.operand, tensor)
         became = f"is the input {quoted(tensor)} now, a scalar of {found.etype.onnx}"
         if bound.given:
             what, rule = f"the attribute {name} = {bound.value:.9g} {became}", "attribute_to_input"
@@ -277,7 +282,7 @@ def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
         extra = []
         if bound.assumed:
             why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
-            extra = [shown_by(NO_BOUND[bound.role], "repaired")]
+            extra = [shown_by(LIMITS[name].limits_nothing, "repaired")]
         steps.append(did(rule, what, why, (*theorems, *extra)))
     return steps
 
@@ -287,7 +292,7 @@ def _report(
 ) -> NormaliseReport:
     nodes = [
         NodeSteps(
-            f"Clip-{operator_version(node)}",
+            node.operator,
             node.proto.name or None,
             f"node {node.index} of {node.scope.path}",
             node.proto.output[0],

@@ -4,39 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.arguments import type_problem
-from sonnx_clip.graph.constants import LIMIT, limit_bits, profile_type
+from sonnx_clip.graph.arguments import scalars
+from sonnx_clip.graph.clip_text import LIMITS, NEITHER_LIMITS
 from sonnx_clip.graph.declared_tensors import quoted
-from sonnx_clip.graph.edit import NAME
+from sonnx_clip.graph.profile import profile
+from sonnx_clip.graph.schemas import type_problem
 from sonnx_clip.graph.steps import Step, did, left_alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.graph.arguments import Argument
-    from sonnx_clip.graph.declared_tensors import Dims
     from sonnx_clip.graph.edit import Editor
-
-_TAG = {"L": "R1", "M": "R2"}
-NO_BOUND = {"L": "lowest_is_no_lower_bound", "M": "highest_is_no_upper_bound"}
-WIDEST = "widest_bounds_are_no_bound"
-"""What shows that the limits of a type limit nothing: properties of the specification."""
-
-
-def one_type(tensor: Argument) -> str | None:
-    """The element type on which all that is known of a tensor agrees."""
-    derived = tensor.derived.element_type if tensor.derived else None
-    found = {*tensor.element_types, *(name for name in (tensor.inferred_type, derived) if name)}
-    return found.pop() if len(found) == 1 else None
-
-
-def known_dims(tensor: Argument) -> Dims | None:
-    """The declared shape, or else what inference finds; None where they contradict each other."""
-    if tensor.contradiction:
-        return None
-    if tensor.dims is not None:
-        return tensor.dims
-    return tensor.derived.dims if tensor.derived and tensor.derived.dims is not None else tensor.inferred_dims
+    from sonnx_clip.graph.profile import OnnxOperand
 
 
 def missing_bounds(
@@ -47,39 +27,45 @@ def missing_bounds(
     Args:
         editor: the model under change.
         place: of the node, in the order of `edit.clips`.
-        tensors: X, L, M and Y of the node.
+        tensors: the operands of the node and its result.
         version: of its operator.
-        assume_finite: the user's word that neither X nor the other bound is ever infinite.
+        assume_finite: the user's word that neither the tensor nor the other bound is ever infinite.
     """
-    missing = [tensor.role for tensor in tensors[1:3] if tensor.name is None]
-    element_type = one_type(tensors[0])
-    problem = type_problem(version, element_type) if element_type is not None else None
+    x, bounds = tensors[0], scalars(tensors)
+    missing = [bound.operand for bound in bounds if bound.name is None]
+    element_type, node = x.known_type, editor.clips[place]
+    problem = type_problem(node.op_type, version, element_type) if element_type is not None else None
     if problem is not None:
-        return [left_alone(_TAG[role], f"{NAME[role]} is not set", problem) for role in missing]
+        return [_left(bound, problem) for bound in missing]
+    neither = len(missing) == len(bounds)
     return [
-        _missing(editor, place, tensors[0], role, both=len(missing) == 2, assume_finite=assume_finite)
-        for role in missing
+        _missing(editor, place, x, bound, neither=neither, assume_finite=assume_finite) for bound in missing
     ]
 
 
-def _missing(editor: Editor, place: int, x: Argument, role: str, *, both: bool, assume_finite: bool) -> Step:
-    name = NAME[role]
-    etype = profile_type(one_type(x))
+def _left(bound: OnnxOperand, why: str, theorems: tuple[str, ...] = ()) -> Step:
+    return left_alone(profile().rule("is_set", bound), f"{bound.onnx} is not set", why, theorems)
+
+
+def _missing(
+    editor: Editor, place: int, x: Argument, bound: OnnxOperand, *, neither: bool, assume_finite: bool
+) -> Step:
+    limit = LIMITS[bound.onnx]
+    etype = profile().element_type(x.known_type)
     if etype is None:
-        why = f"the element type of X is not known, so neither is its {LIMIT[role]} number"
-        return left_alone(_TAG[role], f"{name} is not set", why)
-    says = WIDEST if both else NO_BOUND[role]
+        why = f"the element type of {x.id} is not known, so neither is its {limit.number} number"
+        return _left(bound, why)
+    says = NEITHER_LIMITS if neither else limit.limits_nothing
     if etype.family == "float" and not assume_finite:
         refuted = etype.shown_by(says, "refuted")
         why = (
-            "the text gives numeric_limits, which limits an infinite X; the function body of Clip-13 does "
-            f"not, and runtimes differ ({refuted}). If no infinity reaches the node: --assume finite"
+            f"the text gives numeric_limits, which limits an infinite {x.id}; the function body of Clip-13 "
+            f"does not, and runtimes differ ({refuted}). If no infinity reaches the node: --assume finite"
         )
-        return left_alone(_TAG[role], f"{name} is not set", why, (refuted,))
-    node = editor.clips[place]
-    tensor = editor.bound_before(place, role, etype.onnx, limit_bits(etype, role))
-    editor.set_input(node, role, tensor)
-    what = f"{name} was not set and is the {LIMIT[role]} {etype.onnx} now: input {quoted(tensor)}"
+        return _left(bound, why, (refuted,))
+    tensor = editor.bound_before(place, bound, etype.onnx, limit.of(etype))
+    editor.set_input(editor.clips[place], bound, tensor)
+    what = f"{bound.onnx} was not set and is the {limit.number} {etype.onnx} now: input {quoted(tensor)}"
     if etype.family == "float":
         why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
         return did("default_made_explicit", what, why, (etype.shown_by(says, "repaired"),))

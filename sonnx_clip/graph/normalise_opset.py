@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from onnx import ModelProto, NodeProto
 
 from sonnx_clip.graph import infer as inference
 from sonnx_clip.graph import operator_checks, operator_rewrites
@@ -15,21 +14,19 @@ from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.edit import all_names, free_name, insert_all, main_path
 from sonnx_clip.graph.graph_names import graph_scope, is_default_domain
 from sonnx_clip.graph.operator_checks import CHECKS, Surroundings
-from sonnx_clip.graph.operator_rewrites import REWRITES, NotRewritableError, take_out
+from sonnx_clip.graph.operator_rewrites import REWRITES, NotRewritableError
 from sonnx_clip.graph.operator_steps import OperatorStep, steps_between
+from sonnx_clip.graph.profile import profile
+from sonnx_clip.graph.schemas import inputs_since
 from sonnx_clip.graph.strip import without_claims
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableSequence, Sequence
 
-    from onnx import FunctionProto, GraphProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
     from sonnx_clip.graph.declared_tensors import TensorInfo
 
-# Clip has inputs from this version on, and no later version is needed for that.
-LEAST = 11
-# The last version that the table reaches.
-GREATEST = 13
 _NAMED = 5
 
 
@@ -48,16 +45,15 @@ class Raised:
     rows: Mapping[OperatorStep, int] = field(default_factory=dict)
 
 
-def raise_opset(model: ModelProto, version: int, target: int = LEAST) -> Raised:
+def raise_opset(model: ModelProto, version: int, target: int) -> Raised:
     """Raise ai.onnx, if every operator of the model means the same in both versions by the table.
 
     Args:
         model: not changed; the data of large tensors is not needed.
         version: the one that it imports.
-        target: the one that it will import, `GREATEST` at most.
+        target: the one that it will import; the table of operators reaches 13.
     """
-    result = ModelProto()
-    result.CopyFrom(model)
+    result = deepcopy(model)
     work = _Work(model, version, target, all_names(model) | _function_names(model))
     for function in result.functions:
         problem = _function_problem(function, version)
@@ -156,9 +152,9 @@ class _Work:
         for index, node in enumerate(nodes):
             for attribute, inner in subgraphs(node):
                 self.graph(inner, inner_path(path, node, index, attribute), stored)
-            if is_clip(node) and self.version < LEAST:
+            if is_clip(node) and self.version < inputs_since(profile().head):
                 del node.input[1:]
-                take_out(node, "min", "max", "consumed_inputs")
+                del node.attribute[:]
             elif is_default_domain(node.domain):
                 title = f"node {index}{' ' + quoted(node.name) if node.name else ''} of {path}"
                 made = self._node(node, path, title, stored)

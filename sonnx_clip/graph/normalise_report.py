@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.graph.declared_tensors import quoted, shown
+from sonnx_clip.graph.declared_tensors import shown
 from sonnx_clip.graph.grouping import MORE, grouped, some
-from sonnx_clip.graph.lint_report import cause_lines, cause_object
+from sonnx_clip.graph.lint_report import cause_lines, cause_object, node_title
 from sonnx_clip.graph.self_check import NOT_KNOWN, SelfCheckOutcome
 from sonnx_clip.graph.verdict import Verdict
 from sonnx_clip.root.counts import counted
@@ -58,17 +58,12 @@ def _key(node: NodeSteps) -> tuple[object, ...]:
 
 
 def _group_lines(group: Sequence[NodeSteps]) -> list[str]:
-    lines = [f"  {title}" for title in some([_title(node) for node in group])]
+    lines = [f"  {title}" for title in some([node_title(node) for node in group])]
     if not group[0].steps:
         lines.append("    was in the profile, unchanged")
     for column in zip(*(node.steps for node in group), strict=True):
         lines += _step_lines(column)
     return lines
-
-
-def _title(node: NodeSteps) -> str:
-    name = quoted(node.name) if node.name else f"without a name, output {quoted(node.output)}"
-    return f"{node.operator} {name}, {node.place}"
 
 
 def _step_lines(steps: Sequence[Step]) -> list[str]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, TensorProto, helper
 
+from sonnx_clip.graph.arguments import scalars
 from sonnx_clip.graph.clip_nodes import is_clip
-from sonnx_clip.graph.constants import profile_type
 from sonnx_clip.graph.declared_tensors import Dims, quoted, show_dims
-from sonnx_clip.graph.edit import NAME, POSITION, graphs
+from sonnx_clip.graph.edit import graphs
 from sonnx_clip.graph.graph_names import is_default_domain
-from sonnx_clip.graph.normalise_inputs import known_dims, one_type
+from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.steps import Step, did, left_alone
 
 if TYPE_CHECKING:
@@ -21,93 +21,90 @@ if TYPE_CHECKING:
 
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.edit import Editor
+    from sonnx_clip.graph.profile import OnnxOperand
 
 _ONE: Dims = (1,)
 
 
-def one_entry_bounds(editor: Editor, tensors: Sequence[Sequence[Argument]]) -> list[list[Step]]:
+def one_entry_bounds(editor: Editor, nodes: Sequence[Sequence[Argument]]) -> list[list[Step]]:
     """Make bounds of shape [1] scalars.
 
     Args:
         editor: the model under change.
-        tensors: X, L, M and Y of each Clip node, in the order of `edit.clips`.
+        nodes: the operands and the result of each Clip node, in the order of `edit.clips`.
 
     Returns:
         For each node what was done and what was left.
     """
-    in_place = _stored_for_clip_alone(editor.model, tensors)
+    in_place = _stored_for_clip_alone(editor.model, nodes)
     return [
-        [step for bound in four[1:3] if (step := _one(editor, place, four[0], bound, in_place)) is not None]
-        for place, four in enumerate(tensors)
+        [
+            step
+            for one in scalars(tensors)
+            if (step := _one(editor, place, tensors, one, in_place)) is not None
+        ]
+        for place, tensors in enumerate(nodes)
     ]
 
 
-def _one(editor: Editor, place: int, x: Argument, bound: Argument, in_place: set[str]) -> Step | None:
-    dims = known_dims(bound) if bound.name is not None else None
+def _one(
+    editor: Editor, place: int, tensors: Sequence[Argument], bound: Argument, in_place: set[str]
+) -> Step | None:
+    x, y = tensors[0], tensors[-1]
+    dims = bound.known_dims if bound.name is not None else None
     if not dims or bound.name is None:
         return None
-    title = f"{NAME[bound.role]} {quoted(bound.name)} has the shape {show_dims(dims)}"
+    rule = profile().rule("is_scalar", bound.operand)
+    title = f"{bound.operand.onnx} {quoted(bound.name)} has the shape {show_dims(dims)}"
     if dims != _ONE:
         why = "a runtime may refuse this shape or broadcast it; neither is Clip with a scalar"
-        return left_alone("scalar_bounds", title, why)
+        return left_alone(rule, title, why)
     if any(info.sparse for info in bound.declared):
-        return left_alone("scalar_bounds", title, "it is sparse (R3): store it as a dense scalar")
-    if not known_dims(x):
-        why = "X may have rank 0; a runtime that broadcasts would then give Y the shape [1], against C1"
-        return left_alone("scalar_bounds", title, why)
+        return left_alone(rule, title, "it is sparse (R3): store it as a dense scalar")
+    if not x.known_dims:
+        why = f"{x.id} may have rank 0; a runtime that broadcasts would then give {y.id} the shape [1]"
+        why += ", against C1"
+        return left_alone(rule, title, why)
     if bound.name in in_place:
         _make_scalar(editor.model, bound.name)
         how = "its stored tensor has the shape [] now"
     else:
-        how = (
-            f"the node reads {quoted(_reshape(editor, place, bound.role, bound.name))} now, its Reshape to []"
-        )
-    etype = profile_type(one_type(x))
+        reshaped = _reshape(editor, place, bound.operand, bound.name)
+        how = f"the node reads {quoted(reshaped)} now, its Reshape to []"
+    etype = profile().element_type(x.known_type)
     theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
-    why = "the one entry keeps its bits, and Y has the shape of X whatever that of the bound is"
+    why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} whatever that of the bound is"
     return did("bound_made_scalar", f"{title}: {how}", why, theorems)
 
 
-def _reshape(editor: Editor, place: int, role: str, name: str) -> str:
+def _reshape(editor: Editor, place: int, operand: OnnxOperand, name: str) -> str:
     node = editor.clips[place]
     shape = editor.fresh(f"{name}_no_axes")
     scalar = editor.fresh(f"{name}_scalar")
     editor.constant_before(place, helper.make_tensor(shape, TensorProto.INT64, [0], []))
     editor.put_before(place, helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
-    editor.set_input(node, role, scalar)
+    editor.set_input(node, operand, scalar)
     return scalar
 
 
-def _stored_for_clip_alone(model: ModelProto, tensors: Sequence[Sequence[Argument]]) -> set[str]:
+def _stored_for_clip_alone(model: ModelProto, nodes: Sequence[Sequence[Argument]]) -> set[str]:
     """The names that one stored tensor of shape [1] has and that nothing but such bounds of Clip reads."""
-    bounds = {
-        bound.name
-        for four in tensors
-        for bound in four[1:3]
-        if known_dims(bound) == _ONE and known_dims(four[0])
-    }
-    kept = {
-        bound.name
-        for four in tensors
-        for bound in four[1:3]
-        if known_dims(bound) != _ONE or not known_dims(four[0])
-    }
+    bounds = [(bound, tensors[0]) for tensors in nodes for bound in scalars(tensors)]
+    positions = {bound.operand.position for bound, _ in bounds}
+    wanted = {bound.name for bound, x in bounds if bound.known_dims == _ONE and x.known_dims}
+    used = {bound.name for bound, x in bounds if bound.known_dims != _ONE or not x.known_dims}
     stored: list[str] = []
-    used: set[str] = set()
     for _, graph in graphs(model.graph, ""):
         used.update(value.name for value in (*graph.input, *graph.output))
         used.update(sparse.values.name for sparse in graph.sparse_initializer)
         stored += [tensor.name for tensor in graph.initializer]
         stored += [node.output[0] for node in graph.node if _dense_constant(node)]
         for node in graph.node:
-            others = [] if _dense_constant(node) else list(node.output)
-            read = list(node.input)
-            used.update(others, _not_bounds(read) if is_clip(node) else read)
-    return {name for name in stored if name in bounds and name not in used | kept and stored.count(name) == 1}
-
-
-def _not_bounds(inputs: list[str]) -> list[str]:
-    return [name for position, name in enumerate(inputs) if position not in POSITION.values()]
+            if not _dense_constant(node):
+                used.update(node.output)
+            read = enumerate(node.input)
+            used.update(name for position, name in read if not (is_clip(node) and position in positions))
+    return {name for name in stored if name in wanted and name not in used and stored.count(name) == 1}
 
 
 def _dense_constant(node: NodeProto) -> bool:

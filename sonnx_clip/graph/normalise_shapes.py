@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto, ValueInfoProto
 
-from sonnx_clip.graph.constants import profile_type
 from sonnx_clip.graph.declared_tensors import from_type, quoted, show_dims, shown, symbols
 from sonnx_clip.graph.edit import graphs, main_path
-from sonnx_clip.graph.normalise_inputs import one_type
+from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.steps import Step, did
 from sonnx_clip.root.errors import UserError
 
@@ -81,7 +80,7 @@ def declare_inferred(
 
     Args:
         model: changed in place.
-        nodes: the Clip nodes outside functions, each with its X, L, M and Y.
+        nodes: the Clip nodes outside functions, each with its operands and its result.
     """
     by_path = {path: _Places(graph) for path, graph in graphs(model.graph, main_path(model))}
     return [
@@ -113,7 +112,7 @@ class _Places:
 def _declare(by_path: dict[str, _Places], node: ClipNode, tensor: Argument, name: str) -> Step | None:
     if tensor.contradiction or tensor.not_tensor or any(info.sparse for info in tensor.declared):
         return None
-    element_type, dims = one_type(tensor), _explicit(tensor)
+    element_type, dims = tensor.known_type, _explicit(tensor)
     new_type = element_type is not None and not tensor.element_types
     new_dims = dims is not None and (tensor.dims is None or bool(symbols(tensor.dims)))
     if element_type is None or not (new_type or new_dims) or element_type not in _ELEMENT_TYPES:
@@ -124,13 +123,10 @@ def _declare(by_path: dict[str, _Places], node: ClipNode, tensor: Argument, name
     if not _write(places, name, element_type, dims if new_dims else None):
         return None
     shape = f" {show_dims(dims)}" if new_dims and dims is not None else ""
-    etype = profile_type(element_type)
-    theorems = (
-        (etype.shown_by("C1", "holds"), etype.shown_by("C3", "holds"))
-        if etype and etype.id != "real" and tensor.role == "Y"
-        else ()
-    )
-    what = f"{tensor.role} {quoted(name)} is declared as {element_type}{shape} now"
+    etype = profile().element_type(element_type)
+    is_result = tensor.operand.role == "result"
+    theorems = (etype.shown_by("C1", "holds"), etype.shown_by("C3", "holds")) if etype and is_result else ()
+    what = f"{tensor.id} {quoted(name)} is declared as {element_type}{shape} now"
     return did("shape_declared", what, "found by onnx's shape inference; it changes no value", theorems)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto, defs, helper, numpy_helper
+from onnx import helper, numpy_helper
+
+from sonnx_clip.graph.schemas import default_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,8 +51,8 @@ def attribute(node: NodeProto, name: str, version: int) -> object:
     for one in node.attribute:
         if one.name == name:
             return helper.get_attribute_value(one)
-    default: AttributeProto = defs.get_schema(node.op_type, version, "").attributes[name].default_value
-    return helper.get_attribute_value(default) if default.name else None
+    default = default_of(node.op_type, version, name)
+    return helper.get_attribute_value(default) if default else None
 
 
 def _spatial_batch_norm(node: NodeProto, here: Surroundings) -> bool:

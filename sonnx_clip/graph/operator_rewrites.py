@@ -6,6 +6,7 @@ Each function changes a node, whose version is the old one, and returns the Cons
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onnx import NodeProto, TensorProto, helper
@@ -53,18 +54,6 @@ def _list_input(
     return _add_input(node, position, _constant(node, fresh, name, code, numbers))
 
 
-def _axes_input(node: NodeProto, here: Surroundings, fresh: Fresh) -> list[NodeProto]:
-    return _list_input(node, here, fresh, "axes", 1)
-
-
-def _split_input(node: NodeProto, here: Surroundings, fresh: Fresh) -> list[NodeProto]:
-    return _list_input(node, here, fresh, "split", 1)
-
-
-def _upsample_input(node: NodeProto, here: Surroundings, fresh: Fresh) -> list[NodeProto]:
-    return _list_input(node, here, fresh, "scales", 1, TensorProto.FLOAT)
-
-
 def _slice_inputs(node: NodeProto, here: Surroundings, fresh: Fresh) -> list[NodeProto]:
     starts = attribute(node, "starts", here.version)
     if attribute(node, "axes", here.version) is None and isinstance(starts, list):
@@ -96,18 +85,13 @@ def _pad_inputs(node: NodeProto, here: Surroundings, fresh: Fresh) -> list[NodeP
     return made + _add_input(node, 2, constant)
 
 
-def _drop_ratio(node: NodeProto, _: Surroundings, __: Fresh) -> list[NodeProto]:
-    take_out(node, "ratio")
+def _dropped(node: NodeProto, _: Surroundings, __: Fresh, name: str) -> list[NodeProto]:
+    take_out(node, name)
     return []
 
 
-def _upsample_resize(node: NodeProto, _: Surroundings, __: Fresh) -> list[NodeProto]:
-    node.op_type = "Resize"
-    return []
-
-
-def _scatter_elements(node: NodeProto, _: Surroundings, __: Fresh) -> list[NodeProto]:
-    node.op_type = "ScatterElements"
+def _renamed(node: NodeProto, _: Surroundings, __: Fresh, operator: str) -> list[NodeProto]:
+    node.op_type = operator
     return []
 
 
@@ -125,22 +109,17 @@ def _last_axis(node: NodeProto, _: Surroundings, __: Fresh) -> list[NodeProto]:
     return []
 
 
-def _drop_spatial(node: NodeProto, _: Surroundings, __: Fresh) -> list[NodeProto]:
-    take_out(node, "spatial")
-    return []
-
-
 REWRITES: dict[str, Callable[[NodeProto, Surroundings, Fresh], list[NodeProto]]] = {
-    "axes_input": _axes_input,
-    "split_input": _split_input,
-    "upsample_input": _upsample_input,
+    "axes_input": partial(_list_input, name="axes", position=1),
+    "split_input": partial(_list_input, name="split", position=1),
+    "upsample_input": partial(_list_input, name="scales", position=1, code=TensorProto.FLOAT),
     "slice_inputs": _slice_inputs,
     "topk_input": _topk_input,
     "pad_inputs": _pad_inputs,
-    "drop_ratio": _drop_ratio,
-    "drop_spatial": _drop_spatial,
-    "upsample_resize": _upsample_resize,
-    "scatter_elements": _scatter_elements,
+    "drop_ratio": partial(_dropped, name="ratio"),
+    "drop_spatial": partial(_dropped, name="spatial"),
+    "upsample_resize": partial(_renamed, operator="Resize"),
+    "scatter_elements": partial(_renamed, operator="ScatterElements"),
     "resize_asymmetric": _resize_asymmetric,
     "last_axis": _last_axis,
 }

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from onnx import defs
+from sonnx_clip.graph.schemas import version_of
 
 TABLE = Path(__file__).with_name("operator_steps.toml")
 TYPES_ADDED = "types added"
@@ -95,14 +95,6 @@ def _row(entry: dict[str, Any]) -> OperatorStep:
         becomes=entry.get("becomes", entry["operator"]),
         unrun=entry.get("unrun"),
     )
-
-
-def version_of(operator: str, opset: int) -> int | None:
-    """The version of an operator of ai.onnx that an operator set means, None where it has none."""
-    try:
-        return int(defs.get_schema(operator, min(opset, defs.onnx_opset_version()), "").since_version)
-    except defs.SchemaError:
-        return None
 
 
 def steps_between(operator: str, old: int, new: int) -> list[OperatorStep] | str:

@@ -1,6 +1,6 @@
-"""The restrictions R1 to R5 of the SONNX page, and its two untagged ones, judged on one Clip node.
+"""The restrictions of the SONNX page, its list of element types and C1, judged on one Clip node.
 
-An input that is not set is neither sparse nor without shape nor of another type: only R1 and R2 speak of it
+An input that is not set is neither sparse nor without shape nor of another type: only `is_set` speaks of it
 (spec/clip.yaml, `restrictions`).
 """
 
@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.arguments import operator_version, type_problem
 from sonnx_clip.graph.bounds import bound_problem
 from sonnx_clip.graph.declared_tensors import Dims, show_dims, symbols
+from sonnx_clip.graph.schemas import type_problem
 from sonnx_clip.graph.verdict import Judgement, Problem, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.clip_nodes import ClipNode
+    from sonnx_clip.graph.profile import LintRule, Profile
 
 
 @dataclass(frozen=True)
@@ -27,27 +28,40 @@ class Rules:
 
     Attributes:
         accept_inferred: what shape inference finds counts as declared.
-        element_types: the ONNX names of the element types of the profile.
+        profile: what the specification asks.
     """
 
     accept_inferred: bool
-    element_types: Collection[str]
+    profile: Profile
 
 
 def judge(node: ClipNode, tensors: Sequence[Argument], rules: Rules) -> tuple[Judgement, ...]:
-    """Judge one node; `tensors` are its X, L, M and Y."""
-    present = [tensor for tensor in tensors if tensor.name is not None]
-    bounds = [tensor for tensor in present if tensor.role in ("L", "M")]
+    """Judge one node; `tensors` are its operands and its result."""
     return (
-        Judgement("R1", _found(bound_problem(node, tensors, "L"))),
-        Judgement("R2", _found(bound_problem(node, tensors, "M"))),
-        Judgement("R3", _found(*(_sparse_problem(tensor) for tensor in present))),
-        Judgement("R4", _found(*(_shape_problem(tensor, rules) for tensor in present))),
-        Judgement("R5", _type_problems(present, rules)),
-        Judgement("scalar_bounds", _found(*(_scalar_problem(tensor, rules) for tensor in bounds))),
+        *(Judgement(one.id, _problems(one, node, tensors, rules)) for one in rules.profile.restrictions),
         Judgement("element_types", _found(_profile_problem(node, tensors[0], rules))),
-        Judgement("C1", _found(_constraint_problem(tensors[3]))),
+        Judgement("C1", _found(_constraint_problem(tensors[0], tensors[-1]))),
     )
+
+
+def _problems(
+    rule: LintRule, node: ClipNode, tensors: Sequence[Argument], rules: Rules
+) -> tuple[Problem, ...]:
+    """Why the tensors of which a restriction says its word do not meet it."""
+    of = [tensor for tensor in tensors if tensor.id in rule.of]
+    present = [tensor for tensor in of if tensor.name is not None]
+    match rule.word:
+        case "is_set":
+            return _found(*(bound_problem(node, tensors, tensor) for tensor in of))
+        case "is_sparse":
+            return _found(*(_sparse_problem(tensor) for tensor in present))
+        case "has_explicit_shape":
+            return _found(*(_shape_problem(tensor, rules) for tensor in present))
+        case "same_type":
+            return _type_problems(present, rules)
+        case "is_scalar":
+            return _found(*(_scalar_problem(tensor, rules) for tensor in present))
+    raise ValueError(f"lint has no judgement for the word {rule.word} of {rule.id}")
 
 
 def _found(*problems: Problem | None) -> tuple[Problem, ...]:
@@ -55,11 +69,11 @@ def _found(*problems: Problem | None) -> tuple[Problem, ...]:
 
 
 def _violates(tensor: Argument, message: str, remedy: str) -> Problem:
-    return Problem(tensor.role, tensor.name, Verdict.VIOLATES, message, remedy)
+    return Problem(tensor.id, tensor.name, Verdict.VIOLATES, message, remedy)
 
 
 def _unknown(tensor: Argument, message: str, remedy: str) -> Problem:
-    return Problem(tensor.role, tensor.name, Verdict.UNKNOWN, message, remedy)
+    return Problem(tensor.id, tensor.name, Verdict.UNKNOWN, message, remedy)
 
 
 def _sparse_problem(tensor: Argument) -> Problem | None:
@@ -74,8 +88,8 @@ def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
     """R4: the shape is declared, and every dimension of it is a number."""
     inferred = tensor.inferred_dims
     explicit = inferred if inferred is not None and not symbols(inferred) else None
-    if tensor.role == "Y" and not tensor.declared_contradiction:
-        tensor = replace(tensor, derived=None)  # that it has another shape than X is C1
+    if tensor.operand.role == "result" and not tensor.declared_contradiction:
+        tensor = replace(tensor, derived=None)  # that it has another shape than the first operand is C1
     if tensor.contradiction:
         return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
     if rules.accept_inferred and explicit is not None:
@@ -97,7 +111,7 @@ def _shape_problem(tensor: Argument, rules: Rules) -> Problem | None:
 def _open_or_inferred(
     tensor: Argument, message: str, inferred: Dims | None, explicit: Dims | None
 ) -> Problem:
-    derived = tensor.derived.dims if tensor.derived else None
+    derived = tensor.derived_dims
     known = explicit is not None or (derived is not None and not symbols(derived))
     problem = _violates(tensor, message, _shape_remedy(tensor, inferred, explicit))
     return problem if known else replace(problem, open=True)
@@ -109,11 +123,11 @@ def _no_size(axis: int, text: str) -> str:
     return f"symbolic dimension {text} (axis {axis})"
 
 
-def _constraint_problem(y: Argument) -> Problem | None:
-    """C1: Y has the shape of X."""
+def _constraint_problem(x: Argument, y: Argument) -> Problem | None:
+    """C1: the result has the shape of the first operand."""
     if y.declared_contradiction or not y.computed_contradiction:
         return None
-    return _violates(y, y.computed_contradiction, "declare the shape that X has")
+    return _violates(y, y.computed_contradiction, f"declare the shape that {x.id} has")
 
 
 def _shape_remedy(tensor: Argument, inferred: Dims | None, explicit: Dims | None) -> str:
@@ -151,7 +165,7 @@ def _type_problem(tensor: Argument, first: Argument | None, rules: Rules) -> Pro
     types = _types(tensor, rules)
     if len(types) > 1:
         return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
-    found = tensor.derived.element_type if tensor.derived else None
+    found = tensor.derived_type
     if types and found is not None and found != types[0]:
         message = f"declared with element type {types[0]}, but inference finds {found}"
         return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
@@ -163,8 +177,8 @@ def _type_problem(tensor: Argument, first: Argument | None, rules: Rules) -> Pro
         return None
     return _violates(
         tensor,
-        f"element type {types[0]}, but {first.role} has {wanted}",
-        f"give {tensor.role} the element type {wanted}, by storing it so or by a Cast before the node",
+        f"element type {types[0]}, but {first.id} has {wanted}",
+        f"give {tensor.id} the element type {wanted}, by storing it so or by a Cast before the node",
     )
 
 
@@ -181,9 +195,8 @@ def _type_remedy(tensor: Argument) -> str:
 
 
 def _scalar_problem(tensor: Argument, rules: Rules) -> Problem | None:
-    """The page, section Inputs: tensors L and M must be scalars (empty shape)."""
-    found = tensor.derived.dims if tensor.derived else None
-    other = next((dims for dims in (*tensor.shapes, found) if dims), None)
+    """The page, section Inputs: the tensor must be a scalar (empty shape)."""
+    other = next((dims for dims in (*tensor.shapes, tensor.derived_dims) if dims), None)
     dims = other if tensor.contradiction and other else tensor.dims
     if dims is None and rules.accept_inferred and not tensor.contradiction:
         dims = tensor.inferred_dims
@@ -198,18 +211,18 @@ def _scalar_problem(tensor: Argument, rules: Rules) -> Problem | None:
 
 
 def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | None:
-    """The signature of the page lists the element types. X is judged; by R5 the others are of its type.
+    """The signature of the page lists the element types. By R5 all tensors are of the type of the first.
 
     A node that its version of ONNX does not define is no Clip of the profile either.
     """
     types = _types(x, rules)
     if not types:
         return _unknown(x, "no declared element type", "see R5")
-    found = x.derived.element_type if x.derived else None
-    types = (*types, *([found] if found else []))
-    foreign = [name for name in types if name not in rules.element_types]
+    types = (*types, *([x.derived_type] if x.derived_type else []))
+    known = [one.onnx for one in rules.profile.element_types]
+    foreign = [name for name in types if name not in known]
     if not foreign:
-        problems = (type_problem(operator_version(node), name) for name in types)
+        problems = (type_problem(node.proto.op_type, node.version, name) for name in types)
         problem = next((text for text in problems if text is not None), None)
         return (
             _violates(x, problem, "raise the operator set, or put Casts around the node") if problem else None
@@ -217,5 +230,5 @@ def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | Non
     return _violates(
         x,
         f"element type {foreign[0]}, for which the profile does not define clip",
-        f"use one of {', '.join(rules.element_types)}",
+        f"use one of {', '.join(known)}",
     )

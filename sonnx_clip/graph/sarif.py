@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared_tensors import quoted
-from sonnx_clip.graph.profile import interpretations, statement
+from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.verdict import Verdict
 from sonnx_clip.root.sarif_log import sarif_log
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.verdict import Cause, ModelReport, NodeReport
     from sonnx_clip.root.errors import UserError
 
-RULES = ("R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1")
 _SHAPES = "R4"
 # What could not be decided is open; SARIF gives no level but none to what is no failure (3.27.10).
 _KIND_AND_LEVEL = {Verdict.VIOLATES: ("fail", "error"), Verdict.UNKNOWN: ("open", "none")}
@@ -51,19 +49,19 @@ def _rules() -> list[dict[str, Any]]:
     return [
         {
             "id": identifier,
-            "shortDescription": {"text": statement(identifier)},
+            "shortDescription": {"text": profile().statement(identifier)},
             **_full_description(identifier),
             "defaultConfiguration": {"level": "error"},
         }
-        for identifier in RULES
+        for identifier in profile().rules
     ]
 
 
 def _full_description(identifier: str) -> dict[str, Any]:
-    found = interpretations().get(identifier)
+    found = profile().interpretations.get(identifier)
     if found is None:
         return {}
-    text = f"{statement(identifier)}. Interpreted here: {found.ours}. "
+    text = f"{profile().statement(identifier)}. Interpreted here: {found.ours}. "
     return {"fullDescription": {"text": f"{text}It could also mean: {found.alternative}."}}
 
 
@@ -94,7 +92,7 @@ def _cause(report: ModelReport, cause: Cause) -> dict[str, Any]:
     place = {"physicalLocation": {"artifactLocation": _artifact(report.path)}, "logicalLocations": logical}
     return {
         "ruleId": _SHAPES,
-        "ruleIndex": RULES.index(_SHAPES),
+        "ruleIndex": profile().rules.index(_SHAPES),
         "level": "error",
         "kind": "fail",
         "message": {"text": f"{cause.message}. Remedy: {cause.remedy}"},
@@ -114,13 +112,13 @@ def _result(report: ModelReport, nodes: Sequence[NodeReport], place: int, number
     name = node.name or node.output
     tensor = "" if problem.tensor is None else f" {quoted(problem.tensor)}"
     more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-    column = ARGUMENTS.index(problem.argument)
+    column = node.findings.arguments.index(problem.argument)
     places = [
         _location(report, one, one.names[column] if problem.tensor is not None else None) for one in nodes
     ]
     return {
         "ruleId": judgement.id,
-        "ruleIndex": RULES.index(judgement.id),
+        "ruleIndex": profile().rules.index(judgement.id),
         "level": level,
         "kind": kind,
         "message": {

@@ -6,6 +6,7 @@ This module runs in the process that `self_check` starts, which may be killed: i
 from __future__ import annotations
 
 import hashlib
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -177,8 +178,7 @@ class _Weights:
 
     def mapped(self, model: ModelProto) -> ModelProto:
         """A copy in which such tensors have their data in the file of the model, as external data."""
-        result = ModelProto()
-        result.CopyFrom(model)
+        result = deepcopy(model)
         for tensor in result.graph.initializer:
             found = spans(tensor)
             if len(found) != 1:
@@ -199,9 +199,7 @@ class _Weights:
 
     def whole(self, model: ModelProto) -> ModelProto:
         """A copy with all data."""
-        result = ModelProto()
-        result.CopyFrom(model)
-        return self._restored(result)
+        return self._restored(deepcopy(model))
 
     def _restored(self, model: ModelProto) -> ModelProto:
         with self._path.open("rb") as file:

@@ -7,6 +7,7 @@ this reader does not understand it leaves to protobuf, which then reads the whol
 from __future__ import annotations
 
 import os
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -88,8 +89,7 @@ def without_passed_over(model: ModelProto) -> ModelProto:
     """The model with an empty tensor wherever data was passed over, for what reads no shapes."""
     if not any(spans(tensor) for tensor in all_tensors(model)):
         return model
-    result = ModelProto()
-    result.CopyFrom(model)
+    result = deepcopy(model)
     for tensor in all_tensors(result):
         if spans(tensor):
             del tensor.dims[:]
@@ -262,13 +262,8 @@ def _restored(message: bytes, kind: str) -> tuple[list[bytes | Span], int]:
 
 def _restored_tensor(tensor: TensorProto) -> tuple[list[bytes | Span], int]:
     """A tensor with its data behind the rest: a reader of protobuf takes fields in any order."""
-    found: list[bytes | Span] = []
-    for name, span in spans(tensor):
-        found += [_written(_DATA_NUMBER[name] << 3 | _BYTES) + _written(span.length), span]
-    kept = [entry for entry in tensor.metadata_props if entry.key != _MARK]
-    del tensor.metadata_props[:]
-    tensor.metadata_props.extend(kept)
-    found.insert(0, tensor.SerializeToString())
+    data = [piece for pair in _taken(tensor) for piece in pair]
+    found = [tensor.SerializeToString(), *data]
     return found, sum(len(one) if isinstance(one, bytes) else one.length for one in found)
 
 
@@ -278,16 +273,20 @@ def spans(tensor: TensorProto) -> list[tuple[str, Span]]:
     return [(name, Span(int(start), int(length))) for name, _, start, length in values]
 
 
+def _taken(tensor: TensorProto) -> list[tuple[bytes, Span]]:
+    """The same, each behind the bytes that protobuf writes before it; the tensor no longer says so."""
+    found = spans(tensor)
+    kept = [entry for entry in tensor.metadata_props if entry.key != _MARK]
+    del tensor.metadata_props[:]
+    tensor.metadata_props.extend(kept)
+    return [
+        (_written(_DATA_NUMBER[name] << 3 | _BYTES) + _written(span.length), span) for name, span in found
+    ]
+
+
 def restore(model: ModelProto, file: BinaryIO) -> None:
     """Put the data that was passed over back into a model."""
     for tensor in all_tensors(model):
-        found = spans(tensor)
-        if not found:
-            continue
-        for name, span in found:
+        for head, span in _taken(tensor):
             file.seek(span.start)
-            head = _written(_DATA_NUMBER[name] << 3 | _BYTES) + _written(span.length)
             tensor.MergeFromString(head + file.read(span.length))
-        kept = [entry for entry in tensor.metadata_props if entry.key != _MARK]
-        del tensor.metadata_props[:]
-        tensor.metadata_props.extend(kept)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
-from onnx import GraphProto, ModelProto, ValueInfoProto, defs
+from onnx import GraphProto, defs
 
 from sonnx_clip.graph.clip_nodes import inner_graphs
 from sonnx_clip.graph.functions import key
@@ -14,7 +15,7 @@ from sonnx_clip.graph.skim import KEPT_BYTES
 from sonnx_clip.graph.stored_tensors import DATA_FIELDS, all_tensors
 
 if TYPE_CHECKING:
-    from onnx import FunctionProto
+    from onnx import FunctionProto, ModelProto, ValueInfoProto
 
     from sonnx_clip.graph.functions import Key
 
@@ -36,8 +37,7 @@ def without_callers_values(model: ModelProto) -> ModelProto:
     stored = (tensor.name for tensor in model.graph.initializer)
     if given.isdisjoint(stored):
         return model
-    stripped = ModelProto()
-    stripped.CopyFrom(model)
+    stripped = deepcopy(model)
     kept = [tensor for tensor in stripped.graph.initializer if tensor.name not in given]
     del stripped.graph.initializer[:]
     stripped.graph.initializer.extend(kept)
@@ -89,13 +89,7 @@ def without_claims(model: ModelProto, listings: Listings | None = None) -> bytes
 def _declarations(holder: GraphProto | FunctionProto) -> dict[str, list[ValueInfoProto]]:
     """What a graph or function declares of its values, by field."""
     fields = ("value_info", "input", "output") if isinstance(holder, GraphProto) else ("value_info",)
-    return {field: [_copy(value) for value in getattr(holder, field)] for field in fields}
-
-
-def _copy(value: ValueInfoProto) -> ValueInfoProto:
-    result = ValueInfoProto()
-    result.CopyFrom(value)
-    return result
+    return {field: deepcopy(list(getattr(holder, field))) for field in fields}
 
 
 def _known(kind: Key, functions: set[Key]) -> bool:

@@ -30,17 +30,11 @@ def bad_text(model: ModelProto, listing: Listing) -> str | None:
     """
     if not _plain(listing):
         return _bad_field(model)
-    for field, value in model.ListFields():  # all of the model but its nodes, which are by far the most
-        if field.name != "graph":
-            found = _bad_value(field.name, field.type, value)
-            if found is not None:
-                return found
-    for field, value in model.graph.ListFields():
-        if field.name != "node":
-            found = _bad_value(field.name, field.type, value)
-            if found is not None:
-                return f"graph.{found}"
-    return None
+    found = _bad_field(model, but="graph")  # all of the model but its nodes, which are by far the most
+    if found is None:
+        inside = _bad_field(model.graph, but="node")
+        found = None if inside is None else f"graph.{inside}"
+    return found
 
 
 def _plain(listing: Listing) -> bool:
@@ -53,13 +47,11 @@ def _plain(listing: Listing) -> bool:
     return all(_bad_field(node) is None for node in listing.carriers.values())
 
 
-def _bad_field(message: Message) -> str | None:
+def _bad_field(message: Message, but: str = "") -> str | None:
     """The field path of the first string that is not valid UTF-8, for example ``graph.node[3].input[0]``."""
-    for field, value in message.ListFields():
-        found = _bad_value(field.name, field.type, value)
-        if found is not None:
-            return found
-    return None
+    fields = (pair for pair in message.ListFields() if pair[0].name != but)
+    found = (_bad_value(field.name, field.type, value) for field, value in fields)
+    return next((path for path in found if path is not None), None)
 
 
 def _bad_value(name: str, kind: int, value: object) -> str | None:

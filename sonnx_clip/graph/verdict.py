@@ -10,7 +10,6 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from sonnx_clip.graph.arguments import ARGUMENTS
 from sonnx_clip.graph.declared_tensors import shown
 from sonnx_clip.graph.grouping import grouped
 
@@ -95,9 +94,15 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Findings:
-    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument."""
+    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument.
+
+    Attributes:
+        judgements: one per rule, in the order of the page.
+        arguments: the operands in their order and the result: X, L, M, Y.
+    """
 
     judgements: tuple[Judgement, ...]
+    arguments: tuple[str, ...]
 
     @cached_property
     def open(self) -> frozenset[str]:
@@ -149,7 +154,7 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
         index: the node's position there, from 0.
         output: the name of its output, which is unique within the graph.
         operator: the version of the operator that the imported opset means, for example ``Clip-11``.
-        names: of X, L, M and Y in the model, None where one is not set.
+        names: of its operands and its result in the model, None where one is not set.
         findings: the judgements, without the names of the tensors.
     """
 
@@ -163,8 +168,13 @@ class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, an
 
     @property
     def tensors(self) -> tuple[tuple[str, str | None], ...]:
-        """For each of X, L, M and Y its name in the model, None where it is not set."""
-        return tuple(zip(ARGUMENTS, self.names, strict=True))
+        """For each of its operands and its result the name in the model, None where it is not set."""
+        return tuple(zip(self.findings.arguments, self.names, strict=True))
+
+    @property
+    def place(self) -> str:
+        """Where the node is, for people, whether or not it has a name."""
+        return f"node {self.index} of {self.graph}"
 
     @property
     def path(self) -> str:

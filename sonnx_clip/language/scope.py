@@ -36,6 +36,26 @@ class Head:
         return next((f"{name}2" for name in self.operands if name in self.tensors), "")
 
     @property
+    def all(self) -> tuple[str, ...]:
+        """The operands and the result."""
+        return (*self.operands, self.result)
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The operands that are scalars, in their order."""
+        return tuple(name for name in self.operands if name not in self.tensors)
+
+    @property
+    def arguments(self) -> str:
+        """The operands as the theories call them: ``x l m``."""
+        return " ".join(name.lower() for name in self.operands)
+
+    @property
+    def arguments_and_result(self) -> str:
+        """The operands and the result as the theories call them: ``x l m y``."""
+        return f"{self.arguments} {self.result.lower()}"
+
+    @property
     def variables(self) -> frozenset[str]:
         """Every name that it brings with it."""
         return frozenset((*self.operands, self.second, self.result))

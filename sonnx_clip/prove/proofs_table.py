@@ -104,9 +104,12 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     for entry in entries:
         for family, witness in entry.refuted_for.items():
             if (entry.id, family) in refuted:
-                x = ", ".join(witness.X) if isinstance(witness.X, tuple) else witness.X
                 condition = unparse(entry.repaired[family])
-                numbers = f"X = {x}, L = {witness.L}, M = {witness.M}"
+                given = {name: getattr(witness, name) for name in spec.head.operands}
+                numbers = ", ".join(
+                    f"{name} = {', '.join(text) if isinstance(text, tuple) else text}"
+                    for name, text in given.items()
+                )
                 lines.append(f"  {entry.id} ({family}): {numbers}; holds if {condition}")
     return lines
 

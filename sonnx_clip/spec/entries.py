@@ -194,6 +194,10 @@ class TensorWitness(Part):
     L: NumberText
     M: NumberText
 
+    def texts(self) -> dict[str, str]:
+        """The number of each operand, by its name."""
+        return {name: of[0] if isinstance(of, tuple) else of for name, of in self}
+
 
 def _dimension(value: object) -> object:
     return int(value) if isinstance(value, Scalar) and value.isdecimal() else value

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Reading, Witness
     from sonnx_clip.spec.model import Spec
 
-Triple = tuple[Value, Value, Value]
+Triple = tuple[Value, ...]
 
 # Enough to tell every two readings apart, and every region from one that is a point larger.
 SAMPLES: dict[FamilyId, tuple[str, ...]] = {

@@ -34,7 +34,7 @@ OF_BITS = [etype for etype in TYPES if is_bits(etype)]
 
 
 def show(expr, type_id="int8"):
-    return Printer(SPEC.element_type(type_id)).show(expr)
+    return Printer(SPEC.element_type(type_id), SPEC.head.operands).show(expr)
 
 
 def join(operator, left, right):

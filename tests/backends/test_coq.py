@@ -36,7 +36,7 @@ def both(operator, a, b):
 
 @pytest.fixture
 def printer():
-    return CoqPrinter("float", "here")
+    return CoqPrinter("float", "here", load_spec().head)
 
 
 @pytest.mark.parametrize(

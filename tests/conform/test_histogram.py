@@ -134,7 +134,7 @@ def test_bounds_that_differ_in_bits_alone_are_told_apart():
     x = np.array([0.0, -0.0], np.float32)
     one = np.float32(1)
     assert class_histogram(x, np.float32(0), one) == class_histogram(x, np.float32("-0"), one)
-    assert histogram._ranges(x.dtype, np.float32("-0").tobytes(), one.tobytes()).classes
+    assert histogram._ranges(x.dtype, (np.float32("-0").tobytes(), one.tobytes())).classes
 
 
 @pytest.mark.parametrize(

@@ -11,20 +11,21 @@ from sonnx_clip.graph.arguments import Argument
 from sonnx_clip.graph.clip_nodes import ClipNode
 from sonnx_clip.graph.declared_tensors import from_type
 from sonnx_clip.graph.graph_names import graph_scope
+from sonnx_clip.graph.profile import OnnxOperand, profile
 from sonnx_clip.graph.restrictions import Rules, judge
 from sonnx_clip.graph.verdict import Verdict
 from sonnx_clip.spec import DeclaredTensor, broken_example, declared_example, evaluator, load_spec
 from tests.graph.build import clip, graph
 
 
-def _argument(role: str, tensor: DeclaredTensor | None) -> Argument:
+def _argument(operand: OnnxOperand, tensor: DeclaredTensor | None) -> Argument:
     if tensor is None:
-        return Argument(role, None)
+        return Argument(operand, None)
     code = helper.np_dtype_to_tensor_dtype(np.dtype(tensor.type))
     make = helper.make_sparse_tensor_type_proto if tensor.sparse else helper.make_tensor_type_proto
     info = from_type(make(code, tensor.dims), "graph input")
     assert info is not None
-    return Argument(role, role, (info,))
+    return Argument(operand, operand.id, (info,))
 
 
 def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
@@ -32,8 +33,9 @@ def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
     spec = load_spec()
     proto = clip("X", "L" if tensors["L"] else "", "M" if tensors["M"] else "")
     node = ClipNode(proto, graph_scope(graph(proto), None, "main", None), 0, 13)
-    names = [t.onnx for t in spec.element_types if t.onnx is not None]
-    judged = judge(node, [_argument(role, tensors[role]) for role in "XLMY"], Rules(False, names))
+    head = profile().head
+    arguments = [_argument(operand, tensors[operand.id]) for operand in (*head.operands, head.result)]
+    judged = judge(node, arguments, Rules(False, profile()))
     verdict = {judgement.id: judgement.verdict for judgement in judged}
     holds = evaluator(spec, spec.element_type("float32"))
     return [r.id for r in spec.restrictions if (verdict[r.id] is Verdict.MEETS) != holds(r.holds, tensors)]

@@ -237,7 +237,7 @@ def from_coq(text: str) -> Any:
 
 # --- The tests -------------------------------------------------------------------------------------------
 
-COQ = CoqPrinter("float", "here")
+COQ = CoqPrinter("float", "here", load_spec().head)
 WHYML = whyml_printer.Printer(FLOAT32, NO_HEAD)
 TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "the language": (unparse, lambda text: plain(parse(text, SCOPE))),

@@ -200,7 +200,7 @@ def _no_shape_is_fine(tensor: arguments_module.Argument, rules: restrictions.Rul
 
 
 def _unknown_is_met(tensor: arguments_module.Argument, message: str, remedy: str) -> Problem:
-    return Problem(tensor.role, tensor.name, Verdict.MEETS, message, remedy)
+    return Problem(tensor.id, tensor.name, Verdict.MEETS, message, remedy)
 
 
 PLANTS: dict[str, tuple[Plant, str]] = {

@@ -9,7 +9,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from sonnx_clip.graph import normalise as normalise_module
-from sonnx_clip.graph import normalise_attributes, normalise_inputs, normalise_scalars
+from sonnx_clip.graph import normalise_scalars
+from sonnx_clip.graph.clip_text import Limit
 from sonnx_clip.graph.edit import Editor
 from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.root.errors import UserError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import onnx
 
     from sonnx_clip.graph.normalise_attributes import Bound, Plan
+    from sonnx_clip.graph.profile import OnnxOperand
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -105,11 +107,12 @@ def test_a_bound_shared_across_branches_is_refused(tmp_path: Path, monkeypatch: 
 
 
 _bound_before = Editor.bound_before
+_set_input = Editor.set_input
 
 
-def _whatever_its_bits(editor: Editor, place: int, role: str, onnx_name: str, stored: bytes) -> str:
-    first = next((name for key, name in editor.shared.items() if key[1] == role), None)
-    return first or _bound_before(editor, place, role, onnx_name, stored)
+def _whatever_its_bits(editor: Editor, place: int, of: OnnxOperand, onnx_name: str, stored: bytes) -> str:
+    first = next((name for key, name in editor.shared.items() if key[1] == of.id), None)
+    return first or _bound_before(editor, place, of, onnx_name, stored)
 
 
 _plan = normalise_module.plan
@@ -128,15 +131,14 @@ def _planned(change: Callable[[Bound], Bound | None]) -> Plant:
 
 
 def _other_limit(pattern: bytes) -> Plant:
-    def plant(patch: pytest.MonkeyPatch) -> None:
-        for module in (normalise_attributes, normalise_inputs):
-            patch.setattr(module, "limit_bits", lambda *_: pattern)
-
-    return plant
+    return lambda patch: patch.setattr(Limit, "of", lambda *_: pattern)
 
 
 def _swapped(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("sonnx_clip.graph.edit.POSITION", {"L": 2, "M": 1})
+    def set_input(editor: Editor, node: onnx.NodeProto, operand: OnnxOperand, name: str) -> None:
+        _set_input(editor, node, replace(operand, position=3 - operand.position), name)
+
+    patch.setattr(Editor, "set_input", set_input)
 
 
 def _zeroed(proto: onnx.ModelProto, name: str) -> None:
@@ -148,7 +150,7 @@ def _zeroed(proto: onnx.ModelProto, name: str) -> None:
 
 PLANTS: dict[str, tuple[Plant, str]] = {
     "drops a default": (_planned(lambda bound: bound if bound.given else None), "no max of Clip-6"),
-    "drops a bound": (_planned(lambda bound: bound if bound.role == "L" else None), "attributes"),
+    "drops a bound": (_planned(lambda bound: bound if bound.operand.id == "L" else None), "attributes"),
     "a default is infinite": (_other_limit(bytes.fromhex("0000807f")), "no max of Clip-6"),
     "the lowest number is the least positive": (_other_limit(bytes.fromhex("00008000")), "no min of Clip-6"),
     "the lowest int8 is -127": (_other_limit(b"\x81"), "no min of int8"),

@@ -17,7 +17,8 @@ from sonnx_clip.root.stored import Stored
 Operand = Literal["x", "y", "min", "max", "n"]
 Length = Literal["size_t", "int32", "uint32", "int64", "uint64"]
 Symbol = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_.$][\w.$@]*$")]
-_NEEDED: tuple[Operand, ...] = ("x", "min", "max", "n")
+BOUNDS: tuple[Operand, ...] = ("min", "max")
+_NEEDED: tuple[Operand, ...] = ("x", *BOUNDS, "n")
 
 
 class Abi(Stored):

@@ -56,10 +56,9 @@ def _long(etype: ElementType) -> Iterator[tuple[Request, Table]]:
         special = np.array(special_patterns(etype), bits)
         random = np.random.PCG64(_SEED).random_raw(LONG - len(special)).astype(bits)
         pool = np.concatenate([special, random])
-    lower, upper = bounds_of(etype)
-    for start in range(0, len(lower), _PAIRS):
-        part = slice(start, start + _PAIRS)
-        table = tabulate(etype, [pool], (lower[part], upper[part]))
+    bounds = bounds_of(etype)
+    for start in range(0, len(bounds[0]), _PAIRS):
+        table = tabulate(etype, [pool], tuple(bound[start : start + _PAIRS] for bound in bounds))
         yield _calls(table, PLAIN.id, LONG, np.zeros(table.count, int)), table
 
 

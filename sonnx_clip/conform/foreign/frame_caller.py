@@ -86,35 +86,39 @@ class FrameCaller:
 
     def _some(self, shape: tuple[int, ...], operands: tuple[Array, ...], first: int, bits: Array) -> None:
         """Make some calls, in one frame or else one by one."""
-        x, lower, upper = operands
+        calls = len(operands[0])
         began = time.monotonic()
         try:
-            within = _PATIENCE if len(x) > 1 else None
-            reply = self._program.ask(self._type, shape, (x, lower, upper), within)
+            within = _PATIENCE if calls > 1 else None
+            reply = self._program.ask(self._type, shape, operands, within)
         except (EndedError, SlowError) as error:
-            if len(x) == 1:
+            if calls == 1:
                 self._die(str(error))
             self._start_again()
-            for row in range(len(x)):
+            for row in range(calls):
                 self._board.call = first + row
-                part = slice(row, row + 1)
-                self._some(shape, (x[part], lower[part], upper[part]), first + row, bits)
+                self._one(shape, operands, row, first, bits)
             if isinstance(error, EndedError):
                 self._board.call = first
                 self._board.ask_one_by_one()
-                self._die(f"{error}, in a frame of {len(x):,} calls and in none of them alone")
+                self._die(f"{error}, in a frame of {calls:,} calls and in none of them alone")
             return
-        if reply.bits is None and len(x) > 1:  # which of the calls it does not serve
-            for row in range(len(x)):
-                part = slice(row, row + 1)
-                self._some(shape, (x[part], lower[part], upper[part]), first + row, bits)
+        if reply.bits is None and calls > 1:  # which of the calls it does not serve
+            for row in range(calls):
+                self._one(shape, operands, row, first, bits)
             return
         passed = time.monotonic() - began
         if passed < _QUICK:
             self._batch = min(2 * self._batch, self._most)
         elif passed > _SLOW:
             self._batch = max(1, self._batch // 2)
-        self._keep(reply, shape, first, bits[first : first + len(x)])
+        self._keep(reply, shape, first, bits[first : first + calls])
+
+    def _one(
+        self, shape: tuple[int, ...], operands: tuple[Array, ...], row: int, first: int, bits: Array
+    ) -> None:
+        """Make one of some calls by itself."""
+        self._some(shape, tuple(part[row : row + 1] for part in operands), first + row, bits)
 
     def _keep(self, reply: Reply, shape: tuple[int, ...], first: int, bits: Array) -> None:
         dtype = numpy_type(self._type)

@@ -139,7 +139,7 @@ def write_hello(hello: Hello, order: ByteOrder) -> bytes:
 
 
 def write_request(
-    order: ByteOrder, number: int, etype: str, shape: Sequence[int], operands: tuple[Array, Array, Array]
+    order: ByteOrder, number: int, etype: str, shape: Sequence[int], operands: tuple[Array, ...]
 ) -> bytes:
     """The bytes of a request.
 
@@ -148,11 +148,11 @@ def write_request(
         number: that of the request.
         etype: the id of an element type.
         shape: that of X, the same in each call.
-        operands: bits of X, shape (calls, entries), of min and of max, shapes (calls,).
+        operands: bits of X, shape (calls, entries), and of each bound, shapes (calls,).
     """
-    x, lower, upper = operands
-    data = b"".join(_entries(part, etype, order) for part in (lower, upper, x))
-    head = _packed(order, number, 0, TYPES.index(etype), len(lower), len(shape), *shape)
+    x, *bounds = operands
+    data = b"".join(_entries(part, etype, order) for part in (*bounds, x))
+    head = _packed(order, number, 0, TYPES.index(etype), len(x), len(shape), *shape)
     return _packed(order, len(head) + len(data)) + head + data
 
 

@@ -102,7 +102,7 @@ class Program:
             raise UserError(f"before its hello was read: {error}", None, todo) from None
 
     def ask(
-        self, etype: str, shape: Sequence[int], operands: tuple[Array, Array, Array],
+        self, etype: str, shape: Sequence[int], operands: tuple[Array, ...],
         within: float | None = None,
     ) -> Reply:  # fmt: skip
         """The reply to calls of one element type and shape.
@@ -233,7 +233,7 @@ def _moved(descriptor: int) -> int:
 
 
 @cache
-def program(name: str) -> Callable[[Any, Any, Any], Any]:
+def program(name: str) -> Callable[..., Any]:
     """A function (x, min, max) that asks a program; a line that repeats a deviation calls it.
 
     Args:
@@ -248,14 +248,14 @@ def program(name: str) -> Callable[[Any, Any, Any], Any]:
     return function_of(Program(found))
 
 
-def function_of(opened: Program) -> Callable[[Any, Any, Any], Any]:
+def function_of(opened: Program) -> Callable[..., Any]:
     """A function (x, min, max) that asks a program."""
 
-    def clip(x: Any, lower: Any, upper: Any) -> Any:
+    def clip(x: Any, *bounds: Any) -> Any:
         etype = x.dtype.name
         bits = bits_type(etype)
-        operands = tuple(part.reshape(-1).view(bits) for part in (lower, upper))
-        found = opened.ask(etype, x.shape, (x.reshape(1, -1).view(bits), *operands))
+        given = (part.reshape(-1).view(bits) for part in bounds)
+        found = opened.ask(etype, x.shape, (x.reshape(1, -1).view(bits), *given))
         return result_of(found)[0]
 
     return clip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.conform.foreign.frame_caller import FrameCaller
 from sonnx_clip.conform.foreign.program import Program, function_of
 from sonnx_clip.conform.foreign.runtime_names import program_name, quoted
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import Runtime
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def program_runtime(name: str, board: Board | None = None) -> Runtime:
         version=hello.name or found.command,
         open=lambda _: function_of(opened),
         imports="from sonnx_clip.conform.foreign.program import program",
-        call=lambda _: f"program({quoted(name)})(x, l, m)",
+        call=lambda _: f"program({quoted(name)})({CLIP_NODE.call})",
         caller=caller,
         strides=False,
         entries=hello.entries,

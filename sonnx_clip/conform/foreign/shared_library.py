@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.dtypes import bits_type
-from sonnx_clip.conform.foreign.abi import place, read_abi
+from sonnx_clip.conform.foreign.abi import BOUNDS, place, read_abi
 from sonnx_clip.conform.foreign.program import Fault, Refused, Unsupported
 from sonnx_clip.conform.foreign.runtime_names import library_name, quoted
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import Runtime
 from sonnx_clip.root.errors import UserError
 
@@ -89,23 +90,24 @@ class CFunction:
         self._by_value, self._number = abi.bounds == "value", _number(etype)
         bound = self._number if self._by_value else ctypes.c_void_p
         kinds: dict[str, Any] = {
-            "x": ctypes.c_void_p, "y": ctypes.c_void_p, "n": _LENGTHS[abi.length], "min": bound, "max": bound,
+            "x": ctypes.c_void_p, "y": ctypes.c_void_p, "n": _LENGTHS[abi.length],
+            **dict.fromkeys(BOUNDS, bound),
         }  # fmt: skip
         function.argtypes = [kinds[name] for name in abi.operands]
         function.restype = ctypes.c_int if abi.returns == "status" else None
         self._last: _Result | None = None
 
-    def __call__(self, x: Any, lower: Any, upper: Any) -> Array:
+    def __call__(self, x: Any, *bounds: Any) -> Array:
         """Its result, of the shape and type of `x`; Refused if it returns another status than 0."""
         in_place = "y" not in self._operands
         self._last = result = _Result(x, filled=in_place)
         source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
-        bounds: list[Any] = [lower.ctypes.data, upper.ctypes.data]
+        passed: list[Any] = [bound.ctypes.data for bound in bounds]
         if self._by_value:  # from the bits, since a way through Python's floats would change a signalling NaN
-            bounds = [self._number.from_buffer_copy(bound.tobytes()) for bound in (lower, upper)]
+            passed = [self._number.from_buffer_copy(bound.tobytes()) for bound in bounds]
         given: dict[str, Any] = {
             "x": result.address if in_place else source.ctypes.data, "y": result.address, "n": x.size,
-            "min": bounds[0], "max": bounds[1],
+            **dict(zip(BOUNDS, passed, strict=True)),
         }  # fmt: skip
         status = self._function(*(given[name] for name in self._operands))
         if status:
@@ -152,15 +154,15 @@ def opened(name: str) -> Library:
 
 
 @cache
-def function_of(name: str, etype: str) -> Callable[[Any, Any, Any], Any]:
+def function_of(name: str, etype: str) -> Callable[..., Any]:
     """A function (x, min, max) of a library; a line that repeats a deviation calls it.
 
     It raises Fault where something was written beside the result.
     """
     function = opened(name).function(etype)
 
-    def clip(x: Any, lower: Any, upper: Any) -> Array:
-        result = function(x, lower, upper)
+    def clip(*operands: Any) -> Array:
+        result = function(*operands)
         for words in function.written():
             raise Fault(words)
         return result
@@ -174,6 +176,6 @@ def library_runtime(name: str) -> Runtime:
         version=opened(name).version,
         open=lambda etype: opened(name).function(etype),
         imports="from sonnx_clip.conform.foreign.shared_library import function_of",
-        call=lambda etype: f'function_of({quoted(name)}, "{etype}")(x, l, m)',
+        call=lambda etype: f'function_of({quoted(name)}, "{etype}")({CLIP_NODE.call})',
         strides=False,
     )

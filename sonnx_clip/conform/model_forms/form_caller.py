@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.calls import Caller, Request
+from sonnx_clip.conform.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
@@ -66,18 +67,19 @@ def form_function(open_model: OpenModel, form: ModelForm, etype: str) -> ClipFun
     constant = form.bounds != "inputs"
     last: list[Any] = [None, None]
 
-    def opened(x: Any, lower: Any, upper: Any) -> ModelFunction:
+    def opened(x: Any, bounds: tuple[Any, ...]) -> ModelFunction:
         shape = x.shape if form.shape == "static" else x.ndim if form.shape == "symbolic" else ()
-        key = (shape, lower.tobytes(), upper.tobytes()) if constant else (shape,)
+        key = (shape, *(bound.tobytes() for bound in bounds if constant))
         if last[0] != key:
-            model = model_of_form(etype, form, x.shape, (lower, upper)).SerializeToString()
+            model = model_of_form(etype, form, x.shape, bounds).SerializeToString()
             last[:] = None, None  # the memory of one model at a time
             last[:] = key, open_model(model)
         found: ModelFunction = last[1]
         return found
 
-    def clip(x: Any, lower: Any, upper: Any) -> Any:
-        bounds = {} if constant else {"l": lower, "m": upper}
-        return opened(x, lower, upper)({"x": x, **bounds})
+    def clip(*operands: Any) -> Any:
+        x, *bounds = operands
+        given = operands[:1] if constant else operands
+        return opened(x, tuple(bounds))(dict(zip(CLIP_NODE.operands, given, strict=False)))
 
     return clip

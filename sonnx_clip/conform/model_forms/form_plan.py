@@ -19,7 +19,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import integer_range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.conform.model_forms.axes import ModelForm
     from sonnx_clip.language.types import ElementType
@@ -63,13 +63,13 @@ def form_plan(
 @cache
 def _table(etype: ElementType, *, few: bool) -> Table:
     """What is expected for every special value, and what `_THROUGH_FLOAT` adds, under the chosen bounds."""
-    lower, upper = few_bounds(etype) if few else bounds_of(etype)
+    bounds = few_bounds(etype) if few else bounds_of(etype)
     pool = np.array(list(dict.fromkeys([*special_patterns(etype), *_around(etype)])), bits_type(etype.id))
-    return tabulate(etype, [pool], (lower, upper))
+    return tabulate(etype, [pool], bounds)
 
 
 @cache
-def bounds_of(etype: ElementType) -> tuple[Array, Array]:
+def bounds_of(etype: ElementType) -> tuple[Array, ...]:
     """The pairs of bounds, as bits, each of shape (p,).
 
     They reach every class; each special value is a bound of one, in ordinary and in inverted order by turns;
@@ -80,18 +80,18 @@ def bounds_of(etype: ElementType) -> tuple[Array, Array]:
     side_by_side = zip(special[::2], (*special[1::2], special[0]), strict=False)
     turned = [pair if at % 2 else pair[::-1] for at, pair in enumerate(side_by_side)]
     pairs = [*zip(low.tolist(), high.tolist(), strict=True), *turned, *_through_float(etype)]
-    lower, upper = zip(*dict.fromkeys(pairs), strict=True)
-    bits = bits_type(etype.id)
-    return np.array(lower, bits), np.array(upper, bits)
+    return _columns(pairs, etype)
 
 
-def few_bounds(etype: ElementType) -> tuple[Array, Array]:
+def _columns(pairs: Iterable[tuple[int, int]], etype: ElementType) -> tuple[Array, ...]:
+    return tuple(np.array(list(dict.fromkeys(pairs)), bits_type(etype.id)).T)
+
+
+def few_bounds(etype: ElementType) -> tuple[Array, ...]:
     """The pairs of `bounds_of` that reach every class, and those that a float does not hold."""
     low, high = covering_scalars(etype, 0)
     pairs = [*zip(low.tolist(), high.tolist(), strict=True), *_through_float(etype)]
-    lower, upper = zip(*dict.fromkeys(pairs), strict=True)
-    bits = bits_type(etype.id)
-    return np.array(lower, bits), np.array(upper, bits)
+    return _columns(pairs, etype)
 
 
 def _through_float(etype: ElementType) -> Iterator[tuple[int, int]]:
@@ -99,9 +99,9 @@ def _through_float(etype: ElementType) -> Iterator[tuple[int, int]]:
         return
     assert etype.width is not None
     low, high = integer_range(etype)
-    for lower, upper in _THROUGH_FLOAT:
-        if low <= lower and upper <= high:
-            yield lower % (1 << etype.width), upper % (1 << etype.width)
+    for first, second in _THROUGH_FLOAT:
+        if low <= first and second <= high:
+            yield first % (1 << etype.width), second % (1 << etype.width)
 
 
 def _around(etype: ElementType) -> Iterator[int]:

@@ -6,6 +6,7 @@ Nothing here needs onnx: the checker writes reproducers where the runtime may no
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.operator_node import CLIP_NODE
@@ -42,17 +43,20 @@ def model_text(etype: str, opset: int = _OPSET, shape: str = "[]", *, bounds_are
         bounds_are_inputs: whether min and max are.
     """
     t = _ONNX_NAMES.get(etype, etype)
-    bounds = f", {t} l, {t} m" if bounds_are_inputs else ""
-    return _text(
-        opset, f"{t}{shape} x{bounds}", f"{t}{shape} y", f"y = {CLIP_NODE.op_type}({CLIP_NODE.call})"
-    )
+    first, *bounds = CLIP_NODE.operands
+    inputs = [f"{t}{shape} {first}", *(f"{t} {name}" for name in bounds if bounds_are_inputs)]
+    return _text(opset, ", ".join(inputs), f"{t}{shape} y", _node(CLIP_NODE))
 
 
 def node_text(etype: str, node: OperatorNode) -> str:
     """The model of a node whose operands have any shape."""
     t = _ONNX_NAMES.get(etype, etype)
     inputs = ", ".join(f"{t}[] {name}" for name in node.operands)
-    return _text(_NODE_OPSET, inputs, f"{t}[] y", f"y = {node.op_type}({node.call})")
+    return _text(_NODE_OPSET, inputs, f"{t}[] y", _node(node))
+
+
+def _node(node: OperatorNode) -> str:
+    return f"y = {node.op_type}({node.call})"
 
 
 def _text(opset: int, inputs: str, output: str, node: str) -> str:
@@ -70,11 +74,14 @@ def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:
 
 
 def statements(etype: str, form: ModelForm, shape: Sequence[int]) -> list[str]:
-    """Python statements that make the model ``p`` and its inputs ``d`` of ``x``, ``l`` and ``m``.
+    """Python statements that make the model ``p`` and its inputs ``d`` of the operands.
 
     Without single quotes, for the sake of shells.
     """
     constant = form.bounds != "inputs"
     made = f"p = onnx.parser.parse_model({json.dumps(text_of_form(etype, form, shape))})"
-    given = ['c = [("l", l), ("m", m)]', _CONSTANTS[form.bounds]] if constant else []
-    return [made, *given, "d = dict(x=x)" if constant else "d = dict(x=x, l=l, m=m)"]
+    first, *bounds = CLIP_NODE.operands
+    named = ", ".join(f'("{name}", {name})' for name in bounds)
+    given = [f"c = [{named}]", _CONSTANTS[form.bounds]] if constant else []
+    given_alone = replace(CLIP_NODE, operands=(first,)) if constant else CLIP_NODE
+    return [made, *given, f"d = {given_alone.inputs}"]

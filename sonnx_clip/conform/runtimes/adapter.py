@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.model_forms.axes import SYMBOLIC
 from sonnx_clip.conform.model_forms.form_caller import form_function
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import ClipFunction, RunText, Runtime
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def runtime_of_function(function: ClipFunction, version: str) -> Runtime:
         version=version,
         open=lambda _: function,
         imports=f"from {function.__module__} import {name}",
-        call=lambda _: f"{name}(x, l, m)",
+        call=lambda _: f"{name}({CLIP_NODE.call})",
         strides=False,
     )
 
@@ -45,7 +46,7 @@ def runtime_of_ranked_models(open_model: OpenModel, version: str) -> Runtime:
         version=version,
         open=lambda etype: form_function(open_model, SYMBOLIC, etype),
         imports=f"import onnx.parser; from {open_model.__module__} import open_model, RUNTIME",
-        call=lambda etype: f'RUNTIME.open("{etype}")(x, l, m)',
+        call=lambda etype: f'RUNTIME.open("{etype}")({CLIP_NODE.call})',
         open_model=open_model,
         run_model=_runs_by("open_model"),
         strides=False,
@@ -64,19 +65,14 @@ def runtime_of_models(
         strides: see `Runtime`.
         few: see `Runtime`.
     """
-    from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
+    from sonnx_clip.conform.runtimes.clip_model import function_of_model, parse_call
 
     imports, name = opener
-
-    def open_type(etype: str) -> ClipFunction:
-        run = open_model(one_node_model(etype).SerializeToString())
-        return lambda x, l, m: run({"x": x, "l": l, "m": m})
-
     return Runtime(
         version=version,
-        open=open_type,
+        open=lambda etype: function_of_model(open_model, etype),
         imports=f"import onnx.parser; {imports}",
-        call=lambda etype: f"{name}({parse_call(etype)}.SerializeToString())(dict(x=x, l=l, m=m))",
+        call=lambda etype: f"{name}({parse_call(etype)}.SerializeToString())({CLIP_NODE.inputs})",
         open_model=open_model,
         run_model=_runs_by(name),
         strides=strides,

@@ -9,17 +9,27 @@ import onnx
 import onnx.parser
 from onnx import helper, numpy_helper
 
-from sonnx_clip.conform.model_forms.model_text import model_text, text_of_form
+from sonnx_clip.conform.model_forms.model_text import model_text, node_text, text_of_form
+from sonnx_clip.conform.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.conform.model_forms.axes import ModelForm
+    from sonnx_clip.conform.operator_node import OperatorNode
+    from sonnx_clip.conform.runtimes import ClipFunction, OpenModel
 
 
 def one_node_model(etype: str) -> onnx.ModelProto:
-    """The model for an element type."""
+    """The model of a Clip for an element type."""
     return onnx.parser.parse_model(model_text(etype))
+
+
+def function_of_model(open_model: OpenModel, etype: str, node: OperatorNode = CLIP_NODE) -> ClipFunction:
+    """A function of the operands of a node, by a model of it alone."""
+    text = model_text(etype) if node is CLIP_NODE else node_text(etype, node)
+    run = open_model(onnx.parser.parse_model(text).SerializeToString())
+    return lambda *operands: run(dict(zip(node.operands, operands, strict=True)))
 
 
 def parse_call(etype: str) -> str:
@@ -28,7 +38,7 @@ def parse_call(etype: str) -> str:
 
 
 def model_of_form(
-    etype: str, form: ModelForm, shape: Sequence[int], bounds: tuple[Any, Any]
+    etype: str, form: ModelForm, shape: Sequence[int], bounds: Sequence[Any]
 ) -> onnx.ModelProto:
     """The model of a form; `statements` of model_text.py says the same in Python text.
 
@@ -39,7 +49,7 @@ def model_of_form(
         bounds: min and max, arrays of shape (); they take part where they are constants.
     """
     model = onnx.parser.parse_model(text_of_form(etype, form, shape))
-    for name, bound in zip("lm", bounds, strict=True):
+    for name, bound in zip(CLIP_NODE.operands[1:], bounds, strict=True):
         if form.bounds == "initializers":
             model.graph.initializer.append(numpy_helper.from_array(bound, name))
         if form.bounds == "Constant nodes":

@@ -28,22 +28,22 @@ _SHORT = 70
 _SHIFTS = (1, 2, 63, 4095, 8192, 16383, 16384, 16385, 32768)
 
 
-def every_way(clip: ClipInto) -> Callable[[Any, Any, Any], Array]:
+def every_way(clip: ClipInto) -> Callable[..., Array]:
     """`clip` as the checker calls it, which compares its answers with those that it gives into other arrays.
 
     The function raises AssertionError, with the way in words, where an answer differs in a bit.
     """
     calls = 0
 
-    def asked(x: Any, lower: Any, upper: Any) -> Array:
+    def asked(x: Any, *bounds: Any) -> Array:
         nonlocal calls
-        found = clip(x, lower, upper)
+        found = clip(x, *bounds)
         calls += 1
         if isinstance(x, np.ndarray) and x.ndim == 1 and x.size and (x.size > _LONG or calls % EVERY == 0):
             wanted = found.tobytes()
             for words, given, out in ways(x):
-                _compare(clip, (given, lower, upper), out, wanted, words)
-            _compare_with_itself(clip, (x, lower, upper), found)
+                _compare(clip, (given, *bounds), out, wanted, words)
+            _compare_with_itself(clip, (x, *bounds), found)
         return found
 
     return asked
@@ -73,7 +73,7 @@ def ways(x: Array) -> Iterator[tuple[str, Array, Array]]:
         yield "in place at the end of the memory that may be read", edge, edge
 
 
-def _compare(clip: ClipInto, given: tuple[Any, Any, Any], out: Array, wanted: bytes, words: str) -> None:
+def _compare(clip: ClipInto, given: tuple[Any, ...], out: Array, wanted: bytes, words: str) -> None:
     found = clip(*given, out=out)
     if found is not out:
         raise AssertionError(f"{words}: what is returned is not out")
@@ -81,15 +81,15 @@ def _compare(clip: ClipInto, given: tuple[Any, Any, Any], out: Array, wanted: by
         raise AssertionError(f"{words}: the answer is another one than in a new array")
 
 
-def _compare_with_itself(clip: ClipInto, given: tuple[Any, Any, Any], found: Array) -> None:
+def _compare_with_itself(clip: ClipInto, given: tuple[Any, ...], found: Array) -> None:
     """An `out` whose entries share memory holds what copying the answer there leaves."""
-    x, lower, upper = given
+    x, *bounds = given
     if x.size > _SHORT or x.size < 4:  # two rows of two
         return
     rows = x[: x.size - x.size % 2].reshape(-1, 2)
     wanted, got = (np.zeros(rows.size, x.dtype) for _ in range(2))
     np.copyto(_overlapping(wanted, len(rows)), found[: rows.size].reshape(-1, 2))
-    clip(rows, lower, upper, out=_overlapping(got, len(rows)))
+    clip(rows, *bounds, out=_overlapping(got, len(rows)))
     if got.tobytes() != wanted.tobytes():
         raise AssertionError("with an out= whose entries overlap: the answer is not that of a copy")
 

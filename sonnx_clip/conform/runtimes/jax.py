@@ -13,10 +13,10 @@ from sonnx_clip.conform.runtimes.adapter import runtime_of_function
 _CPU = jax.devices("cpu")[0]
 
 
-def jax_clip(x: Any, l: Any, m: Any) -> Any:
+def jax_clip(*operands: Any) -> Any:
     """jax.numpy.clip of arrays."""
     with jax.enable_x64(new_val=True), jax.default_device(_CPU):
-        return np.asarray(jax.numpy.clip(x, l, m))
+        return np.asarray(jax.numpy.clip(*operands))
 
 
 RUNTIME = runtime_of_function(jax_clip, f"jax {jax.__version__}")

@@ -9,6 +9,7 @@ import flatbuffers
 from ai_edge_litert import interpreter
 from ai_edge_litert import schema_py_generated as tfl
 
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import ClipFunction, Runtime
 
 
@@ -32,13 +33,13 @@ def open_type(etype: str) -> ClipFunction:
     opened = interpreter.Interpreter(model_content=two_operators(etype), num_threads=1)
     shape: Any = None
 
-    def clip(x: Any, l: Any, m: Any) -> Any:
+    def clip(x: Any, *bounds: Any) -> Any:
         nonlocal shape
         if x.shape != shape:
             opened.resize_tensor_input(0, x.shape)
             opened.allocate_tensors()
             shape = x.shape
-        for index, array in enumerate((x, l, m)):
+        for index, array in enumerate((x, *bounds)):
             opened.set_tensor(index, array)
         opened.invoke()
         return opened.get_tensor(4)
@@ -50,6 +51,6 @@ RUNTIME = Runtime(
     version=f"ai-edge-litert {version('ai-edge-litert')}, MINIMUM of MAXIMUM",
     open=open_type,
     imports="from sonnx_clip.conform.runtimes.litert import open_type",
-    call=lambda etype: f'open_type("{etype}")(x, l, m)',
+    call=lambda etype: f'open_type("{etype}")({CLIP_NODE.call})',
     strides=False,
 )

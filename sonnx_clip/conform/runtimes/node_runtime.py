@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.model_forms.model_text import node_text
 from sonnx_clip.root.errors import UserError
@@ -27,19 +27,15 @@ def for_node(name: str, runtime: Runtime, node: OperatorNode) -> Runtime:
     set_up, call = texts[True]
 
     def opened(etype: str) -> ClipFunction:
-        import onnx.parser  # as the runtime does
+        from sonnx_clip.conform.runtimes.clip_model import (
+            function_of_model,  # needs onnx, as the runtime does
+        )
 
-        run = open_model(onnx.parser.parse_model(node_text(etype, node)).SerializeToString())
-
-        def function(*operands: Any) -> Any:
-            return run(dict(zip(node.operands, operands, strict=True)))
-
-        return function
+        return function_of_model(open_model, etype, node)
 
     def before(etype: str) -> list[str]:
         made = f"p = onnx.parser.parse_model({json.dumps(node_text(etype, node))})"
-        given = ", ".join(f"{name}={name}" for name in node.operands)
-        return [made, *([set_up] if set_up else []), f"d = dict({given})"]
+        return [made, *([set_up] if set_up else []), f"d = {node.inputs}"]
 
     return replace(
         runtime, open=opened, call=lambda _: call, before=before, open_model=None, open_unoptimised=None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import ClipFunction, Runtime
 
 
@@ -16,5 +17,5 @@ RUNTIME = Runtime(
     version=f"numpy {np.__version__}",
     open=_open,
     imports="",
-    call=lambda _: "np.clip(x, l, m)",
+    call=lambda _: f"np.clip({CLIP_NODE.call})",
 )

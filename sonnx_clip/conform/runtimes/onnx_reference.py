@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, RunText, Runtime
-from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
+from sonnx_clip.conform.operator_node import CLIP_NODE
+from sonnx_clip.conform.runtimes import ModelFunction, RunText, Runtime
+from sonnx_clip.conform.runtimes.clip_model import function_of_model, parse_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,18 +28,9 @@ def _open_model(model: bytes) -> ModelFunction:
     return run
 
 
-def _open(etype: str) -> ClipFunction:
-    run = _open_model(one_node_model(etype).SerializeToString())
-
-    def clip(x: Any, l: Any, m: Any) -> Any:
-        return run({"x": x, "l": l, "m": m})
-
-    return clip
-
-
 def _call(etype: str) -> str:
     evaluator = f"onnx.reference.ReferenceEvaluator({parse_call(etype)})"
-    return f"{evaluator}.run(None, dict(x=x, l=l, m=m))[0]"
+    return f"{evaluator}.run(None, {CLIP_NODE.inputs})[0]"
 
 
 def _run_model(_: bool) -> RunText:
@@ -46,7 +39,7 @@ def _run_model(_: bool) -> RunText:
 
 RUNTIME = Runtime(
     version=f"onnx {onnx.__version__}",
-    open=_open,
+    open=partial(function_of_model, _open_model),
     imports="import onnx.parser, onnx.reference",
     call=_call,
     open_model=_open_model,

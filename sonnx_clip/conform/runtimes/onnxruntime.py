@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import onnxruntime
 
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import ClipFunction, ModelFunction, RunText, Runtime
-from sonnx_clip.conform.runtimes.clip_model import one_node_model, parse_call
+from sonnx_clip.conform.runtimes.clip_model import function_of_model, parse_call
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,18 +33,13 @@ def _open_model(model: bytes, *, optimised: bool = True, threads: int = 1) -> Mo
 
 def open_type(etype: str, *, threads: int = 1) -> ClipFunction:
     """A function (x, min, max); 0 threads are as many as ONNX Runtime takes by itself."""
-    run = _open_model(one_node_model(etype).SerializeToString(), threads=threads)
-
-    def clip(x: Any, l: Any, m: Any) -> Any:
-        return run({"x": x, "l": l, "m": m})
-
-    return clip
+    return function_of_model(partial(_open_model, threads=threads), etype)
 
 
 def call_text(etype: str) -> str:
     """The Python text of a call, with as many threads as ONNX Runtime takes by itself."""
     model = f"{parse_call(etype)}.SerializeToString()"
-    return f"onnxruntime.InferenceSession({model}).run(None, dict(x=x, l=l, m=m))[0]"
+    return f"onnxruntime.InferenceSession({model}).run(None, {CLIP_NODE.inputs})[0]"
 
 
 def _run_model(optimised: bool) -> RunText:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import sonnx_clip
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import ClipFunction, Runtime
 from sonnx_clip.conform.runtimes.every_way import every_way
 from sonnx_clip.oracle import built
@@ -16,8 +17,8 @@ def both_kinds() -> ClipFunction:
     """What asks both kinds of kernels, each in every way; AssertionError where they differ in a bit."""
     first, second = every_way(clip_by_numpy), every_way(clip)
 
-    def clip_both(x: Any, lower: Any, upper: Any) -> Any:
-        by_numpy, found = first(x, lower, upper), second(x, lower, upper)
+    def clip_both(*operands: Any) -> Any:
+        by_numpy, found = first(*operands), second(*operands)
         if (found.dtype, found.shape, found.tobytes()) != (
             by_numpy.dtype,
             by_numpy.shape,
@@ -47,5 +48,5 @@ def __getattr__(name: str) -> Runtime:
         version=f"sonnx-clip {sonnx_clip.__version__}, by the kernels {kernels}",
         open=lambda _: function,
         imports="import sonnx_clip",
-        call=lambda _: "sonnx_clip.clip(x, l, m)",
+        call=lambda _: f"sonnx_clip.clip({CLIP_NODE.call})",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sonnx_clip
+from sonnx_clip.conform.operator_node import CLIP_NODE
 from sonnx_clip.conform.runtimes import Runtime
 from sonnx_clip.conform.runtimes.every_way import every_way
 from sonnx_clip.oracle import c
@@ -17,5 +18,5 @@ def __getattr__(name: str) -> Runtime:
         version=f"sonnx-clip {sonnx_clip.__version__} in C ({' '.join(c.flags())})",
         open=lambda _: every_way(c.clip),
         imports="from sonnx_clip.oracle import c",
-        call=lambda _: "c.clip(x, l, m)",
+        call=lambda _: f"c.clip({CLIP_NODE.call})",
     )

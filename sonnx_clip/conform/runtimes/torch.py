@@ -24,9 +24,9 @@ def array(of: torch.Tensor, dtype: Any) -> Any:
     return of.numpy()
 
 
-def clamp(x: Any, l: Any, m: Any) -> Any:
+def clamp(*operands: Any) -> Any:
     """torch.clamp of arrays; bounds have shape ()."""
-    return array(torch.clamp(tensor(x), tensor(l), tensor(m)), x.dtype)
+    return array(torch.clamp(*map(tensor, operands)), operands[0].dtype)
 
 
 RUNTIME = runtime_of_function(clamp, f"torch {torch.__version__}")

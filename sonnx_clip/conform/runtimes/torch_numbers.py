@@ -10,9 +10,9 @@ from sonnx_clip.conform.runtimes.adapter import runtime_of_function
 from sonnx_clip.conform.runtimes.torch import array, tensor
 
 
-def clamp_by_numbers(x: Any, l: Any, m: Any) -> Any:
+def clamp_by_numbers(x: Any, *bounds: Any) -> Any:
     """torch.clamp of an array; the bounds, arrays of shape (), become int or float."""
-    return array(torch.clamp(tensor(x), l.item(), m.item()), x.dtype)
+    return array(torch.clamp(tensor(x), *(bound.item() for bound in bounds)), x.dtype)
 
 
 RUNTIME = runtime_of_function(clamp_by_numbers, f"torch {torch.__version__}, bounds as numbers")

@@ -1,0 +1,34 @@
+"""What lint is told of a restriction is the word in which the YAML states it, and of which tensors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sonnx_clip.backends.profile_file import PATH, render_profile
+from sonnx_clip.language.tree import NOWHERE, Connective
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
+
+
+def test_each_restriction_is_told_by_its_word() -> None:
+    told = json.loads(render_profile(load_spec())[PATH])["restrictions"]
+    assert [(one["id"], one["word"], "".join(one["of"])) for one in told] == [
+        ("R1", "is_set", "L"),
+        ("R2", "is_set", "M"),
+        ("R3", "is_sparse", "XLMY"),
+        ("R4", "has_explicit_shape", "XLMY"),
+        ("R5", "same_type", "XLMY"),
+        ("scalar_bounds", "is_scalar", "LM"),
+    ]
+
+
+def test_a_restriction_in_two_words_is_refused() -> None:
+    """Lint would judge one of them and call the other met."""
+    spec = load_spec()
+    first, second, third, *_ = spec.restrictions
+    both = third.model_copy(update={"holds": Connective("and", second.holds, third.holds, NOWHERE)})
+    planted = spec.model_copy(update={"restrictions": (first, both)})
+    with pytest.raises(UserError, match=r"R3 is stated in 2 words \(is_set, is_sparse\)"):
+        render_profile(planted)
