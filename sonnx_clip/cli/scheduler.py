@@ -27,7 +27,10 @@ def workers_of(scheduler: str) -> Iterator[DaskWorkers]:
         UserError: it cannot be reached, or has no workers.
         ModuleNotFoundError: distributed is not installed.
     """
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told by us, once
+    import distributed  # it sets the levels of its loggers when it is imported
+
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith(distributed.__name__)]:
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is told by us, once
     found = DaskWorkers(scheduler, HomeVariables(VARIABLES, variables()))
     try:
         yield found

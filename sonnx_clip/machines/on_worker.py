@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.machines.far_process import FarProcess, FarProcessEndedError, FarReply, HomeVariables
+from sonnx_clip.machines.far_process import FarProcess, FarReply, HomeVariables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,46 +63,58 @@ async def end_far(token: str) -> None:
     await asyncio.to_thread(_PROCESSES.end, token)
 
 
-@dataclass
 class _Processes:
-    """The processes of this worker, by campaign: those at work, and those with nothing to do."""
+    """The processes of this worker: those at work, and those with nothing to do."""
 
-    busy: dict[str, set[FarProcess]] = field(default_factory=dict)
-    idle: dict[str, list[FarProcess]] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy: dict[FarProcess, str] = {}  # each with the campaign that it is for
+        self._idle: dict[FarProcess, tuple[str, threading.Timer]] = {}
 
     def call(self, caller: FarCaller, payload: bytes, gone: Callable[[], bool]) -> FarReply:
-        with self.lock:
-            waiting = self.idle.get(caller.token)
-            process = waiting.pop() if waiting else FarProcess(caller.variables)
-            self.busy.setdefault(caller.token, set()).add(process)
+        """What comes of a call, in a process that is there or a new one; see `FarProcess.call`."""
+        process = self._take(caller)
         try:
             found = process.call(payload, gone)
-        except FarProcessEndedError:
-            with self.lock:
-                self.busy[caller.token].discard(process)
+        except BaseException:
+            with self._lock:
+                del self._busy[process]
             process.close()
             raise
-        with self.lock:
-            self.busy[caller.token].discard(process)
-            self.idle.setdefault(caller.token, []).append(process)
-        timer = threading.Timer(IDLE, self._end_idle, [caller.token, process])
+        timer = threading.Timer(IDLE, self._end_idle, [process])
         timer.daemon = True
-        timer.start()
+        with self._lock:
+            self._idle[process] = self._busy.pop(process), timer
+            timer.start()
         return found
 
-    def _end_idle(self, token: str, process: FarProcess) -> None:
-        with self.lock:
-            waiting = self.idle.get(token, [])
-            if process not in waiting:
+    def _take(self, caller: FarCaller) -> FarProcess:
+        with self._lock:
+            for process, (token, timer) in reversed(self._idle.items()):  # the others come to their end
+                if token == caller.token:
+                    timer.cancel()
+                    del self._idle[process]
+                    break
+            else:
+                process = FarProcess(caller.variables)
+            self._busy[process] = caller.token
+        return process
+
+    def _end_idle(self, process: FarProcess) -> None:
+        with self._lock:
+            if self._idle.pop(process, None) is None:
                 return
-            waiting.remove(process)
         process.close()
 
     def end(self, token: str) -> None:
-        with self.lock:
-            waiting, busy = self.idle.pop(token, []), list(self.busy.get(token, ()))
-        for process in waiting:
+        """End every process of a campaign."""
+        with self._lock:
+            busy = [process for process, its in self._busy.items() if its == token]
+            waiting = [(process, timer) for process, (its, timer) in self._idle.items() if its == token]
+            for process, _ in waiting:
+                del self._idle[process]
+        for process, timer in waiting:
+            timer.cancel()
             process.close()
         for process in busy:
             process.kill()

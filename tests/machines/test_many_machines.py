@@ -21,7 +21,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
-from sonnx_clip.cli.check_command import INTERRUPTED
+from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.campaigns.identity import comparable_parts, identity
 from sonnx_clip.conform.campaigns.journal import UnitJournal
@@ -126,11 +126,14 @@ def idle(*started: psutil.Process) -> bool:
     return not any(below(one) for one in serving(*started))
 
 
-def test_a_killed_worker_costs_its_units_alone(
-    cluster: Cluster, nanny: psutil.Process, alone: psutil.Process, tmp_path: Path
+def test_the_unit_of_a_killed_worker_is_judged_by_another(
+    cluster: Cluster,
+    nanny: psutil.Process,
+    alone: psutil.Process,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    journal = UnitJournal(tmp_path / "j.sqlite", identity(RUNTIME, VERSION))
-    gone: list[psutil.Process] = []
+    file, written, gone = tmp_path / "j.sqlite", tmp_path / "report.json", list[psutil.Process]()
 
     def kill_one() -> None:
         wait_until(lambda: at_work(nanny, alone))
@@ -138,18 +141,26 @@ def test_a_killed_worker_costs_its_units_alone(
         gone.extend(below(killed))
         killed.kill()
 
-    with workers_of(cluster, 2) as workers:
-        judges = JudgesThere(workers, RUNTIME, VERSION)
+    with workers_of(cluster, 2):
         killing = threading.Thread(target=kill_one)
         killing.start()
-        report = run_campaign(RUNTIME, TYPES, journal=journal, judges=judges)
+        status = check_runtime(
+            RUNTIME, TYPES[:1], "default", output=written, brief=True, journal=file, scheduler=cluster.address
+        )
         killing.join()
+    assert status == 1
+    there = rf"about \d+ s here \(\d+ jobs?\), about \d+ s on the 3 threads of 2 workers of {cluster.address}"
+    assert re.match(
+        rf"plan: 1 unit at most in 1 element type, 0 of them in {file}; {there}\n", capsys.readouterr().err
+    )
     _, left = psutil.wait_procs(gone, PATIENCE)
     assert gone
     assert not left, "what a killed worker had started ends"
-    again = run_campaign(RUNTIME, TYPES, journal=journal, judges=NobodyJudges())
+    report = Report.model_validate_json(written.read_text(encoding="utf-8"))
+    journal = UnitJournal(file, identity(RUNTIME, VERSION))
+    again = run_campaign(RUNTIME, TYPES[:1], journal=journal, judges=NobodyJudges())
     journal.close()
-    assert text(report) == text(again) == text(run_campaign(RUNTIME, TYPES, jobs=2))
+    assert text(report) == text(again) == text(run_campaign(RUNTIME, TYPES[:1]))
     assert {one.verdict for one in report.types} == {"violates"}
     wait_until(lambda: idle(nanny, alone))
 
@@ -272,6 +283,23 @@ def test_a_command_that_is_ended_leaves_nothing_at_the_workers(
     assert ("unfinished" in out) == report.exists() == (number == signal.SIGINT)
     wait_until(lambda: idle(*both))
     second.terminate()
+
+
+@pytest.mark.exhaustive
+def test_a_command_whose_scheduler_is_killed_says_so(tmp_path: Path) -> None:
+    found = Cluster(tmp_path)
+    worker = found.worker(1, "--no-nanny")
+    process = start(found, tmp_path / "report.json", "--runtime", HANGS, "--limit", "1000")
+    wait_until(lambda: at_work(worker))
+    found.scheduler.kill()
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, out) == (2, "")
+    assert err.splitlines()[1:] == [
+        f"error: {found.address}: the scheduler is gone",
+        "  start what is missing, and give the same command: a journal goes on where it was",
+    ]
+    wait_until(lambda: not below(worker))
+    found.close()
 
 
 @pytest.mark.exhaustive
