@@ -66,7 +66,7 @@ def render_acsl(spec: Spec) -> dict[str, str]:
 
 
 def _contract(spec: Spec, etype: ElementType, about: Iterable[str]) -> str:
-    printer = Printer(etype, spec.head.operands)
+    printer = AcslPrinter(etype, spec.head.operands)
     return template("acsl_type.h.j2").render(
         header="\n   ".join(about),
         etype=etype,
@@ -87,7 +87,7 @@ class _Logic:
     title: str
 
     @classmethod
-    def of(cls, entry: Definition, printer: Printer) -> _Logic:
+    def of(cls, entry: Definition, printer: AcslPrinter) -> _Logic:
         c = printer.etype.c
         kind = f"logic {c}" if _is_element(entry.is_) else "predicate"
         parameters = ", ".join(f"{c} {name}" for name in entry.parameters or printer.operands)
@@ -126,7 +126,7 @@ def _format(etype: ElementType) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True)
-class Printer:
+class AcslPrinter:
     """Prints the trees of conditions on elements as ACSL; UserError for what ACSL cannot say."""
 
     etype: ElementType

@@ -10,7 +10,7 @@ from sonnx_clip.backends.coqformats import render_formats
 from sonnx_clip.backends.coqparts import (
     FOLDER,
     TACTIC,
-    Statement,
+    CoqStatement,
     check_names,
     computed,
     defined,
@@ -126,28 +126,28 @@ class FamilyFile:
 
     # --- Definitions ----------------------------------------------------------------------------------
 
-    def _claims(self) -> Iterator[Statement]:
+    def _claims(self) -> Iterator[CoqStatement]:
         for p in self._spoken_of():
             printer, variables = self._printer(p.id), _small(variables_of(self.spec.head, p))
             body = of_result(self.spec.head, p.claim, printer.proposition(p.claim))
-            yield Statement(p.title, f"claim_{p.id}", f"claim_{p.id} ({variables} : t) : Prop", body)
+            yield CoqStatement(p.title, f"claim_{p.id}", f"claim_{p.id} ({variables} : t) : Prop", body)
             if self.family in p.repaired:
                 body = printer.proposition(p.repaired[self.family])
                 title, name = f"The condition of: {p.title}", f"condition_{p.id}"
-                yield Statement(title, name, f"{name} ({variables} : t) : Prop", body)
+                yield CoqStatement(title, name, f"{name} ({variables} : t) : Prop", body)
 
-    def _tensor_claims(self) -> Iterator[Statement]:
+    def _tensor_claims(self) -> Iterator[CoqStatement]:
         head = self.spec.head
         tensors = f"{_binders_of_tensors(head)} : Prop"
         entries = _small(f"({name} i)" if name in head.tensors else name for name in head.operands)
         for c in self._entrywise():
             printer = self._printer(c.id)
             body = f"let y := fun i => cases {entries} in\n  " + printer.proposition(c.holds)
-            yield Statement(c.title, f"claim_{c.id}", f"claim_{c.id} {tensors}", body)
+            yield CoqStatement(c.title, f"claim_{c.id}", f"claim_{c.id} {tensors}", body)
             if self.family in c.repaired:
                 body = printer.proposition(c.repaired[self.family])
                 title, name = f"The condition of: {c.title}", f"condition_{c.id}"
-                yield Statement(title, name, f"{name} {tensors}", body)
+                yield CoqStatement(title, name, f"{name} {tensors}", body)
 
     def _spoken_of(self) -> list[Property]:
         return [p for p in self.spec.properties if self.family in p.families]
@@ -157,10 +157,10 @@ class FamilyFile:
 
     # --- Theorems -------------------------------------------------------------------------------------
 
-    def _theorems(self) -> Iterator[Statement]:
+    def _theorems(self) -> Iterator[CoqStatement]:
         """What is claimed of every type of the family alike, in the words of its first one."""
         for claim in claims_of_family(self.spec, self.family):
-            yield Statement(
+            yield CoqStatement(
                 claim.title[0].upper() + claim.title[1:],
                 theorem_name(claim),
                 statement=self._statement(claim),

@@ -82,7 +82,7 @@ TACTIC = {
 
 
 @dataclass(frozen=True)
-class Statement:
+class CoqStatement:
     """A definition or theorem of a rendered file; only theorems have `shows` and a proof."""
 
     title: str
@@ -99,22 +99,22 @@ def preamble(family: FamilyId, section: str, needs: str = "") -> str:
     return f"{_NEEDS[family]}{needs}\nSection {section}.\n\n{_CONTEXT[family]}"
 
 
-def computed(printer: CoqPrinter, parameters: str, expr: Expr, title: str, before: str = "") -> Statement:
+def computed(printer: CoqPrinter, parameters: str, expr: Expr, title: str, before: str = "") -> CoqStatement:
     """A condition that is computed, as the definition of the entry that is printed."""
     id_ = printer.where
     body = printer.operand(expr) if before else printer.computed(expr)
-    return Statement(title, id_, f"{id_} ({parameters} : t) : bool", before + body)
+    return CoqStatement(title, id_, f"{id_} ({parameters} : t) : bool", before + body)
 
 
-def defined(printer: CoqPrinter, d: Definition) -> Statement:
+def defined(printer: CoqPrinter, d: Definition) -> CoqStatement:
     """A definition of the YAML; false where the family has none."""
     parameters = " ".join(name.lower() for name in d.parameters) or printer.head.arguments
     if d.families is not None and printer.family not in d.families:
         title = f"{d.title}: none in this family"
-        return Statement(title, d.id, f"{d.id} ({parameters} : t) : bool", "false")
+        return CoqStatement(title, d.id, f"{d.id} ({parameters} : t) : bool", "false")
     if kind_of(d.is_) is tree.Kind.ELEMENT:
         body = printer.computed(d.is_)
-        return Statement(d.title, d.id, f"{d.id} ({parameters} : t) : t", body)
+        return CoqStatement(d.title, d.id, f"{d.id} ({parameters} : t) : t", body)
     return computed(printer, parameters, d.is_, d.title)
 
 

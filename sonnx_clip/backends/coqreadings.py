@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from sonnx_clip.backends.coqparts import (
     FOLDER,
     TACTIC,
-    Statement,
+    CoqStatement,
     check_names,
     computed,
     defined,
@@ -92,7 +92,7 @@ class ReadingsFile:
     def _printer(self, where: str) -> CoqPrinter:
         return CoqPrinter(self.family, where, self.spec.head)
 
-    def _reading(self, r: Reading) -> Iterator[Statement]:
+    def _reading(self, r: Reading) -> Iterator[CoqStatement]:
         printer, parameters = self._printer(r.predicate), self.spec.head.arguments_and_result
         yield computed(printer, parameters, r.returns, f"{r.id}: {r.title}")
         if self.family in r.agrees:
@@ -102,18 +102,18 @@ class ReadingsFile:
             title = f"Where {r.id} has the bits of the cases"
             yield self._region(f"{r.word}_region_bitwise", r.agrees_bitwise[self.family], title)
 
-    def _region(self, name: str, region: Expr, title: str) -> Statement:
+    def _region(self, name: str, region: Expr, title: str) -> CoqStatement:
         head = self.spec.head
         body = of_result(head, region, self._printer(name).computed(region))
-        return Statement(title, name, f"{name} ({head.arguments} : t) : bool", body)
+        return CoqStatement(title, name, f"{name} ({head.arguments} : t) : bool", body)
 
     # --- Theorems -------------------------------------------------------------------------------------
 
-    def _theorems(self, r: Reading) -> Iterator[Statement]:
+    def _theorems(self, r: Reading) -> Iterator[CoqStatement]:
         head = self.spec.head
         returns, shows = f"{r.predicate} {head.arguments_and_result}", (r.id,)
         y, result = head.result.lower(), f"cases {head.arguments}"
-        yield Statement(
+        yield CoqStatement(
             f"{r.id} allows an answer for every input",
             named.answers(r.word),
             statement=f"forall {head.arguments} : t, exists {y}, {returns}",
@@ -126,13 +126,15 @@ class ReadingsFile:
         )
         yield from self._agreement(r, of_bits, self.family in r.agrees_bitwise, "bits", f"{y} = {result}")
 
-    def _agreement(self, r: Reading, name: str, somewhere: bool, what: str, same: str) -> Iterator[Statement]:
+    def _agreement(
+        self, r: Reading, name: str, somewhere: bool, what: str, same: str
+    ) -> Iterator[CoqStatement]:
         given, answered = self.spec.head.arguments, self.spec.head.arguments_and_result
         returns = f"{r.predicate} {answered}"
         region = f"{r.word}_region{'_bitwise' * (what == 'bits')} {given}"
         y = self.spec.head.result.lower()
         where = "There" if somewhere else "Everywhere"
-        yield Statement(
+        yield CoqStatement(
             f"{where} every answer that {r.id} allows has the {what} of the cases",
             name,
             statement=f"forall {answered} : t, {f'{region} -> ' * somewhere}{returns} -> {same}",
@@ -140,7 +142,7 @@ class ReadingsFile:
         )
         if somewhere:
             other = "another value" if what == "value" else "other bits"
-            yield Statement(
+            yield CoqStatement(
                 f"Elsewhere {r.id} allows an answer of {other}",
                 named.nowhere_else(name),
                 statement=f"forall {given} : t,\n  ~ {region} -> exists {y}, {returns} /\\ ~ ({same})",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
+from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
 from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.root.errors import UserError
 
@@ -67,18 +67,18 @@ class _Computed(Printing):
     where: str
     head: Head
 
-    forms: ClassVar[Mapping[str, Form]] = {
-        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
-        "iff": Form(_APPLY, "Bool.eqb {0} {1}", (_ATOM, _ATOM)),
-        "implies": Form(_APPLY, "implb {0} {1}", (_ATOM, _ATOM)),
-        "or": Form(_AND, "{0} || {1}", (_APPLY, _APPLY)),
-        "and": Form(_AND, "{0} && {1}", (_APPLY, _APPLY)),
-        "not": Form(_APPLY, "negb {0}", (_ATOM,)),
-        "<": Form(_COMPARE, "{0} < {1}", (_APPLY, _APPLY)),
-        "<=": Form(_COMPARE, "{0} <= {1}", (_APPLY, _APPLY)),
-        ">": Form(_COMPARE, "{1} < {0}", (_APPLY, _APPLY)),
-        ">=": Form(_COMPARE, "{1} <= {0}", (_APPLY, _APPLY)),
-        "==": Form(_COMPARE, "{0} == {1}", (_APPLY, _APPLY)),
+    forms: ClassVar[Mapping[str, NodeForm]] = {
+        "if": NodeForm(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+        "iff": NodeForm(_APPLY, "Bool.eqb {0} {1}", (_ATOM, _ATOM)),
+        "implies": NodeForm(_APPLY, "implb {0} {1}", (_ATOM, _ATOM)),
+        "or": NodeForm(_AND, "{0} || {1}", (_APPLY, _APPLY)),
+        "and": NodeForm(_AND, "{0} && {1}", (_APPLY, _APPLY)),
+        "not": NodeForm(_APPLY, "negb {0}", (_ATOM,)),
+        "<": NodeForm(_COMPARE, "{0} < {1}", (_APPLY, _APPLY)),
+        "<=": NodeForm(_COMPARE, "{0} <= {1}", (_APPLY, _APPLY)),
+        ">": NodeForm(_COMPARE, "{1} < {0}", (_APPLY, _APPLY)),
+        ">=": NodeForm(_COMPARE, "{1} <= {0}", (_APPLY, _APPLY)),
+        "==": NodeForm(_COMPARE, "{0} == {1}", (_APPLY, _APPLY)),
     }
 
     def chained(self, operator: str, left: Expr) -> str:
@@ -116,7 +116,7 @@ class _Computed(Printing):
         match expr:
             case tree.Name(id=name):
                 return _ATOM, name.lower()
-            case tree.Entry(tensor=tensor):
+            case tree.Subscript(tensor=tensor):
                 return _APPLY, f"{tensor.id.lower()} i"
             case tree.Constant(id=name, negative=negative) if name in _CONSTANTS.get(self.family, ()):
                 return (_APPLY, f"opposite {name}") if negative else (_ATOM, name)
@@ -135,12 +135,12 @@ class _Proposition(Printing):
 
     computed: _Computed
 
-    forms: ClassVar[Mapping[str, Form]] = {
+    forms: ClassVar[Mapping[str, NodeForm]] = {
         "iff": infix(_IFF, "<->", "alone"),
         "implies": infix(_IMPLIES, "->", "right"),
         "or": infix(_OR, "\\/", "right"),
         "and": infix(_AND, "/\\", "right"),
-        "not": Form(_NOT, "~ {0}", (_COMPARE,)),
+        "not": NodeForm(_NOT, "~ {0}", (_COMPARE,)),
     }
 
     def comparison(self, expr: tree.Compare) -> Piece:

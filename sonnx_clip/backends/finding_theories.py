@@ -17,7 +17,7 @@ from sonnx_clip.backends.why3 import (
     result_of_cases,
 )
 from sonnx_clip.backends.why3_claim import goals as printed
-from sonnx_clip.backends.whyml_printer import Printer, element_printer, tensor_printer
+from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, tensor_printer
 from sonnx_clip.claims.finding_claims import finding_claims
 from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.language.tree import Call, CasesResult, Use
@@ -118,10 +118,10 @@ class ClaimsOfType:
         """The goals on tensors."""
         return list(printed(finding_claims(self.spec, self.etype, tensors=True), self._tensor_printer()))
 
-    def _printer(self) -> Printer:
+    def _printer(self) -> WhymlPrinter:
         return element_printer(self.spec, self.etype, self.spec.element_type("float32"))
 
-    def _tensor_printer(self) -> Printer:
+    def _tensor_printer(self) -> WhymlPrinter:
         plain = tensor_printer(self.spec, self.etype)
         return replace(plain, of_result=True, prefix="stated_")
 

@@ -14,7 +14,7 @@ from sonnx_clip.backends.dialect_rows import dialect_rows
 from sonnx_clip.backends.templating import template
 from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.language import tree
-from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
+from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
 from sonnx_clip.language.unparse import unparse
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
 from sonnx_clip.language.walk import subtrees
@@ -191,12 +191,12 @@ class _NumPy(Printing):
     family: str
     anchor: str
 
-    forms: ClassVar[Mapping[str, Form]] = {
+    forms: ClassVar[Mapping[str, NodeForm]] = {
         "iff": infix(_COMPARISON, "==", "alone"),
-        "implies": Form(_OR, "~{0} | {1}", (_NOT, _AND)),
+        "implies": NodeForm(_OR, "~{0} | {1}", (_NOT, _AND)),
         "or": infix(_OR, _SIGN["or"], "left"),
         "and": infix(_AND, _SIGN["and"], "left"),
-        "not": Form(_NOT, "~{0}", (_NOT,)),
+        "not": NodeForm(_NOT, "~{0}", (_NOT,)),
         **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
     }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3_claim import goal
-from sonnx_clip.backends.whyml_printer import APPLY, ATOM, Printer
+from sonnx_clip.backends.whyml_printer import APPLY, ATOM, WhymlPrinter
 from sonnx_clip.claims.restriction_claims import SUBJECT, restriction_claims
 from sonnx_clip.language.tree import Kind, Value
 from sonnx_clip.spec.tensors import declared_example
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def restrictions_theory(spec: Spec, path: str) -> tuple[str, list[Obligation]]:
     """The theory of the restrictions and the obligations that it holds."""
-    printer = Printer(None, spec.head, of_result=True)
+    printer = WhymlPrinter(None, spec.head, of_result=True)
     restrictions = [
         declare(f"stated_{r.id}", printer.implicit, "declared", printer.show(r.holds), r.statement)
         for r in spec.restrictions
@@ -53,7 +53,7 @@ def _goal(spec: Spec, claim: Claim) -> Goal:
 
 
 @dataclass(frozen=True)
-class _DeclaredPrinter(Printer):
+class _DeclaredPrinter(WhymlPrinter):
     """Prints conditions on tensors as a model declares them."""
 
     spec: Spec | None = None

@@ -9,7 +9,7 @@ from sonnx_clip.backends.restrictions_theory import restrictions_theory
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import declare, header, obligations_of, smoke
 from sonnx_clip.backends.why3_claim import goals
-from sonnx_clip.backends.whyml_printer import AND, Printer, element_printer, tensor_printer
+from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import meaning_claims
 from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
@@ -120,7 +120,7 @@ def _declarations(spec: Spec, etype: ElementType) -> dict[str, object]:
     classes = declared_classes(spec, etype)
     result = result_of_cases(spec, printer)
     of_tensors = tensor_printer(spec, etype)
-    parameters = Printer(etype, spec.head, of_result=True).implicit
+    parameters = WhymlPrinter(etype, spec.head, of_result=True).implicit
     constraints = [
         {
             **declare(f"stated_{c.id}", parameters, "tensor", of_tensors.show(c.holds), c.title),
@@ -151,7 +151,7 @@ def _declarations(spec: Spec, etype: ElementType) -> dict[str, object]:
     }
 
 
-def declared_cases(spec: Spec, printer: Printer) -> list[dict[str, str]]:
+def declared_cases(spec: Spec, printer: WhymlPrinter) -> list[dict[str, str]]:
     """The cases as predicates."""
     return [declare(c.id, printer.implicit, "t", printer.show(c.when), c.title) for c in spec.cases]
 
@@ -166,13 +166,13 @@ def declared_classes(spec: Spec, etype: ElementType) -> list[dict[str, str]]:
     ]
 
 
-def declared_reading(spec: Spec, reading: Reading, printer: Printer) -> dict[str, str]:
+def declared_reading(spec: Spec, reading: Reading, printer: WhymlPrinter) -> dict[str, str]:
     """What a reading allows, as a predicate of the operands and of an answer."""
     body, title = printer.show(reading.returns), f"{reading.id}: {reading.title}"
     return declare(reading.predicate, spec.head.arguments_and_result, "t", body, title)
 
 
-def result_of_cases(spec: Spec, printer: Printer) -> str:
+def result_of_cases(spec: Spec, printer: WhymlPrinter) -> str:
     """The result of the first case that holds, line by line."""
     *first, last = [(case.id, printer.show(named_result(case))) for case in spec.cases]
     return "".join(f"if {id_} {printer.implicit} then {of} else\n" for id_, of in first) + last[1]

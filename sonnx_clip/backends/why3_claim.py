@@ -12,26 +12,26 @@ from sonnx_clip.language.tree import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from sonnx_clip.backends.whyml_printer import Printer
+    from sonnx_clip.backends.whyml_printer import WhymlPrinter
     from sonnx_clip.claims.claim import Binder, Claim
 
 _SORTS: Mapping[Kind, str] = {Kind.ELEMENT: "t", Kind.TENSOR: "tensor", Kind.FLOAT: "FLOAT.t"}
 
 
-def goals(claims: Iterable[Claim], printer: Printer) -> Iterator[Goal]:
+def goals(claims: Iterable[Claim], printer: WhymlPrinter) -> Iterator[Goal]:
     """The claims as goals."""
     for claim in claims:
         yield goal(claim, printer)
 
 
-def goal(claim: Claim, printer: Printer) -> Goal:
+def goal(claim: Claim, printer: WhymlPrinter) -> Goal:
     """A claim as a goal."""
     return Goal(
         claim.name, claim.kind, claim.shows, claim.title, statement(claim, printer), claim.role == "step"
     )
 
 
-def statement(claim: Claim, printer: Printer) -> str:
+def statement(claim: Claim, printer: WhymlPrinter) -> str:
     """The formula of a claim: ``forall …. let … in premise -> … -> conclusion``.
 
     Variables that it does not speak of are neither bound nor given: Why3 would warn.

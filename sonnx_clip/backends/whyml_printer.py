@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
+from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
 from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.language.values import Value, encode, float_bits, quiet_bit
 from sonnx_clip.language.walk import subtrees
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 _IF, _IMPLIES, _OR, AND, _NOT, _COMPARE, APPLY, ATOM = range(LOOSEST, LOOSEST + 8)
 
 
-def _applied(text: str) -> Form:
-    return Form(APPLY, text, (ATOM, ATOM))
+def _applied(text: str) -> NodeForm:
+    return NodeForm(APPLY, text, (ATOM, ATOM))
 
 
-_SAME = Form(_COMPARE, "{0} = {1}", (APPLY, APPLY))
-_OTHER = Form(_COMPARE, "{0} <> {1}", (APPLY, APPLY))
+_SAME = NodeForm(_COMPARE, "{0} = {1}", (APPLY, APPLY))
+_OTHER = NodeForm(_COMPARE, "{0} <> {1}", (APPLY, APPLY))
 # What the theories call the functions of the language.
 _FUNCTIONS = {"is_nan": "nan", "written_clip": "clip", "becomes": "converts"}
 
 
 @dataclass(frozen=True)
-class Printer(Printing):
+class WhymlPrinter(Printing):
     """Prints the trees of one scope.
 
     Args:
@@ -53,13 +53,13 @@ class Printer(Printing):
     prefix: str = ""
     float_type: ElementType | None = None
 
-    forms: ClassVar[Mapping[str, Form]] = {
-        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+    forms: ClassVar[Mapping[str, NodeForm]] = {
+        "if": NodeForm(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
         "iff": infix(_IMPLIES, "<->", "alone"),
         "implies": infix(_IMPLIES, "->", "alone"),
         "or": infix(_OR, "\\/", "left"),
         "and": infix(AND, "/\\", "left"),
-        "not": Form(_NOT, "not {0}", (_COMPARE,)),
+        "not": NodeForm(_NOT, "not {0}", (_COMPARE,)),
         "<": _applied("lt {0} {1}"),
         "<=": _applied("le {0} {1}"),
         ">": _applied("lt {1} {0}"),
@@ -79,14 +79,14 @@ class Printer(Printing):
     def leaf(self, expr: tree.Leaf) -> Piece:
         """A name, a literal, an entry, a formula on every index, or what claims alone have."""
         match expr:
-            case tree.Value() | tree.Let() | tree.Group():
+            case tree.Value() | tree.Let() | tree.Parentheses():
                 return self._of_claim(expr)
             case tree.Name(id=name, kind=Kind.TENSOR):
                 return ATOM, name.lower()
             case tree.Name(id=name):
                 text = self.variable(name)
                 return APPLY if " " in text else ATOM, text
-            case tree.Entry(tensor=tensor):
+            case tree.Subscript(tensor=tensor):
                 return APPLY, f"{self.variable(tensor.id)}.entry i"
             case tree.Number(text=text, kind=kind):
                 return ATOM, self._number(text, kind)
@@ -95,7 +95,7 @@ class Printer(Printing):
             case tree.Every(body=body):
                 return _IF, f"forall i: index. {self._validity(body)} -> {self.show(body)}"
 
-    def _of_claim(self, expr: tree.Value | tree.Let | tree.Group) -> Piece:
+    def _of_claim(self, expr: tree.Value | tree.Let | tree.Parentheses) -> Piece:
         match expr:
             case tree.Value(value=value, kind=Kind.FLOAT):
                 return ATOM, float_literal(value)
@@ -103,7 +103,7 @@ class Printer(Printing):
                 return ATOM, self.value(value)
             case tree.Let(name=name, value=value, body=body):
                 return _IF, f"let {name.lower()} = {self.show(value)} in {self.show(body)}"
-            case tree.Group(inner=inner):
+            case tree.Parentheses(inner=inner):
                 return ATOM, f"({self.show(inner)})"
 
     def atom(self, expr: Expr) -> str:
@@ -176,14 +176,14 @@ class Printer(Printing):
         return " /\\ ".join(f"valid i {tensor}.shape" for tensor in tensors)
 
 
-def element_printer(spec: Spec, etype: ElementType, float_type: ElementType | None = None) -> Printer:
+def element_printer(spec: Spec, etype: ElementType, float_type: ElementType | None = None) -> WhymlPrinter:
     """A printer for conditions on elements; with the type of FLOAT, of FLOATs too."""
-    return Printer(etype, spec.head, float_type=float_type)
+    return WhymlPrinter(etype, spec.head, float_type=float_type)
 
 
-def tensor_printer(spec: Spec, etype: ElementType) -> Printer:
+def tensor_printer(spec: Spec, etype: ElementType) -> WhymlPrinter:
     """A printer for conditions on tensor values: a scalar stands for its only entry."""
-    return Printer(etype, spec.head, {name: f"value {name.lower()}" for name in spec.head.scalars})
+    return WhymlPrinter(etype, spec.head, {name: f"value {name.lower()}" for name in spec.head.scalars})
 
 
 def float_literal(pattern: int, comment: str = "") -> str:
@@ -206,4 +206,4 @@ def real_literal(value: Fraction) -> str:
 
 def entries(expr: Expr) -> set[str]:
     """The tensors of which an expression reads an entry."""
-    return {node.tensor.id for node in subtrees(expr) if isinstance(node, tree.Entry)}
+    return {node.tensor.id for node in subtrees(expr) if isinstance(node, tree.Subscript)}

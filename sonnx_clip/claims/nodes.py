@@ -163,9 +163,9 @@ def let(name: str, value: Expr, body: Expr) -> tree.Let:
     return tree.Let(name, value, body)
 
 
-def group(inner: Expr) -> tree.Group:
+def group(inner: Expr) -> tree.Parentheses:
     """A condition that is taken over as a whole."""
-    return tree.Group(inner)
+    return tree.Parentheses(inner)
 
 
 def number(text: str, kind: Kind = Kind.ELEMENT) -> Expr:
@@ -197,7 +197,7 @@ def replaced(expr: Expr, name: str, by: Expr) -> Expr:
             return _with(expr, **dict(zip(("condition", "then", "otherwise"), parts, strict=True)))
         case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
             return _with(expr, arguments=tuple(replaced(part, name, by) for part in arguments))
-        case tree.Group(inner=inner):
+        case tree.Parentheses(inner=inner):
             return _with(expr, inner=replaced(inner, name, by))
         case _:
             return expr

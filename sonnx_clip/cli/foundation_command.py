@@ -20,7 +20,7 @@ from sonnx_clip.foundation.run_coq import (
     golden_lines,
     lay_out,
 )
-from sonnx_clip.foundation.sources import RECORD, CoqSource, Theorem, coq_sources, digests
+from sonnx_clip.foundation.sources import RECORD, CoqSource, TheoremInFile, coq_sources, digests
 from sonnx_clip.foundation.theorem_coverage import shown_wrongly, uncovered
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
@@ -47,7 +47,7 @@ class Result:
 
     coq: str
     sources: tuple[CoqSource, ...]
-    theorems: Mapping[Theorem, tuple[str, ...]]
+    theorems: Mapping[TheoremInFile, tuple[str, ...]]
     problems: tuple[str, ...]
     seconds: Mapping[str, float]
 
@@ -116,8 +116,8 @@ def check(spec: Spec, root: Path, folder: Path, *, accept: bool = False) -> Resu
 
 
 def _accepted(
-    theorems: Sequence[Theorem], compiled: Sequence[Compiled], found: Mapping[str, tuple[str, ...]]
-) -> dict[Theorem, tuple[str, ...]]:
+    theorems: Sequence[TheoremInFile], compiled: Sequence[Compiled], found: Mapping[str, tuple[str, ...]]
+) -> dict[TheoremInFile, tuple[str, ...]]:
     """The theorems that Coq has accepted, all or none."""
     return {} if any(c.problem for c in compiled) else {t: found[t.id] for t in theorems}
 

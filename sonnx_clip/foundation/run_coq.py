@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from sonnx_clip.foundation.sources import FOLDERS, CoqSource, Theorem
+from sonnx_clip.foundation.sources import FOLDERS, CoqSource, TheoremInFile
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 
@@ -113,7 +113,7 @@ def _problem(source: CoqSource, status: int, output: str, *, killed: bool) -> st
 
 
 def assumptions(
-    theorems: Sequence[Theorem],
+    theorems: Sequence[TheoremInFile],
     folder: Path,
     running: Running,
     told: Mapping[str, tuple[str, ...]] | None = None,
@@ -136,7 +136,7 @@ def assumptions(
     said = {t.id: (told or {}).get(t.id, ()) for t in theorems}
     found: dict[str, tuple[str, ...]] = {}
     for step in ("all", "module", "theorem"):
-        groups: dict[str, list[Theorem]] = {}
+        groups: dict[str, list[TheoremInFile]] = {}
         for t in theorems:
             if t.id not in found:
                 own = {"all": "", "module": t.module, "theorem": t.id}[step]
@@ -148,8 +148,8 @@ def assumptions(
 
 
 def _ask_all(
-    groups: Sequence[Sequence[Theorem]], folder: Path, running: Running
-) -> Iterator[tuple[Sequence[Theorem], tuple[str, ...]]]:
+    groups: Sequence[Sequence[TheoremInFile]], folder: Path, running: Running
+) -> Iterator[tuple[Sequence[TheoremInFile], tuple[str, ...]]]:
     """On what the theorems of each group rest together; two processes share the questions."""
     halves = [half for half in (groups[::2], groups[1::2]) if half]
     with ThreadPoolExecutor(2) as pool:
@@ -158,7 +158,7 @@ def _ask_all(
             yield from zip(half, answers.result(), strict=True)
 
 
-def _ask(groups: Sequence[Sequence[Theorem]], file: Path, running: Running) -> list[tuple[str, ...]]:
+def _ask(groups: Sequence[Sequence[TheoremInFile]], file: Path, running: Running) -> list[tuple[str, ...]]:
     lines = [f"Require {' '.join(sorted({t.module for group in groups for t in group}))}."]
     for number, group in enumerate(groups):
         theorems = "".join(f"let _ := @{t.module}.{t.name} in " for t in group)

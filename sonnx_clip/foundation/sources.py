@@ -33,7 +33,7 @@ _SHOWS = re.compile(r"shows:\s*(?P<ids>[\w-]+(?:,\s*[\w-]+)*)")
 
 
 @dataclass(frozen=True)
-class Theorem:
+class TheoremInFile:
     """A theorem of a Coq file: `shows` are ids of spec/clip.yaml."""
 
     module: str
@@ -76,7 +76,7 @@ class CoqSource:
                 found |= {f"{path}.{name}" for name in takewhile(bool, map(read.word, count(behind)))}
         return frozenset(found)
 
-    def theorems(self) -> tuple[Theorem, ...]:
+    def theorems(self) -> tuple[TheoremInFile, ...]:
         """Its theorems in order; a lemma is only a step."""
         return tuple(self._theorems())
 
@@ -90,13 +90,13 @@ class CoqSource:
                 found = f"{token.text} {read.word(at + 1)}"
         return found if line <= len(self.text.splitlines()) else None
 
-    def _theorems(self) -> Iterator[Theorem]:
+    def _theorems(self) -> Iterator[TheoremInFile]:
         read = read_coq(self.text)
         for at, token in enumerate(read.tokens):
             if token.text == "Theorem" and (name := read.word(at + 1)):
                 shows = _SHOWS.search(read.comment_before(token.start))
                 ids = tuple(id_.strip() for id_ in shows["ids"].split(",")) if shows else ()
-                yield Theorem(self.module, name, self.path, read.line(read.tokens[at + 1].start), ids)
+                yield TheoremInFile(self.module, name, self.path, read.line(read.tokens[at + 1].start), ids)
 
     def forbidden(self) -> Iterator[str]:
         """One line for each word that takes something for granted, with its place."""

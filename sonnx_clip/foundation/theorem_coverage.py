@@ -12,7 +12,7 @@ from sonnx_clip.claims import goal_names as named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.foundation.sources import Theorem
+    from sonnx_clip.foundation.sources import TheoremInFile
     from sonnx_clip.spec import Spec
 
 
@@ -32,7 +32,7 @@ def wanted(spec: Spec) -> Iterator[tuple[str, str]]:
         yield "SonnxClip.Generated.Formats", f"{etype.id}_clip"
 
 
-def uncovered(spec: Spec, theorems: Sequence[Theorem]) -> Iterator[str]:
+def uncovered(spec: Spec, theorems: Sequence[TheoremInFile]) -> Iterator[str]:
     """One line for each theorem that the YAML asks for and that is not there."""
     there = {(t.module, t.name) for t in theorems}
     for module, name in wanted(spec):
@@ -40,7 +40,7 @@ def uncovered(spec: Spec, theorems: Sequence[Theorem]) -> Iterator[str]:
             yield f"{module} has no theorem {name}, which spec/clip.yaml requires"
 
 
-def shown_wrongly(spec: Spec, theorems: Sequence[Theorem]) -> Iterator[str]:
+def shown_wrongly(spec: Spec, theorems: Sequence[TheoremInFile]) -> Iterator[str]:
     """One line for each theorem that shows what the YAML does not have."""
     known = ids_of(spec)
     for t in theorems:

@@ -267,7 +267,7 @@ class _Parser:
             raise LanguageError(
                 token.offset, f"`{token.text}[i]` stands outside `every(…)`", "`every` binds the index"
             )
-        return tree.Entry(name, at)
+        return tree.Subscript(name, at)
 
     def every(self, token: Token, at: Position) -> Expr:
         if self.inside_every:

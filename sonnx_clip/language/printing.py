@@ -21,7 +21,7 @@ LOOSEST = 0
 
 
 @dataclass(frozen=True)
-class Form:
+class NodeForm:
     """How one kind of node is written.
 
     Args:
@@ -35,16 +35,16 @@ class Form:
     places: tuple[int, ...]
 
 
-def infix(level: int, sign: str, groups: Literal["left", "right", "alone"]) -> Form:
+def infix(level: int, sign: str, groups: Literal["left", "right", "alone"]) -> NodeForm:
     """A sign between two operands; one of the same level needs no parentheses on the side where it groups."""
-    return Form(level, f"{{0}} {sign} {{1}}", (level + (groups != "left"), level + (groups != "right")))
+    return NodeForm(level, f"{{0}} {sign} {{1}}", (level + (groups != "left"), level + (groups != "right")))
 
 
 class Printing(ABC):
     """Prints trees; a target adds its table, and what it calls names, numbers and functions."""
 
     #: By operator: ``and``, ``or``, ``implies``, ``iff``, ``not``, ``if`` and the comparisons of elements.
-    forms: ClassVar[Mapping[str, Form]]
+    forms: ClassVar[Mapping[str, NodeForm]]
 
     def show(self, expr: Expr) -> str:
         """The text of an expression, without parentheses around it."""
@@ -55,7 +55,7 @@ class Printing(ABC):
         level, text = self.written(expr)
         return text if level >= place else f"({text})"
 
-    def filled(self, form: Form, *operands: Expr) -> Piece:
+    def filled(self, form: NodeForm, *operands: Expr) -> Piece:
         """A form with its operands."""
         texts = []
         for expr, place in zip(operands, form.places, strict=True):  # a loop: a long chain is a deep tree

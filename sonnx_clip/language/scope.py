@@ -147,9 +147,9 @@ def kind_of(expr: Expr) -> Kind:
             return expr.kind
         case tree.Value() | tree.Let():
             return expr.kind
-        case tree.Group(inner=inner):
+        case tree.Parentheses(inner=inner):
             return kind_of(inner)
-        case tree.Entry():
+        case tree.Subscript():
             return Kind.ELEMENT
         case _:
             return Kind.BOOL

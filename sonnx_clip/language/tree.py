@@ -140,7 +140,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Subscript:
     """``Y[i]``: the entry of a tensor value at the index that `every` binds."""
 
     tensor: Name
@@ -159,7 +159,7 @@ class Every:
 class Value:
     """A value that stands in no text: an element or a FLOAT by its bits, a tensor as a model declares it.
 
-    Only claims have it, as they have `Let` and `Group`: the parser makes none of the three.
+    Only claims have it, as they have `Let` and `Parentheses`: the parser makes none of the three.
     """
 
     value: Any
@@ -179,7 +179,7 @@ class Let:
 
 
 @dataclass(frozen=True)
-class Group:
+class Parentheses:
     """A condition that a claim takes over as a whole: whoever prints it puts parentheses around it."""
 
     inner: Expr
@@ -196,11 +196,11 @@ Expr: TypeAlias = (
     | If
     | Call
     | Use
-    | Entry
+    | Subscript
     | Every
     | Value
     | Let
-    | Group
+    | Parentheses
 )
-Leaf: TypeAlias = Name | Number | Constant | Entry | Every | Value | Let | Group
+Leaf: TypeAlias = Name | Number | Constant | Subscript | Every | Value | Let | Parentheses
 """What a printer writes in a way of its own: all that is no operator and no application."""

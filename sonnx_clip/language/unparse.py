@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.printing import LOOSEST, Form, Piece, Printing, infix
+from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,13 +18,13 @@ _IF, _IFF, _IMPLIES, _OR, _AND, _NOT, _COMPARISON, _PRIMARY = range(LOOSEST, LOO
 class _Language(Printing):
     """The language of spec/clip.yaml."""
 
-    forms: ClassVar[Mapping[str, Form]] = {
-        "if": Form(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
+    forms: ClassVar[Mapping[str, NodeForm]] = {
+        "if": NodeForm(_IF, "if {0} then {1} else {2}", (_IF, _IF, _IF)),
         "iff": infix(_IFF, "iff", "left"),
         "implies": infix(_IMPLIES, "implies", "right"),
         "or": infix(_OR, "or", "left"),
         "and": infix(_AND, "and", "left"),
-        "not": Form(_NOT, "not {0}", (_NOT,)),
+        "not": NodeForm(_NOT, "not {0}", (_NOT,)),
         **{sign: infix(_COMPARISON, sign, "alone") for sign in ("<", "<=", ">", ">=", "==")},
     }
 
@@ -39,11 +39,11 @@ class _Language(Printing):
                 return _PRIMARY, text
             case tree.Constant(id=name, negative=negative):
                 return _PRIMARY, f"{'-' * negative}{name}"
-            case tree.Entry(tensor=tensor):
+            case tree.Subscript(tensor=tensor):
                 return _PRIMARY, f"{tensor.id}[i]"
             case tree.Every(body=body):
                 return _PRIMARY, f"every({self.show(body)})"
-            case tree.Group(inner=inner):
+            case tree.Parentheses(inner=inner):
                 return _PRIMARY, f"({self.show(inner)})"
             case tree.Let(name=name, value=value, body=body):
                 return _IF, f"let {name} = {self.show(value)} in {self.show(body)}"

@@ -28,7 +28,7 @@ def parts_of(expr: Expr) -> tuple[Expr, ...]:
             return ()
         case tree.Compare(left=left, right=right) | tree.Connective(left=left, right=right):
             return left, right
-        case tree.Not(operand=part) | tree.Every(body=part) | tree.Entry(tensor=part):
+        case tree.Not(operand=part) | tree.Every(body=part) | tree.Subscript(tensor=part):
             return (part,)
         case tree.If(condition=condition, then=then, otherwise=otherwise):
             return condition, then, otherwise
@@ -36,7 +36,7 @@ def parts_of(expr: Expr) -> tuple[Expr, ...]:
             return arguments
         case tree.Let(value=value, body=body):
             return value, body
-        case tree.Group(inner=inner):
+        case tree.Parentheses(inner=inner):
             return (inner,)
 
 

@@ -9,7 +9,7 @@ from sonnx_clip.language import show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.spec import evaluator
 from sonnx_clip.trace import subject as traced_functions
-from sonnx_clip.trace.real import Call, run
+from sonnx_clip.trace.real import KernelCall, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ def in_numpy(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Ma
     ask, what = evaluator(spec, etype), traced_functions.subject()
     l, m = numbers["l"], numbers["m"]
     for entries in _arrays(etype, numbers):
-        call = Call(etype, obligation.theory == THEORIES[True], entries, l, m)
+        call = KernelCall(etype, obligation.theory == THEORIES[True], entries, l, m)
         for x, y in zip(entries, run(what, call), strict=True):
             due = int(ask.result(x, l, m))
             if y != due:

@@ -107,12 +107,12 @@ class Evaluator:
             case tree.Let(name=name, value=value, body=body):
                 given, inner = self._compile(value), self._compile(body)
                 return lambda env: inner({**env, name: given(env)})
-            case tree.Group(inner=part):
+            case tree.Parentheses(inner=part):
                 return self._compile(part)
             case _:
                 return self._leaf(expr)
 
-    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Entry | tree.Value) -> Function:
+    def _leaf(self, expr: tree.Name | tree.Number | tree.Constant | tree.Subscript | tree.Value) -> Function:
         match expr:
             case tree.Name(id=name, kind=Kind.ELEMENT):
                 return _element(name)
@@ -126,7 +126,7 @@ class Evaluator:
                 return lambda _: constant
             case tree.Value(value=known):
                 return lambda _: known
-            case tree.Entry(tensor=tensor):
+            case tree.Subscript(tensor=tensor):
                 name = tensor.id
                 return lambda env: env[name].entries[env["i"]]
 

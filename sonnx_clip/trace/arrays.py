@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from sonnx_clip.trace.numpy_meaning import CHOICES, PATH
-from sonnx_clip.trace.symbolic_run import SymbolicRun, UntraceableError, Value
+from sonnx_clip.trace.symbolic_run import SymbolicRun, SymbolicValue, UntraceableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ _READ = frozenset({"Order", "Reduce"})  # what depends on how patterns are order
 class Memory:
     """What an array holds now, at the entry that the proof speaks of; its views share it."""
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: SymbolicValue) -> None:
         self.value = value
 
 
@@ -54,7 +54,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._ndim == 1
 
     @property
-    def value(self) -> Value:
+    def value(self) -> SymbolicValue:
         """What it holds now."""
         return self._memory.value
 
@@ -84,7 +84,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     __getitem__ = __setitem__ = __contains__ = __str__ = __repr__ = __format__ = _leave
     __hash__ = _leave
 
-    def write(self, value: Value) -> None:
+    def write(self, value: SymbolicValue) -> None:
         """From now on the memory holds this."""
         self._memory.value = value
 
@@ -154,7 +154,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         result = self._apply(name, values, dtype, ndim)
         return result if out is None else _store(out, result)
 
-    def _operand(self, given: Any, dtype: np.dtype[Any]) -> Value:
+    def _operand(self, given: Any, dtype: np.dtype[Any]) -> SymbolicValue:
         if type(given) is SymbolicArray:
             if given.dtype not in (dtype, _BOOL):
                 _refuse(f"{given.dtype} with {dtype} in one operation")
@@ -171,7 +171,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._run.literal(int(number.view(f"u{dtype.itemsize}")))
 
     def _apply(
-        self, name: str, values: Sequence[Value], dtype: np.dtype[Any], ndim: Literal[0, 1]
+        self, name: str, values: Sequence[SymbolicValue], dtype: np.dtype[Any], ndim: Literal[0, 1]
     ) -> SymbolicArray:
         meaning = self._run.table.get(name)
         wanted = [kind for name, kind in meaning.parameters if name not in CHOICES] if meaning else []

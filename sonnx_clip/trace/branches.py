@@ -23,7 +23,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Let:
+class LetTree:
     """A variable that stands for the result of an operation in what follows."""
 
     name: str
@@ -32,7 +32,7 @@ class Let:
 
 
 @dataclass(frozen=True)
-class If:
+class IfTree:
     """A branch."""
 
     condition: str
@@ -40,7 +40,7 @@ class If:
     otherwise: Tree
 
 
-Tree: TypeAlias = Leaf | Let | If
+Tree: TypeAlias = Leaf | LetTree | IfTree
 
 
 def tree(paths: Sequence[Path], leaf: Callable[[Path], str], absent: str) -> Tree:
@@ -64,21 +64,21 @@ def _tree(paths: Sequence[Path], at: int, leaf: Callable[[Path], str], absent: L
     step = first.steps[at]
     if isinstance(step, Bind):
         assert all(p.steps[at] == step for p in paths), "paths part where nothing is decided"
-        return Let(step.name, step.text, _tree(paths, at + 1, leaf, absent))
+        return LetTree(step.name, step.text, _tree(paths, at + 1, leaf, absent))
     ways = [[p for p in paths if getattr(p.steps[at], "taken", None) is way] for way in (True, False)]
     then, otherwise = (_tree(way, at + 1, leaf, absent) for way in ways)
-    return then if then == otherwise else If(step.condition, then, otherwise)
+    return then if then == otherwise else IfTree(step.condition, then, otherwise)
 
 
 def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
     """The tree without variables that nothing uses, and all words in it."""
     match node:
-        case Let(name=name, text=text, body=body):
+        case LetTree(name=name, text=text, body=body):
             rest, used = _without_unused(body)
-            return (Let(name, text, rest), used | _words_of(text)) if name in used else (rest, used)
-        case If(condition=condition, then=then, otherwise=otherwise):
+            return (LetTree(name, text, rest), used | _words_of(text)) if name in used else (rest, used)
+        case IfTree(condition=condition, then=then, otherwise=otherwise):
             (yes, of_yes), (no, of_no) = _without_unused(then), _without_unused(otherwise)
-            return If(condition, yes, no), of_yes | of_no | {condition}
+            return IfTree(condition, yes, no), of_yes | of_no | {condition}
         case Leaf(text=text):
             return node, _words_of(text)
 
@@ -86,9 +86,9 @@ def _without_unused(node: Tree) -> tuple[Tree, frozenset[str]]:
 def words(node: Tree) -> frozenset[str]:
     """All words in a tree."""
     match node:
-        case Let(text=text, body=body):
+        case LetTree(text=text, body=body):
             return _words_of(text) | words(body)
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case IfTree(condition=condition, then=then, otherwise=otherwise):
             return words(then) | words(otherwise) | {condition}
         case Leaf(text=text):
             return _words_of(text)
@@ -102,17 +102,17 @@ def _words_of(text: str) -> frozenset[str]:
 def lines(node: Tree) -> list[str]:
     """The tree as WhyML; ``if c then p else true`` is written ``c -> p``."""
     match node:
-        case Let(name=name, text=text, body=body):
+        case LetTree(name=name, text=text, body=body):
             return [f"let {name} = {text} in", *lines(body)]
-        case If(condition=condition, then=then, otherwise=Leaf(text="true")):
+        case IfTree(condition=condition, then=then, otherwise=Leaf(text="true")):
             return [f"{condition} ->", *lines(then)]
-        case If(condition=condition, then=Leaf(text="true"), otherwise=otherwise):
+        case IfTree(condition=condition, then=Leaf(text="true"), otherwise=otherwise):
             return [f"not {condition} ->", *lines(otherwise)]
-        case If(condition=condition, then=Leaf(text=text), otherwise=Leaf(text=other)):
+        case IfTree(condition=condition, then=Leaf(text=text), otherwise=Leaf(text=other)):
             return [f"if {condition} then {text} else {other}"]
-        case If(condition=condition, then=Leaf(text=text), otherwise=otherwise):
+        case IfTree(condition=condition, then=Leaf(text=text), otherwise=otherwise):
             return [f"if {condition} then {text} else", *lines(otherwise)]
-        case If(condition=condition, then=then, otherwise=otherwise):
+        case IfTree(condition=condition, then=then, otherwise=otherwise):
             inner = [f"  {line}" for line in lines(then)]
             return [f"if {condition} then (", *inner, ") else", *lines(otherwise)]
         case Leaf(text=text):

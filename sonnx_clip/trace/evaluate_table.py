@@ -14,7 +14,7 @@ import numpy as np
 
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import infinity
-from sonnx_clip.trace.formula import Apply, Let, Name
+from sonnx_clip.trace.formula import Apply, FormulaLet, FormulaVariable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -167,9 +167,9 @@ def _value(
     tree: Node, environment: Mapping[str, Values], how: PatternOrder, others: Mapping[str, Meaning]
 ) -> Values:
     match tree:
-        case Name(id=name):
+        case FormulaVariable(id=name):
             return environment[name]
-        case Let(id=name, value=value, body=body):
+        case FormulaLet(id=name, value=value, body=body):
             bound = _value(value, environment, how, others)
             return _value(body, {**environment, name: bound}, how, others)
         case Apply(function=name, arguments=parts):

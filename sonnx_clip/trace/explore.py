@@ -12,7 +12,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
 from sonnx_clip.trace.sample_inputs import samples_of
 from sonnx_clip.trace.subject import dtype_of
-from sonnx_clip.trace.symbolic_run import Fork, Language, SymbolicRun, UntraceableError, Value
+from sonnx_clip.trace.symbolic_run import Fork, Language, SymbolicRun, SymbolicValue, UntraceableError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +140,7 @@ def follow(what: Subject, run: SymbolicRun, *, in_place: bool) -> tuple[str, str
     return kernel.__name__, out.value.text
 
 
-def _at(values: Mapping[str, Value], column: int) -> dict[str, int]:
+def _at(values: Mapping[str, SymbolicValue], column: int) -> dict[str, int]:
     return {name: int(value.samples[0, column]) for name, value in values.items()}
 
 

@@ -14,7 +14,7 @@ _WORDS = frozenset({"let", "in", "if", "then", "else", "not"})
 
 
 @dataclass(frozen=True)
-class Name:
+class FormulaVariable:
     """A variable."""
 
     id: str
@@ -29,7 +29,7 @@ class Apply:
 
 
 @dataclass(frozen=True)
-class Let:
+class FormulaLet:
     """A name for a value."""
 
     id: str
@@ -37,7 +37,7 @@ class Let:
     body: Node
 
 
-Node: TypeAlias = Name | Apply | Let
+Node: TypeAlias = FormulaVariable | Apply | FormulaLet
 
 
 class FormulaError(ValueError):
@@ -76,7 +76,7 @@ class _Reader:
             self.take("=")
             value = self.expression()
             self.take("in")
-            return Let(name, value, self.expression())
+            return FormulaLet(name, value, self.expression())
         if self.next == "if":
             self.take()
             condition = self.expression()
@@ -115,11 +115,11 @@ class _Reader:
         arguments = []
         while self.next == "(" or (self.next.isidentifier() and self.next not in _WORDS):
             arguments.append(self.atom())
-        return Apply(name, tuple(arguments)) if arguments else Name(name)
+        return Apply(name, tuple(arguments)) if arguments else FormulaVariable(name)
 
     def atom(self) -> Node:
         if self.next != "(":
-            return Name(self.word())
+            return FormulaVariable(self.word())
         self.take()
         tree = self.expression()
         self.take(")")

@@ -24,7 +24,7 @@ _TRIED = 200  # samples of a path: NumPy decides ties of zeros as it likes, so n
 
 
 @dataclass(frozen=True)
-class Call:
+class KernelCall:
     """One call of planner and kernel: bit patterns of the entries and of the bounds."""
 
     etype: ElementType
@@ -34,7 +34,7 @@ class Call:
     upper: int
 
 
-def run(what: Subject, call: Call) -> tuple[int, ...]:
+def run(what: Subject, call: KernelCall) -> tuple[int, ...]:
     """The bit patterns that NumPy writes."""
     dtype = dtype_of(call.etype)
     x, (lower, upper) = _array(call.x, dtype), _array((call.lower, call.upper), dtype)
@@ -76,11 +76,11 @@ def _stray(what: Subject, traced: Traced, path: Path, passed: Places, copies: In
     return "no run of NumPy takes way"
 
 
-def _calls(traced: Traced, path: Path) -> Iterator[Call]:
+def _calls(traced: Traced, path: Path) -> Iterator[KernelCall]:
     s = path.samples
     for i in range(min(_TRIED, len(s.index))):
         x = (int(s.x[0, i]), int(s.x[1, i]))
-        yield Call(traced.etype, traced.in_place, x, int(s.lower[i]), int(s.upper[i]))
+        yield KernelCall(traced.etype, traced.in_place, x, int(s.lower[i]), int(s.upper[i]))
 
 
 def _array(patterns: Sequence[int], dtype: np.dtype[Any]) -> Array:

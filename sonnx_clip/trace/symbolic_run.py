@@ -24,7 +24,7 @@ class UntraceableError(BaseException):
 
 
 @dataclass(frozen=True)
-class Value:
+class SymbolicValue:
     """What one entry of an array, or a scalar, holds at some time.
 
     Args:
@@ -97,30 +97,30 @@ class SymbolicRun:
         self.steps: list[Step] = []
         self.taken: list[bool] = []
         self.forks: list[Fork] = []
-        self.free: dict[str, Value] = {}
+        self.free: dict[str, SymbolicValue] = {}
         self.clones: set[tuple[str, ReadingName | None]] = set()
         self._results: list[Values] = []
         self._counts: dict[str, int] = {}
         self._decided: dict[str, bool] = {}
 
-    def literal(self, pattern: int) -> Value:
+    def literal(self, pattern: int) -> SymbolicValue:
         """An element that is written down."""
         digits = (self.etype.width or 0) // 4
         samples = np.broadcast_to(np.uint64(pattern), self.samples.x.shape)
-        return Value(f"(0x{pattern:0{digits}x}: t)", "element", samples)
+        return SymbolicValue(f"(0x{pattern:0{digits}x}: t)", "element", samples)
 
-    def any(self, name: str, kind: ValueKind, samples: Values) -> Value:
+    def any(self, name: str, kind: ValueKind, samples: Values) -> SymbolicValue:
         """A variable about which nothing is known; `samples` is what it is in them."""
-        value = Value(self._name(name), kind, samples)
+        value = SymbolicValue(self._name(name), kind, samples)
         self.free[value.text] = value
         return value
 
-    def junk(self) -> Value:
+    def junk(self) -> SymbolicValue:
         """What memory holds that nobody has written."""
         bits = self.samples.noise(len(self.free)) & np.uint64((1 << (self.etype.width or 0)) - 1)
         return self.any("any", "element", np.stack([bits, bits]))
 
-    def apply(self, name: str, arguments: Sequence[Value], how: ReadingName | None) -> Value:
+    def apply(self, name: str, arguments: Sequence[SymbolicValue], how: ReadingName | None) -> SymbolicValue:
         """The result of an operation of the table, as a new step; its choices are free variables."""
         meaning = self.table[name]
         given = [*arguments, *(self._choice(choice, how) for choice in meaning.choices)]
@@ -129,9 +129,9 @@ class SymbolicRun:
         words = [f"{clone_name(meaning.module, how)}.{name}", *(value.text for value in given)]
         bound = self._name("b" if meaning.kind == "mask" else "t")
         self.steps.append(Bind(bound, " ".join(words)))
-        return Value(bound, meaning.kind, samples)
+        return SymbolicValue(bound, meaning.kind, samples)
 
-    def branch(self, condition: Value) -> bool:
+    def branch(self, condition: SymbolicValue) -> bool:
         """Decide which way to go; what is left for later is noted as a fork."""
         if condition.text in self._decided:
             return self._decided[condition.text]
@@ -164,17 +164,17 @@ class SymbolicRun:
         self._results.append(result)
         return result
 
-    def _choice(self, name: str, how: ReadingName | None) -> Value:
+    def _choice(self, name: str, how: ReadingName | None) -> SymbolicValue:
         if name == "free":
             return self.literal(0) if how in ("Signed", "Unsigned") else self.junk()
         if how != "Float":  # what is equal is identical, and nothing is a NaN: it does not matter
-            return Value("true", "mask", np.ones(self.samples.x.shape, np.bool_))
+            return SymbolicValue("true", "mask", np.ones(self.samples.x.shape, np.bool_))
         one, other = (self.samples.noise(1000 + 2 * len(self.free) + i) for i in (0, 1))
         return self.any(name, "mask", np.stack([one, other]) & np.uint64(1) == np.uint64(1))
 
-    def input(self, name: str, samples: Values) -> Value:
+    def input(self, name: str, samples: Values) -> SymbolicValue:
         """An entry or a bound, under its own name."""
-        self.free[name] = Value(name, "element", samples)
+        self.free[name] = SymbolicValue(name, "element", samples)
         return self.free[name]
 
     def _name(self, kind: str) -> str:

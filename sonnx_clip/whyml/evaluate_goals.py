@@ -19,7 +19,7 @@ from sonnx_clip.whyml.evaluate_whyml import Cells, WhymlEvaluator, WhymlMemory, 
 from sonnx_clip.whyml.natives import UNSIGNED, float_type, float_value
 from sonnx_clip.whyml.node import TRUE, Node
 from sonnx_clip.whyml.samples import columns, domain_of, is_element, patterns
-from sonnx_clip.whyml.whyml_scope import Closure, Library, Native, Scope
+from sonnx_clip.whyml.whyml_scope import Closure, ModuleScope, Native, TheoryLibrary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,12 +49,12 @@ class Statement:
 
     key: Key
     node: Node
-    scope: Scope
+    scope: ModuleScope
     program: WhymlDeclaration | None = None
 
 
 @dataclass(frozen=True)
-class Part:
+class Sequent:
     """A conclusion with the premises over it, and values of which these hold.
 
     Args:
@@ -79,7 +79,7 @@ class Goals:
     def __init__(self, spec: Spec, texts: Mapping[str, str] | None = None) -> None:
         self.spec = spec
         self.texts = dict(texts or {})
-        self.library = Library(self.texts, ABSTRACT)
+        self.library = TheoryLibrary(self.texts, ABSTRACT)
         self._statements: dict[Key, Statement | None] = {}
         self._rows: dict[Key, list[WhymlEnvironment]] = {}
 
@@ -112,7 +112,7 @@ class Goals:
             raise LookupError(goal)
         return Statement(key, d.body, scope)
 
-    def _instance(self, key: Key, scope: Scope) -> Statement:
+    def _instance(self, key: Key, scope: ModuleScope) -> Statement:
         """The axiom of a clone, with the symbols put in."""
         module, goal = key
         for d in self.library.module(module).declarations:
@@ -125,7 +125,7 @@ class Goals:
                 return Statement((d.name, goal), axiom.body, copy)
         raise LookupError(goal)
 
-    def _refinement(self, key: Key, name: str, scope: Scope) -> Statement:
+    def _refinement(self, key: Key, name: str, scope: ModuleScope) -> Statement:
         """That the contract of a program implies that of the ``val`` for which a clone puts it: its body does
         not matter.
         """
@@ -149,7 +149,7 @@ class Goals:
         """The declarations that a statement rests on, its own included, and the bodies that it reaches."""
         found: set[Key] = {statement.key}
         bodies: list[Node] = []
-        open_: list[tuple[Node, Scope]] = [(statement.node, statement.scope)]
+        open_: list[tuple[Node, ModuleScope]] = [(statement.node, statement.scope)]
         if statement.program is not None and statement.program.body is not None:
             found.add((statement.key[0], statement.program.name))
             open_.append((statement.program.body, statement.scope))
@@ -198,15 +198,20 @@ class Goals:
         return None
 
     def _truth(
-        self, evaluator: WhymlEvaluator, statement: Statement, body: Node, env: WhymlEnvironment, scope: Scope
+        self,
+        evaluator: WhymlEvaluator,
+        statement: Statement,
+        body: Node,
+        env: WhymlEnvironment,
+        scope: ModuleScope,
     ) -> Any:
         if statement.program is None:
             return evaluator.value(body, env, scope)
         return _keeps_contract(evaluator, statement.program, env, scope)
 
-    def parts(self, statement: Statement) -> list[Part]:
+    def parts(self, statement: Statement) -> list[Sequent]:
         """Each conclusion of a statement with its premises and, where it has some, a witness of them."""
-        found: dict[tuple[Node, ...], Part] = {}
+        found: dict[tuple[Node, ...], Sequent] = {}
         if statement.program is not None:
             return self._of_program(statement)
         for models in models_of(statement.scope.module):
@@ -219,7 +224,7 @@ class Goals:
                         key = (part.conclusion, *part.premises)
                         if key not in found or found[key].witness is None:
                             witness = _first(env, reached)
-                            found[key] = Part(part.conclusion, part.premises, witness)
+                            found[key] = Sequent(part.conclusion, part.premises, witness)
                 if all(p.witness is not None for p in found.values()):
                     return list(found.values())
         return list(found.values())
@@ -235,22 +240,22 @@ class Goals:
                 found = columns(self.spec, types, more, seed, rows=_MANY)
                 yield dict(zip((name for name, _ in binders), found, strict=True))
 
-    def _of_program(self, statement: Statement) -> list[Part]:
+    def _of_program(self, statement: Statement) -> list[Sequent]:
         program = statement.program
         assert program is not None
         conclusion = program.ensures[0] if program.ensures else TRUE
         for env in self._environments(statement, statement.node):
             evaluator = WhymlEvaluator(self._domain(statement.scope), self._together)
             if all(np.any(evaluator.value(r, env, statement.scope)) for r in program.requires):
-                return [Part(conclusion, program.requires, _first(env, np.True_) or {})]
-        return [Part(conclusion, program.requires, None)]
+                return [Sequent(conclusion, program.requires, _first(env, np.True_) or {})]
+        return [Sequent(conclusion, program.requires, None)]
 
-    def _with(self, scope: Scope, models: Mapping[str, Any]) -> Scope:
+    def _with(self, scope: ModuleScope, models: Mapping[str, Any]) -> ModuleScope:
         if not models:
             return scope
-        return Library(self.texts, {**ABSTRACT, **models}).scope(scope.module)
+        return TheoryLibrary(self.texts, {**ABSTRACT, **models}).scope(scope.module)
 
-    def _domain(self, scope: Scope) -> Any:
+    def _domain(self, scope: ModuleScope) -> Any:
         return lambda of: domain_of(self.spec, of, scope)
 
     def _together(self, types: Sequence[Any]) -> list[Any]:
@@ -355,7 +360,7 @@ def _with_solved(env: WhymlEnvironment, solved: Mapping[str, Any]) -> WhymlEnvir
     return found
 
 
-def _solved(node: Node, scope: Scope) -> dict[str, Any]:
+def _solved(node: Node, scope: ModuleScope) -> dict[str, Any]:
     """What premises on arithmetic say that a variable is: the product or sum of literals, or of such."""
     of = scope.types.get("t")
     found: dict[str, Any] = {}
@@ -452,14 +457,14 @@ def _reach(
     evaluator: WhymlEvaluator,
     node: Node,
     env: WhymlEnvironment,
-    scope: Scope,
+    scope: ModuleScope,
     reached: Any,
     premises: tuple[Node, ...],
-) -> Iterator[tuple[Part, Any]]:
+) -> Iterator[tuple[Sequent, Any]]:
     """Every conclusion, with the truth of the premises over it."""
     match node.kind, node.text:
         case "forall", _:
-            yield Part(node, premises, None), reached
+            yield Sequent(node, premises, None), reached
         case "let", _:
             inner = {**env, node.text: evaluator.value(node.parts[0], env, scope)}
             yield from _reach(evaluator, node.parts[1], inner, scope, reached, premises)
@@ -479,7 +484,7 @@ def _reach(
                     evaluator, branch, env, scope, np.logical_and(reached, held), (*premises, given)
                 )
         case _:
-            yield Part(node, premises, None), reached
+            yield Sequent(node, premises, None), reached
 
 
 def _has_premises(node: Node) -> bool:
@@ -511,7 +516,7 @@ def _shown_at(env: WhymlEnvironment, truth: Any) -> str:
 
 
 def _keeps_contract(
-    evaluator: WhymlEvaluator, program: WhymlDeclaration, env: WhymlEnvironment, scope: Scope
+    evaluator: WhymlEvaluator, program: WhymlDeclaration, env: WhymlEnvironment, scope: ModuleScope
 ) -> Any:
     """Whether a program, run on values that meet what it requires, gives what it ensures."""
     allowed: Any = np.True_

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.whyml.declarations import WhymlDeclaration
     from sonnx_clip.whyml.node import Node, Pattern
-    from sonnx_clip.whyml.whyml_scope import Key, Scope
+    from sonnx_clip.whyml.whyml_scope import Key, ModuleScope
 
 WhymlEnvironment: TypeAlias = "dict[str, Any]"
 WhymlChange: TypeAlias = "Node | Callable[..., Any]"
@@ -81,13 +81,13 @@ class WhymlEvaluator:
         self._calls: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = {}
         self.vectors = False  # whether a variable stands for an array
 
-    def value(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def value(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         """The value of a node."""
         return getattr(self, f"_{node.kind}")(node, env, scope)
 
     # ------------------------------------------------------------------------------------------- leaves
 
-    def _name(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _name(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         name = node.text
         if name in env:
             return env[name]
@@ -95,13 +95,13 @@ class WhymlEvaluator:
             return _CONSTANTS[name]
         return self._symbol(name, (), scope)
 
-    def _number(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:  # noqa: ARG002
+    def _number(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:  # noqa: ARG002
         return float(node.text) if "." in node.text else int(node.text, 0)
 
-    def _typed(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:  # noqa: ARG002
+    def _typed(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:  # noqa: ARG002
         return literal(node.parts[0].text, scope.types.get(node.text))
 
-    def run(self, program: WhymlDeclaration, env: WhymlEnvironment, scope: Scope, allowed: Any) -> Any:
+    def run(self, program: WhymlDeclaration, env: WhymlEnvironment, scope: ModuleScope, allowed: Any) -> Any:
         """Whether a program gives what it ensures, of values that meet what it requires."""
         memory = env.get("memory")
         before = (
@@ -119,18 +119,18 @@ class WhymlEvaluator:
             kept = np.logical_and(kept, self.value(promise, {**inner, "result": result}, scope))
         return np.logical_or(np.logical_not(allowed), kept)
 
-    def _unit(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:  # noqa: ARG002
+    def _unit(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:  # noqa: ARG002
         return None
 
     # ------------------------------------------------------------------------------------------ formulas
 
-    def _not(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _not(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         return np.logical_not(self.value(node.parts[0], env, scope))
 
-    def _negative(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _negative(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         return -self.value(node.parts[0], env, scope)
 
-    def _binary(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _binary(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         sign = node.text
         left = self.value(node.parts[0], env, scope)
         if sign in _SHORT:
@@ -156,7 +156,7 @@ class WhymlEvaluator:
             case _:
                 return _COMPARED[sign](_int(left), _int(right))
 
-    def _if(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _if(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         condition, then, otherwise = node.parts
         test = self.value(condition, env, scope)
         if np.ndim(test) == 0:
@@ -167,17 +167,19 @@ class WhymlEvaluator:
             return self.value(otherwise, env, scope)
         return np.where(test, self.value(then, env, scope), self.value(otherwise, env, scope))
 
-    def _let(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _let(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         value = self.value(node.parts[0], env, scope)
         return self.value(node.parts[1], {**env, node.text: value}, scope)
 
-    def _forall(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _forall(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         return self._all(node.binders, node.parts[0], env, scope, every=True)
 
-    def _exists(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _exists(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         return self._all(node.binders, node.parts[0], env, scope, every=False)
 
-    def _all(self, binders: Any, body: Node, env: WhymlEnvironment, scope: Scope, *, every: bool) -> Any:
+    def _all(
+        self, binders: Any, body: Node, env: WhymlEnvironment, scope: ModuleScope, *, every: bool
+    ) -> Any:
         if not binders:
             return self.value(body, env, scope)
         if not self.vectors and (grid := self.together([described(of, scope) for _, of in binders])):
@@ -195,7 +197,7 @@ class WhymlEvaluator:
                 break
         return result
 
-    def _apply(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _apply(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         arguments = tuple([self.value(part, env, scope) for part in node.parts if part.kind != "unit"])
         if node.text in env:
             return env[node.text](*arguments)
@@ -205,7 +207,9 @@ class WhymlEvaluator:
             return self._in_memory(node.text, arguments, env, scope)
         return self._symbol(node.text, arguments, scope)
 
-    def _in_memory(self, name: str, arguments: tuple[Any, ...], env: WhymlEnvironment, scope: Scope) -> Any:
+    def _in_memory(
+        self, name: str, arguments: tuple[Any, ...], env: WhymlEnvironment, scope: ModuleScope
+    ) -> Any:
         cells = env["memory"].cells
         if name == "read":
             pointer, index = arguments
@@ -219,17 +223,17 @@ class WhymlEvaluator:
         inner = dict(zip(closure.parameters, arguments, strict=True)) | {"memory": env["memory"]}
         return self.value(self.changed.get(closure.key, closure.body), inner, closure.scope)
 
-    def _call(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _call(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         function, *arguments = [self.value(part, env, scope) for part in node.parts]
         return function(*arguments)
 
-    def _fun(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _fun(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         names = [name for name, _ in node.binders]
         return lambda *given: self.value(
             node.parts[0], {**env, **dict(zip(names, given, strict=True))}, scope
         )
 
-    def _symbol(self, name: str, arguments: tuple[Any, ...], scope: Scope) -> Any:
+    def _symbol(self, name: str, arguments: tuple[Any, ...], scope: ModuleScope) -> Any:
         symbol = scope.symbols.get(name)
         match symbol:
             case Closure():
@@ -258,7 +262,7 @@ class WhymlEvaluator:
 
     # --------------------------------------------------------------------------------- data and programs
 
-    def _match(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _match(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         subject = self.value(node.parts[0], env, scope)
         for pattern, body in zip(node.patterns, node.parts[1:], strict=True):
             bound: WhymlEnvironment = {}
@@ -266,42 +270,42 @@ class WhymlEvaluator:
                 return self.value(body, {**env, **bound}, scope)
         raise UserError("no branch of a match fits", f"module {scope.module}")
 
-    def _record(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _record(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         names = node.text.split()
         changed = len(node.parts) > len(names)
         base = dict(self.value(node.parts[0], env, scope)) if changed else {}
         given = node.parts[1:] if changed else node.parts
         return {**base, **{n: self.value(p, env, scope) for n, p in zip(names, given, strict=True)}}
 
-    def _field(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _field(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         owner = self.value(node.parts[0], env, scope)
         return owner.cells if isinstance(owner, WhymlMemory) else owner[node.text]
 
-    def _at(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _at(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         owner, index = (self.value(part, env, scope) for part in node.parts)
         return owner.at(index)
 
-    def _update(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _update(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         owner, index, value = (self.value(part, env, scope) for part in node.parts)
         return Cells({**owner, int(index): value}, owner.beyond)
 
-    def _old(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _old(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         return self.value(node.parts[0], {**env, **env.get("before", {})}, scope)
 
-    def _seq(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _seq(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         result = None
         for part in node.parts:
             result = self.value(part, env, scope)
         return result
 
-    def _ref(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _ref(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         inner = {**env, node.text: self.value(node.parts[0], env, scope)}
         return self.value(node.parts[1], inner, scope)
 
-    def _assign(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _assign(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         env[node.text] = self.value(node.parts[0], env, scope)
 
-    def _while(self, node: Node, env: WhymlEnvironment, scope: Scope) -> Any:
+    def _while(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> Any:
         condition, *_, body = node.parts
         for _ in range(_STEPS):
             if not self.value(condition, env, scope):
@@ -309,7 +313,7 @@ class WhymlEvaluator:
             self.value(body, env, scope)
         raise EndlessError
 
-    def _assert(self, node: Node, env: WhymlEnvironment, scope: Scope) -> None:
+    def _assert(self, node: Node, env: WhymlEnvironment, scope: ModuleScope) -> None:
         if not np.all(self.value(node.parts[0], env, scope)):
             raise AssertionIsFalseError
 
@@ -341,7 +345,7 @@ def width_of(of: Any) -> int:
     return int(name[4:]) if name.startswith("Bits") else WIDTHS[name]
 
 
-def described(of: str, scope: Scope) -> Any:
+def described(of: str, scope: ModuleScope) -> Any:
     """What a type is: the id of an element type, ``bool``, ``int``, or what its declaration says."""
     if of in ("bool", "int"):
         return of

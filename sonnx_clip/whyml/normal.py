@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.whyml.evaluate_goals import Statement
     from sonnx_clip.whyml.node import Node
-    from sonnx_clip.whyml.whyml_scope import Scope
+    from sonnx_clip.whyml.whyml_scope import ModuleScope
 
 _DEEP = 40  # calls within calls: what is recursive is left as it is
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"number [0-9]+( |$)")  # a whole number: one text for one 
 
 
 @dataclass(frozen=True)
-class Form:
+class NormalForm:
     r"""A normal form: two are the same object exactly when they are equal.
 
     Args:
@@ -43,8 +43,8 @@ class Normal:
     """Makes normal forms and gives each a number; equal forms have equal numbers."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Form, int] = {}
-        self._forms: list[Form] = []
+        self._numbers: dict[NormalForm, int] = {}
+        self._forms: list[NormalForm] = []
         self.true, self.false = self._make("true"), self._make("false")
         self._bound = 0
         # What an application came to: statements apply the same definitions to the same variables.
@@ -64,13 +64,13 @@ class Normal:
         return self._forms[number].head
 
     def _make(self, head: str, *parts: int) -> int:
-        form = Form(head, parts)
+        form = NormalForm(head, parts)
         if form not in self._numbers:
             self._numbers[form] = len(self._forms)
             self._forms.append(form)
         return self._numbers[form]
 
-    def _of(self, node: Node, env: Mapping[str, int], scope: Scope, depth: int) -> int:  # noqa: C901
+    def _of(self, node: Node, env: Mapping[str, int], scope: ModuleScope, depth: int) -> int:  # noqa: C901
         match node.kind:
             case "name":
                 return self._name(node.text, env, scope, depth)
@@ -102,14 +102,16 @@ class Normal:
                 parts = [self._of(part, env, scope, depth) for part in node.parts]
                 return self._make(f"{node.kind} {node.text}", *parts)
 
-    def _name(self, name: str, env: Mapping[str, int], scope: Scope, depth: int) -> int:
+    def _name(self, name: str, env: Mapping[str, int], scope: ModuleScope, depth: int) -> int:
         if name in env:
             return env[name]
         if name in ("true", "false"):
             return self._make(name)
         return self._applied(name, [], env, scope, depth)
 
-    def _applied(self, name: str, given: list[int], env: Mapping[str, int], scope: Scope, depth: int) -> int:
+    def _applied(
+        self, name: str, given: list[int], env: Mapping[str, int], scope: ModuleScope, depth: int
+    ) -> int:
         if name in env:
             return self._make("call", env[name], *given)
         symbol = scope.symbols.get(name)
@@ -127,7 +129,7 @@ class Normal:
             f"symbol {getattr(symbol, 'name', name)} {id(getattr(symbol, 'run', symbol))}", *given
         )
 
-    def _quantified(self, node: Node, env: Mapping[str, int], scope: Scope, depth: int) -> int:
+    def _quantified(self, node: Node, env: Mapping[str, int], scope: ModuleScope, depth: int) -> int:
         """A variable is known by how many stand around it, so that formulas that differ in names are one.
 
         The binder has that number too: where a value is put in deeper than it was made, its variables are
@@ -141,7 +143,7 @@ class Normal:
         self._bound = around
         return body if body in (self.true, self.false) else self._make(f"{node.kind} {around}", body)
 
-    def _bound_inside(self, node: Node, env: Mapping[str, int], scope: Scope, depth: int) -> int:
+    def _bound_inside(self, node: Node, env: Mapping[str, int], scope: ModuleScope, depth: int) -> int:
         names = [name for name, _ in node.binders]
         names += [name for pattern in node.patterns for name in sorted(pattern.names) if name[0].islower()]
         inner, around = dict(env), self._bound

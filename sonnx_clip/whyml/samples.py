@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sonnx_clip.spec import Spec
-    from sonnx_clip.whyml.whyml_scope import Scope
+    from sonnx_clip.whyml.whyml_scope import ModuleScope
 
 _REALS = (-100.0, -7.0, -6.1, -2.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 9.5, 10.0, 11.0, 20.0, 35.7, 1e10)
 
@@ -151,7 +151,7 @@ def nodes() -> tuple[Any, ...]:
     return tuple(found)
 
 
-def domain_of(spec: Spec, of: Any, scope: Scope) -> Sequence[Any]:
+def domain_of(spec: Spec, of: Any, scope: ModuleScope) -> Sequence[Any]:
     """The values over which a quantifier goes, by what `described` says of the type."""
     if isinstance(of, str):
         simple = _SIMPLE.get(of)
@@ -179,7 +179,7 @@ _BY_CONSTRUCTOR: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _records(spec: Spec, fields: tuple[str, ...], scope: Scope) -> Sequence[Any]:
+def _records(spec: Spec, fields: tuple[str, ...], scope: ModuleScope) -> Sequence[Any]:
     match fields:
         case ("element", "shape", "entry"):
             of = scope.types.get("elt") or scope.types["t"]

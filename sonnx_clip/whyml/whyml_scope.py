@@ -36,7 +36,7 @@ class Closure:
     key: Key
     parameters: tuple[str, ...]
     body: Node
-    scope: Scope
+    scope: ModuleScope
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Constructor:
 
 
 @dataclass
-class Scope:
+class ModuleScope:
     """What the names of a module mean.
 
     Args:
@@ -74,7 +74,7 @@ class Scope:
     axioms: list[WhymlDeclaration] = field(default_factory=list)
 
 
-class Library:
+class TheoryLibrary:
     """Theories by the names of their modules, read once; `texts` stand for files that are not on disk.
 
     Args:
@@ -86,7 +86,7 @@ class Library:
         self.texts, self.models = texts, models
         self._modules: dict[str, Module] = {}
         self._files: set[str] = set()
-        self._scopes: dict[str, Scope] = {}
+        self._scopes: dict[str, ModuleScope] = {}
 
     def module(self, name: str) -> Module:
         """A module by ``stem.Module``."""
@@ -112,15 +112,15 @@ class Library:
             path = f"generated/why3/{stem}.mlw"
         return repo_file(path).read_text(encoding="utf-8"), path
 
-    def scope(self, name: str) -> Scope:
+    def scope(self, name: str) -> ModuleScope:
         """What names mean in a module that stands for itself: what is abstract is taken from the models."""
         if name not in self._scopes:
             self._scopes[name] = self.instantiate(name, {}, {})
         return self._scopes[name]
 
-    def instantiate(self, name: str, symbols: Mapping[str, Any], types: Mapping[str, Any]) -> Scope:
+    def instantiate(self, name: str, symbols: Mapping[str, Any], types: Mapping[str, Any]) -> ModuleScope:
         """A copy of a module, with symbols and types put for abstract ones."""
-        scope = Scope(name)
+        scope = ModuleScope(name)
         stem = name.partition(".")[0]
         for d in self.module(name).declarations:
             if d.kind in ("use", "clone"):
@@ -133,7 +133,7 @@ class Library:
 
     def _import(
         self,
-        scope: Scope,
+        scope: ModuleScope,
         stem: str,
         d: WhymlDeclaration,
         symbols: Mapping[str, Any],
@@ -168,7 +168,7 @@ class Library:
 
     def _declare(
         self,
-        scope: Scope,
+        scope: ModuleScope,
         module: str,
         d: WhymlDeclaration,
         symbols: Mapping[str, Any],
@@ -203,7 +203,7 @@ class Library:
             else Native(name, found, (module, name))
         )
 
-    def _val(self, scope: Scope, module: str, d: WhymlDeclaration) -> Any:
+    def _val(self, scope: ModuleScope, module: str, d: WhymlDeclaration) -> Any:
         """What a contract promises, where it says what the result is."""
         for promise in d.ensures:
             if (
@@ -220,7 +220,7 @@ _SYMBOLS = ("function", "predicate", "constant", "val")
 
 
 def _declare_type(
-    scope: Scope, module: str, d: WhymlDeclaration, types: Mapping[str, Any], models: Mapping[str, Any]
+    scope: ModuleScope, module: str, d: WhymlDeclaration, types: Mapping[str, Any], models: Mapping[str, Any]
 ) -> None:
     words = d.text.split()
     if "=" not in words:

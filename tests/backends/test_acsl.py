@@ -10,7 +10,7 @@ import pytest
 from sonnx_clip.backends.acsl import (
     FOLDER,
     LOOP,
-    Printer,
+    AcslPrinter,
     contract_path,
     due,
     functions,
@@ -34,7 +34,7 @@ OF_BITS = [etype for etype in TYPES if is_bits(etype)]
 
 
 def show(expr, type_id="int8"):
-    return Printer(SPEC.element_type(type_id), SPEC.head.operands).show(expr)
+    return AcslPrinter(SPEC.element_type(type_id), SPEC.head.operands).show(expr)
 
 
 def join(operator, left, right):

@@ -88,7 +88,7 @@ def test_a_long_expression_is_broken_at_its_outermost_operator_and_means_the_sam
     "expr",
     [
         tree.Every(P, AT),
-        tree.Entry(tree.Name("X", Kind.TENSOR, AT), AT),
+        tree.Subscript(tree.Name("X", Kind.TENSOR, AT), AT),
         tree.Call("is_sparse", (tree.Name("X", Kind.DECLARED, AT),), Kind.BOOL, AT),
         tree.Compare("==", X, L, Kind.SHAPE, AT),
     ],

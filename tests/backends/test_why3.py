@@ -16,7 +16,7 @@ from sonnx_clip.backends.layout import WIDTH, layout
 from sonnx_clip.backends.theory import declare
 from sonnx_clip.backends.why3 import ordered_axioms
 from sonnx_clip.backends.why3_claim import statement
-from sonnx_clip.backends.whyml_printer import Printer, element_printer, real_literal
+from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal
 from sonnx_clip.claims.claim import Claim
 from sonnx_clip.claims.clip_operands import ALL as TRIPLE
 from sonnx_clip.claims.clip_operands import L, M, X
@@ -41,8 +41,8 @@ MEANINGS = [path for path in THEORIES if not path.stem.startswith(("c_", "kernel
 HOW_TIGHT = {"and": "/\\", "or": "\\/", "implies": "->", "iff": "<->"}
 
 
-def printer(etype: str) -> Printer:
-    return Printer(SPEC.element_type(etype), SPEC.head)
+def printer(etype: str) -> WhymlPrinter:
+    return WhymlPrinter(SPEC.element_type(etype), SPEC.head)
 
 
 @pytest.mark.parametrize(

@@ -238,7 +238,7 @@ def from_coq(text: str) -> Any:
 # --- The tests -------------------------------------------------------------------------------------------
 
 COQ = CoqPrinter("float", "here", load_spec().head)
-WHYML = whyml_printer.Printer(FLOAT32, NO_HEAD)
+WHYML = whyml_printer.WhymlPrinter(FLOAT32, NO_HEAD)
 TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "the language": (unparse, lambda text: plain(parse(text, SCOPE))),
     "WhyML": (WHYML.show, from_whyml),
@@ -273,7 +273,7 @@ def _both(operator: str, left: Expr, right: Expr) -> Expr:
     [
         ("Coq, a proposition", coqterm._Proposition, "iff", infix(0, "<->", "alone")),
         ("Coq, a proposition", coqterm._Proposition, "and", infix(3, "/\\", "right")),
-        ("WhyML", whyml_printer.Printer, "implies", infix(1, "->", "left")),
+        ("WhyML", whyml_printer.WhymlPrinter, "implies", infix(1, "->", "left")),
         ("NumPy", numpy_oracle._NumPy, "implies", infix(1, "|", "left")),
     ],
     ids=["a loose <->", "a loose /\\", "-> to the left", "no ~ in an implication"],

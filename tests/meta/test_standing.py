@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.prove.standing import Standing
-    from sonnx_clip.whyml.whyml_scope import Key, Scope
+    from sonnx_clip.whyml.whyml_scope import Key, ModuleScope
     from tests.prove.workbench import Workbench
 
 INT8, FLOAT = "generated/why3/int8.mlw", "generated/why3/float32.mlw"
@@ -143,7 +143,7 @@ def test_a_statement_that_is_counted_although_it_is_true_is_seen(
     assert "float16.c_less_than_refines and float16.c_at_least_refines are one task, and both count" in wrong
 
 
-def _as_it_was(goals: Goals, key: Key, name: str, scope: Scope) -> Statement:
+def _as_it_was(goals: Goals, key: Key, name: str, scope: ModuleScope) -> Statement:
     program = next(d for d in goals.library.module(key[0]).declarations if d.name == name)
     (gives,) = program.ensures
     return Statement(key, Node("forall", "", (gives,), (*program.parameters, ("result", "bool"))), scope)
