@@ -10,8 +10,8 @@ from sonnx_clip.language.names import nearest
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.document import read_document, spell
-from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_checks import names_of, readings_behind
 from sonnx_clip.spec.findings import Contrast, Lack, NoNumber, NotTaken, Refutation
 
@@ -55,7 +55,7 @@ def check_shown(spec: Spec, obligations: Iterable[Obligation]) -> None:
 
 def wrong_of(
     spec: Spec, index: int, entry: SourceFinding, known: Mapping[str, Obligation]
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     """What is wrong with the obligations that one finding names.
 
     Args:
@@ -71,7 +71,7 @@ def wrong_of(
         if id_ not in known:
             near = nearest(id_, [o.id for o in known.values() if about & set(o.shows)])
             todo = f"did you mean {' or '.join(near)}?" if near else "`sonnx-clip prove --json` lists all"
-            yield Finding((*way, position), f"there is no obligation `{id_}`", todo)
+            yield Diagnostic((*way, position), f"there is no obligation `{id_}`", todo)
             return
     named = [known[id_] for id_ in entry.obligations or ()]
     for position, o in enumerate(named):
@@ -79,7 +79,7 @@ def wrong_of(
             what = (
                 f"`{o.id}` shows {', '.join(o.shows)}, and this finding is about {', '.join(sorted(about))}"
             )
-            yield Finding((*way, position), what, "name obligations that show what is found")
+            yield Diagnostic((*way, position), what, "name obligations that show what is found")
     for position, witness in enumerate(entry.witnesses):
         for name in names_of(witness):
             telling = _telling(witness)
@@ -87,19 +87,19 @@ def wrong_of(
                 what = f"no obligation that it names shows what this witness says of `{name}`"
                 said = ", ".join(sorted(telling))
                 todo = f"name one in its type that shows `{name}` and is one of: {said}"
-                yield Finding(("findings", index, "witnesses", position), what, todo)
+                yield Diagnostic(("findings", index, "witnesses", position), what, todo)
     yield from _named(way, entry, needed(spec, entry, known.keys()))
 
 
-def _named(way: tuple[str | int, ...], entry: SourceFinding, due: tuple[str, ...]) -> Iterator[Finding]:
+def _named(way: tuple[str | int, ...], entry: SourceFinding, due: tuple[str, ...]) -> Iterator[Diagnostic]:
     """What a finding names is what its witnesses need: no more, no less."""
     for id_ in due:
         if id_ not in (entry.obligations or ()):
-            yield Finding(way, f"`{id_}`, which shows a witness of this finding, is not named", "add it")
+            yield Diagnostic(way, f"`{id_}`, which shows a witness of this finding, is not named", "add it")
     for position, id_ in enumerate(entry.obligations or ()):
         if id_ not in due:
             what = f"`{id_}` shows none of the witnesses of this finding"
-            yield Finding((*way, position), what, f"take it away; these do: {', '.join(due)}")
+            yield Diagnostic((*way, position), what, f"take it away; these do: {', '.join(due)}")
 
 
 def _shows(spec: Spec, o: Obligation, witness: Witness, name: str) -> bool:

@@ -27,7 +27,7 @@ from sonnx_clip.prove.rendered import kept, rendered
 from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
 from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.tasks import Why3, configure
-from sonnx_clip.prove.trusted import GOLDEN, Trusted, of_tasks, surprises, trusted
+from sonnx_clip.prove.trusted import GOLDEN, TrustedItem, of_tasks, surprises, trusted
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import checkout, repo_file, repo_root
@@ -197,7 +197,7 @@ def _speaking_of(obligations: Iterable[Obligation], pattern: str) -> list[Obliga
     return [o for o in obligations if any(fnmatchcase(id_, pattern) for id_ in (o.id, *o.shows))]
 
 
-def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None) -> tuple[Trusted, ...]:
+def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None) -> tuple[TrustedItem, ...]:
     """Where Why3 reads the theories otherwise than we do; asked once for each state of a file.
 
     A file uses itself and hand-written ones, which `why3.base` stands for.

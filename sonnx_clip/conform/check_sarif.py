@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.conform.judged_cases import Case
+    from sonnx_clip.conform.judged_cases import JudgedCase
 
 _NO_CLASS = {
     "C1": "the shape of the result is that of X",
@@ -63,7 +63,7 @@ def _rule(id_: str, text: str) -> dict[str, Any]:
     return {"id": id_, "shortDescription": {"text": text}, "defaultConfiguration": {"level": "error"}}
 
 
-def _findings(case: Case) -> Iterator[int]:
+def _findings(case: JudgedCase) -> Iterator[int]:
     """The number of each deviation of which there is a result; -1 for a result without any."""
     if case.outcome == "failed":
         yield 0 if case.deviations else -1
@@ -71,7 +71,7 @@ def _findings(case: Case) -> Iterator[int]:
         yield from range(len(case.deviations))
 
 
-def _result(report: Report, case: Case, rule: int, number: int) -> dict[str, Any]:
+def _result(report: Report, case: JudgedCase, rule: int, number: int) -> dict[str, Any]:
     deviation = case.deviations[number] if number >= 0 else None
     of_form = f", model with {case.form}" if case.form else ""
     parts = [f"{case.etype}, {case.id}{of_form}: {case.verdict}", case.words]
@@ -94,7 +94,7 @@ def _result(report: Report, case: Case, rule: int, number: int) -> dict[str, Any
     }
 
 
-def _place(report: Report, case: Case) -> dict[str, Any]:
+def _place(report: Report, case: JudgedCase) -> dict[str, Any]:
     title = f"{report.runtime} > {case.etype} > {case.id}{f' > {case.form}' if case.form else ''}"
     return {**_file(report), "logicalLocations": [{"name": case.id, "fullyQualifiedName": title}]}
 

@@ -40,7 +40,7 @@ _SHOWN = 120  # bytes of what a runtime prints that are told
 _LOOK = 0.05
 
 
-class Asked(Protocol):
+class ShapedRequest(Protocol):
     """A request: it knows the form of its answer."""
 
     @property
@@ -122,7 +122,7 @@ class _Guardian:
         greeting = next(found for found in self._board.notes() if "word" in found)
         return "greeting", greeting, self._remarks()
 
-    def ask(self, request: Asked) -> Answer:
+    def ask(self, request: ShapedRequest) -> Answer:
         """The answer to a request, as far as it goes."""
         if self._pid is None:
             return Answer(_nothing(request), died=Died("it is not running", 0))
@@ -253,7 +253,7 @@ def _telling_line(begin: bytes, end: bytes) -> str:
     return printable(last if first.startswith("Traceback (most recent call last)") else first)
 
 
-def read_answer(board: Board, request: Asked, died: Died | None = None) -> Answer:
+def read_answer(board: Board, request: ShapedRequest, died: Died | None = None) -> Answer:
     """What stands on the board about a request, as far as it goes."""
     found = Answer(board.bits(request.answer_shape, request.answer_type).copy(), died=died)
     for note in board.notes():
@@ -309,5 +309,5 @@ def _reap() -> None:
             pass
 
 
-def _nothing(request: Asked) -> Any:
+def _nothing(request: ShapedRequest) -> Any:
     return np.zeros(request.answer_shape, request.answer_type)

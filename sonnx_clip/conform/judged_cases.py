@@ -30,7 +30,7 @@ _SKIPPED = ("refused", "unsupported")
 
 
 @dataclass(frozen=True)
-class Case:
+class JudgedCase:
     """One verdict.
 
     Args:
@@ -52,7 +52,7 @@ class Case:
     deviations: tuple[Deviation, ...] = ()
 
 
-def cases(report: Report) -> Iterator[Case]:
+def cases(report: Report) -> Iterator[JudgedCase]:
     """Every case of a report, at least one.
 
     One of them has failed or is an error if and only if the report has failed.
@@ -70,7 +70,7 @@ def cases(report: Report) -> Iterator[Case]:
                 yield _of_form(found, one.id, form)
 
 
-def told(case: Case) -> str:
+def told(case: JudgedCase) -> str:
     """Why, and what was found, each deviation with the line of Python that repeats it."""
     parts = [case.words, *map(_deviation, case.deviations)]
     return "\n".join(part for part in parts if part)
@@ -82,8 +82,8 @@ def _deviation(found: Deviation) -> str:
     return "\n".join([head, *([why] if why else ()), "repeat it with Python:", found.reproduce])
 
 
-def _blind(etype: str, words: str) -> Case:
-    return Case(etype, "compared", "", "error", "nothing compared", words)
+def _blind(etype: str, words: str) -> JudgedCase:
+    return JudgedCase(etype, "compared", "", "error", "nothing compared", words)
 
 
 def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
@@ -94,7 +94,7 @@ def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
     return "skipped" if verdict in _SKIPPED else "passed"
 
 
-def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> Case:
+def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedCase:
     words = [one.words or ""]
     if one.verdict in (*_SKIPPED, "crashed", "environment"):
         words = [one.words or found.words or ""]
@@ -115,13 +115,13 @@ def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> Case:
         shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
         deviations = [*deviations, *shown[:1]]
     told = "; ".join(text for text in dict.fromkeys(words) if text)
-    return Case(found.type, one.id, "", outcome, one.verdict, told, tuple(deviations))
+    return JudgedCase(found.type, one.id, "", outcome, one.verdict, told, tuple(deviations))
 
 
-def _of_form(found: TypeReport, id_: str, form: FormReport) -> Case:
+def _of_form(found: TypeReport, id_: str, form: FormReport) -> JudgedCase:
     whole = form.verdict in ("refused", "environment")
     verdict: Verdict = form.verdict if whole else form.classes.get(id_, "conforms")
     first = form.deviations.get(id_)
     words = form.words or "" if verdict not in ("conforms", "acceptable") else ""
     given = () if first is None else (first,)
-    return Case(found.type, id_, str(form.form), _outcome(verdict), verdict, words, given)
+    return JudgedCase(found.type, id_, str(form.form), _outcome(verdict), verdict, words, given)

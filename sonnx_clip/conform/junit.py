@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.conform.judged_cases import Case
+    from sonnx_clip.conform.judged_cases import JudgedCase
 
 _ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
 _COUNTS = {"failures": "failed", "errors": "error", "skipped": "skipped"}
@@ -39,13 +39,13 @@ def to_junit(report: Report) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _attributes(name: str, every: Iterable[Case]) -> dict[str, str]:
+def _attributes(name: str, every: Iterable[JudgedCase]) -> dict[str, str]:
     found = Counter(case.outcome for case in every)
     counts = {name: str(found[outcome]) for name, outcome in _COUNTS.items()}  # type: ignore[index]
     return {"name": _legal(name), "tests": str(found.total()), **counts}
 
 
-def _suite(root: Element, report: Report, etype: str, every: list[Case]) -> None:
+def _suite(root: Element, report: Report, etype: str, every: list[JudgedCase]) -> None:
     name = etype or "report"
     suite = SubElement(root, "testsuite", _attributes(name, every))
     properties = SubElement(suite, "properties")
@@ -61,13 +61,13 @@ def _suite(root: Element, report: Report, etype: str, every: list[Case]) -> None
             SubElement(one, "system-out").text = _text(case)
 
 
-def _message(case: Case) -> str:
+def _message(case: JudgedCase) -> str:
     first = case.deviations[0] if case.deviations else None
     shown = " ".join(first.shown.split()) if first else ""
     return ": ".join(text for text in (case.verdict, case.words or shown) if text)
 
 
-def _text(case: Case) -> str:
+def _text(case: JudgedCase) -> str:
     return _legal(told(case))
 
 

@@ -35,7 +35,7 @@ PAYLOADS = ", but for the sign and the payload of NaNs"
 
 
 @dataclass(frozen=True)
-class Change:
+class OperandChange:
     """What becomes of each operand before anything is compared.
 
     Args:
@@ -81,7 +81,7 @@ def explained(etype: ElementType, triple: Triple, got: Array, readings: Mapping[
 def _candidates(etype: ElementType, readings: Mapping[str, Allows]) -> Iterator[tuple[Allows, str]]:
     """Tests of answers with their words: what assumes the least comes first."""
     found, altered = tuple(formulas(etype)), tuple(changes(etype))
-    unchanged = Change("", lambda values: values)
+    unchanged = OperandChange("", lambda values: values)
     for f in found:
         yield partial(_same, f, unchanged, etype), f.text
     for change in altered:
@@ -95,18 +95,20 @@ def _candidates(etype: ElementType, readings: Mapping[str, Allows]) -> Iterator[
             yield partial(_same_value, f, change, etype), words + PAYLOADS
 
 
-def _allowed(allows: Allows, change: Change, x: Array, l: Array, m: Array, got: Array) -> Array:
+def _allowed(allows: Allows, change: OperandChange, x: Array, l: Array, m: Array, got: Array) -> Array:
     return np.asarray(allows(change.of(x), change.of(l), change.of(m), got))
 
 
-def _same(f: Formula, change: Change, etype: ElementType, x: Array, l: Array, m: Array, got: Array) -> Array:
+def _same(
+    f: Formula, change: OperandChange, etype: ElementType, x: Array, l: Array, m: Array, got: Array
+) -> Array:
     bits = bits_type(etype.id)
     due = np.ascontiguousarray(f.of(change.of(x), change.of(l), change.of(m)))
     return np.asarray(due.view(bits) == got.view(bits))
 
 
 def _same_value(
-    f: Formula, change: Change, etype: ElementType, x: Array, l: Array, m: Array, got: Array
+    f: Formula, change: OperandChange, etype: ElementType, x: Array, l: Array, m: Array, got: Array
 ) -> Array:
     due = f.of(change.of(x), change.of(l), change.of(m))
     return _same(f, change, etype, x, l, m, got) | (np.isnan(due) & np.isnan(got))
@@ -199,26 +201,28 @@ def _cases() -> Formula:
 # --- Changes -----------------------------------------------------------------------------------------------
 
 
-def changes(etype: ElementType) -> Iterator[Change]:
+def changes(etype: ElementType) -> Iterator[OperandChange]:
     """What can become of an operand on its way; nothing that leaves all values of the type as they are."""
     if etype.family == "float":
-        yield Change("subnormal numbers taken for zero", partial(_flushed, etype))
+        yield OperandChange("subnormal numbers taken for zero", partial(_flushed, etype))
         if etype.id == "float64":
-            yield Change("X, L and M rounded to float32", lambda values: _narrowed(values, np.float32))
+            yield OperandChange("X, L and M rounded to float32", lambda values: _narrowed(values, np.float32))
         return
     assert isinstance(etype.bits, IntegerBits)
     width = numpy_type(etype.id).itemsize * 8
     for name, holds in (("float32", 24), ("float64", 53)):
         if width > holds:
             for words, least in (("the nearest", False), ("the least", True)):
-                yield Change(
+                yield OperandChange(
                     f"X, L and M rounded to {name} and back, {words} integer standing for what is too large",
                     partial(_through_float, np.dtype(name), least=least),
                 )
     if width == 64:
-        yield Change("X, L and M cut to the low 32 bits, as int32", _cut)
+        yield OperandChange("X, L and M cut to the low 32 bits, as int32", _cut)
     if width == 64 or etype.id == "uint32":
-        yield Change("X, L and M limited to int32", lambda values: np.clip(values, *_int32(values.dtype)))
+        yield OperandChange(
+            "X, L and M limited to int32", lambda values: np.clip(values, *_int32(values.dtype))
+        )
 
 
 def _flushed(etype: ElementType, values: Array) -> Array:

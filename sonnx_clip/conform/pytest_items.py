@@ -24,7 +24,7 @@ from sonnx_clip.root.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.conform.judged_cases import Case
+    from sonnx_clip.conform.judged_cases import JudgedCase
 
 ROOT = "sonnx-clip"
 _SHARED = "sonnx_clip_report"
@@ -131,7 +131,7 @@ class ClipItem(pytest.Item):
         arguments: of every item.
     """
 
-    def __init__(self, *, case: Case, shown_by: Case, **arguments: Any) -> None:
+    def __init__(self, *, case: JudgedCase, shown_by: JudgedCase, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._case, self._shown_by = case, shown_by
         self.is_expected = False
@@ -174,10 +174,10 @@ class ClipItem(pytest.Item):
         return Path(ROOT), None, self.nodeid.removeprefix(f"{ROOT}::")
 
 
-def _items(session: pytest.Session, every: list[Case]) -> Iterator[ClipItem]:
+def _items(session: pytest.Session, every: list[JudgedCase]) -> Iterator[ClipItem]:
     root: Any = ClipGroup.from_parent(session, name=ROOT, nodeid=ROOT)
     groups: dict[str, Any] = {}
-    shown: dict[tuple[str, str], Case] = {}
+    shown: dict[tuple[str, str], JudgedCase] = {}
     for case in every:
         if case.deviations:
             shown.setdefault((case.etype, case.id), case)

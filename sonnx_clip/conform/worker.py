@@ -25,7 +25,7 @@ from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
-    from sonnx_clip.conform.guardian import Asked, Handle, Program
+    from sonnx_clip.conform.guardian import Handle, Program, ShapedRequest
     from sonnx_clip.conform.limits import Limits
     from sonnx_clip.conform.runtimes import RunText
 
@@ -159,7 +159,7 @@ class Child:
             raise UserError(what, todo=todo) from None
         self._here = True
 
-    def ask(self, request: Asked) -> Answer:
+    def ask(self, request: ShapedRequest) -> Answer:
         """The answer to a request, as far as it goes; RuntimeDiedError if the guardian was ended."""
         _, found = self._tell("ask", request)
         assert isinstance(found, Answer)

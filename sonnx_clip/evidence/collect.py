@@ -16,7 +16,7 @@ from sonnx_clip.evidence.entries_shown import Materials, entries_of
 from sonnx_clip.evidence.evidence_model import Entry, Evidence, FileDigest, Times, Totals
 from sonnx_clip.evidence.frama_c_shown import c_kernels_of, read_frama_c
 from sonnx_clip.evidence.fresh import require_fresh, require_installed
-from sonnx_clip.evidence.proof_records import Proofs, read_proofs
+from sonnx_clip.evidence.proof_records import ProofsRecord, read_proofs
 from sonnx_clip.evidence.recheck_proofs import require_borne_out
 from sonnx_clip.evidence.replays import read_replays
 from sonnx_clip.evidence.runtime_verdicts import not_judged, runtimes_of
@@ -30,7 +30,7 @@ from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.mutants.mutants_record import RECORD as MUTANTS
 from sonnx_clip.mutants.mutants_record import closing_line, read_mutants
 from sonnx_clip.prove.rendered import obligations_of as every_obligation
-from sonnx_clip.prove.trusted import Trusted as Taken
+from sonnx_clip.prove.trusted import TrustedItem as Taken
 from sonnx_clip.prove.trusted import surprises
 from sonnx_clip.root.digest import digest_of_file
 from sonnx_clip.root.paths import repo_file
@@ -76,7 +76,7 @@ class Inputs:
 
     spec: Spec
     wanted: tuple[Obligation, ...]
-    proofs: Proofs
+    proofs: ProofsRecord
     reports: Mapping[str, Report]
     vectors: Vectors
     frama_c: FramaCRecord | None
@@ -208,7 +208,7 @@ def _frama_c(found: Inputs) -> dict[str, str]:
     return {"Frama-C": found.frama_c.tools.get("Frama-C", "")} if found.frama_c else {}
 
 
-def _surprises(proofs: Proofs) -> list[str]:
+def _surprises(proofs: ProofsRecord) -> list[str]:
     """Where what is taken for granted differs from the list that a person keeps."""
     return surprises(Taken(**t.model_dump()) for t in proofs.trusted)
 

@@ -36,7 +36,7 @@ SPECIAL_BOUNDS = (
 
 
 @dataclass(frozen=True)
-class Line:
+class Polyline:
     """Neighbouring samples of one case, joined."""
 
     case: str
@@ -59,7 +59,7 @@ class Panel:
     title: str
     low: str
     high: str
-    lines: tuple[Line, ...]
+    lines: tuple[Polyline, ...]
     marks: tuple[Mark, ...]
     x_ticks: tuple[tuple[float, str], ...]
     y_ticks: tuple[tuple[float, str], ...]
@@ -129,7 +129,7 @@ class _Plot:
             identity=((LEFT, BOTTOM), (RIGHT, TOP)),
         )  # fmt: skip
 
-    def _lines(self, l: Value, m: Value) -> Iterator[Line]:
+    def _lines(self, l: Value, m: Value) -> Iterator[Polyline]:
         count = int((self.greatest - self.least) * _STEPS) + 1
         samples = [self.least + Fraction(k, _STEPS) for k in range(count)]
         drawn = [(x, encode(_decimal(x), self.etype)) for x in samples]
@@ -138,7 +138,7 @@ class _Plot:
             for x, v in drawn
         ]
         for case, run in groupby(placed, key=lambda item: item[0]):
-            yield Line(case, _corners([point for _, point in run]))
+            yield Polyline(case, _corners([point for _, point in run]))
 
     def _marks(self, l: Value, m: Value) -> Iterator[Mark]:
         for text, shift in (("-inf", 0.0), ("-0", -4.5), ("0", 4.5), ("inf", 0.0), ("nan", 0.0)):

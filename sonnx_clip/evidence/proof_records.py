@@ -13,7 +13,7 @@ from pydantic import Field
 
 from sonnx_clip.claims.obligation import Kind, Obligation
 from sonnx_clip.evidence.read import read_record, require_digest
-from sonnx_clip.prove.outcome import Outcome, Reply, Status
+from sonnx_clip.prove.outcome import Outcome, ProverReply, Status
 from sonnx_clip.prove.proofs_report import theory_digests
 from sonnx_clip.prove.provers import ProverAnswer, ProverVerdict
 from sonnx_clip.prove.standing import StandingKind
@@ -70,7 +70,7 @@ class OutcomeRecord(Excerpt):
     def derived_status(self, provers: Sequence[str]) -> Status:
         """The status that follows from the replies; false must have been looked for by every prover."""
         answers = tuple(
-            Reply(r.prover, r.version, r.task, ProverAnswer(r.verdict, r.words, r.cpu), r.from_ledger)
+            ProverReply(r.prover, r.version, r.task, ProverAnswer(r.verdict, r.words, r.cpu), r.from_ledger)
             for r in self.replies
         )
         if self.kind == "smoke" and {r.prover for r in self.replies} != set(provers):
@@ -106,7 +106,7 @@ class ProofRun(Excerpt):
     why3_cpu: float
 
 
-class Proofs(Excerpt):
+class ProofsRecord(Excerpt):
     """What a run of the provers found."""
 
     about: ProofsAbout
@@ -126,7 +126,7 @@ class Proofs(Excerpt):
         return tuple(name for name in self.tools if name.lower() != "why3")
 
 
-def read_proofs(build: Path, spec: Spec, wanted: Iterable[Obligation]) -> Proofs:
+def read_proofs(build: Path, spec: Spec, wanted: Iterable[Obligation]) -> ProofsRecord:
     """The outcomes of all obligations, each with the status that its replies bear out.
 
     Args:
@@ -138,7 +138,7 @@ def read_proofs(build: Path, spec: Spec, wanted: Iterable[Obligation]) -> Proofs
         UserError: the file is missing, damaged or stale, or states what its replies do not bear out.
     """
     path = build / "proofs.json"
-    proofs, _ = read_record(path, Proofs, AGAIN)
+    proofs, _ = read_record(path, ProofsRecord, AGAIN)
     require_digest(proofs.about.spec_digest, spec, path, AGAIN)
     _same_files(path, proofs.about.files)
     _same_obligations(path, proofs, wanted)
@@ -159,7 +159,7 @@ def _same_files(path: Path, proved: dict[str, str]) -> None:
             raise UserError(f"stale: {name} has changed since the proofs", str(path), AGAIN)
 
 
-def _same_obligations(path: Path, proofs: Proofs, wanted: Iterable[Obligation]) -> None:
+def _same_obligations(path: Path, proofs: ProofsRecord, wanted: Iterable[Obligation]) -> None:
     """What was proved under an id must be what the id stands for now."""
     by_id = {o.id: o for o in wanted}
     for outcome in proofs.outcomes:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.evidence.view import View
-    from sonnx_clip.explain.readings_matrix import Agreement, Cell, ReadingsRow
+    from sonnx_clip.explain.readings_matrix import Agreement, ReadingCell, ReadingsRow
     from sonnx_clip.spec import Spec
 
 Colour: TypeAlias = Literal["bits", "values", "differs", "open"]
@@ -35,7 +35,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Line:
+class ClassLine:
     """A class: its numbers, and what is expected for them."""
 
     id: str
@@ -52,7 +52,7 @@ class ReadingPicture:
     width: int
     height: int
     columns: tuple[tuple[str, int, str], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ClassLine, ...]
     legend: tuple[tuple[str, str, str], ...]
 
 
@@ -61,7 +61,7 @@ def reading_picture(spec: Spec, view: View) -> ReadingPicture:
     found = matrix(spec, spec.element_type(TYPE))
     columns = tuple((id_, LEFT + i * STEP_X, title) for i, (id_, title) in enumerate(found.titles.items()))
     lines = tuple(
-        Line(row.id, y, f"{row.x}, {row.min}, {row.max}", row.due, tuple(_tiles(view, row, y)))
+        ClassLine(row.id, y, f"{row.x}, {row.min}, {row.max}", row.due, tuple(_tiles(view, row, y)))
         for row, y in ((row, TOP + i * STEP_Y) for i, row in enumerate(found.rows))
     )
     legend = tuple((agreement, GLYPHS[agreement], MEANINGS[agreement]) for agreement in SIGNS)
@@ -88,7 +88,7 @@ def _tiles(view: View, row: ReadingsRow, y: int) -> Iterator[Tile]:
         )
 
 
-def _said(cell: Cell, row: ReadingsRow, *, proved: bool) -> str:
+def _said(cell: ReadingCell, row: ReadingsRow, *, proved: bool) -> str:
     told = f"{cell.reading} in {row.id}: {MEANINGS[cell.agreement]}{'' if proved else ', not proved'}"
     if cell.other is None:
         return told

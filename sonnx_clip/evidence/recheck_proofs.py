@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.evidence.proof_records import OutcomeRecord, Proofs, ReplyRecord
+    from sonnx_clip.evidence.proof_records import OutcomeRecord, ProofsRecord, ReplyRecord
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.standing import Standing
@@ -53,7 +53,7 @@ class Tasks:
 
 
 def require_borne_out(
-    build: Path, proofs: Proofs, spec: Spec, wanted: Sequence[Obligation],
+    build: Path, proofs: ProofsRecord, spec: Spec, wanted: Sequence[Obligation],
     texts: dict[str, str] | None = None,
 ) -> None:  # fmt: skip
     """UserError for the first statement of proofs.json that is not borne out.
@@ -83,7 +83,7 @@ def require_borne_out(
     _standing(path, proofs, standings(spec, wanted, build if texts is None else None))
 
 
-def _tools(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover]) -> None:
+def _tools(path: Path, proofs: ProofsRecord, why3: Why3, provers: Sequence[Prover]) -> None:
     """The versions are those that are installed here: another version is another proof."""
     installed = {"why3": why3.version, **{p.name: p.version for p in provers}}
     for name, version in proofs.tools.items():
@@ -97,7 +97,7 @@ def _tools(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover]) ->
             raise UserError(what, str(path), AGAIN)
 
 
-def _limits(path: Path, proofs: Proofs) -> None:
+def _limits(path: Path, proofs: ProofsRecord) -> None:
     for name, limits in _LIMITS.items():
         if proofs.limits.get(name) != asdict(limits):
             what = (
@@ -106,7 +106,7 @@ def _limits(path: Path, proofs: Proofs) -> None:
             raise UserError(what, str(path), AGAIN)
 
 
-def _commands(path: Path, proofs: Proofs, why3: Why3, provers: Sequence[Prover]) -> None:
+def _commands(path: Path, proofs: ProofsRecord, why3: Why3, provers: Sequence[Prover]) -> None:
     """The commands that a reader may repeat by hand are those that were run, in whatever folder that was."""
     for prover in provers:
         then, now = proofs.commands.get(prover.name, ""), " ".join(prover.command)
@@ -126,7 +126,7 @@ def _without_folder(command: str) -> str:
     return _CONFIGURATION.sub(" -C ", command)
 
 
-def _reply(path: Path, proofs: Proofs, outcome: OutcomeRecord, reply: ReplyRecord) -> None:
+def _reply(path: Path, proofs: ProofsRecord, outcome: OutcomeRecord, reply: ReplyRecord) -> None:
     if reply.version != proofs.tools[reply.prover]:
         known = proofs.tools[reply.prover]
         what = f"{outcome.id}: {reply.prover} {reply.version} replied, and {known} was asked"
@@ -137,7 +137,7 @@ def _reply(path: Path, proofs: Proofs, outcome: OutcomeRecord, reply: ReplyRecor
         raise UserError(what, str(path), AGAIN)
 
 
-def _run(path: Path, proofs: Proofs) -> None:
+def _run(path: Path, proofs: ProofsRecord) -> None:
     """The figures of the run are those of the replies that it did not take from the ledger."""
     fresh: dict[tuple[str, str, bool], float] = {}
     for outcome in proofs.outcomes:
@@ -155,7 +155,7 @@ def _run(path: Path, proofs: Proofs) -> None:
         raise UserError("a time of the run is below zero", str(path), AGAIN)
 
 
-def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation], said: frozenset[Said]) -> None:
+def _trusted(path: Path, proofs: ProofsRecord, wanted: Sequence[Obligation], said: frozenset[Said]) -> None:
     """What is taken for granted, and why, is what theories, tasks and the list of reasons give now."""
     listed = trusted(wanted)
     every = (*listed, *of_tasks(said, listed))
@@ -174,7 +174,7 @@ def _trusted(path: Path, proofs: Proofs, wanted: Sequence[Obligation], said: fro
 
 
 def _tasks(
-    path: Path, ledger: Ledger | None, proofs: Proofs, why3: Why3, provers: Sequence[Prover],
+    path: Path, ledger: Ledger | None, proofs: ProofsRecord, why3: Why3, provers: Sequence[Prover],
     texts: dict[str, str] | None,
 ) -> frozenset[Said]:  # fmt: skip
     """The task of each reply is the one that Why3 prints for the obligation; returns what the tasks say."""
@@ -207,7 +207,7 @@ def _task(
         raise UserError(what, str(path), AGAIN)
 
 
-def _standing(path: Path, proofs: Proofs, due: Mapping[str, Standing]) -> None:
+def _standing(path: Path, proofs: ProofsRecord, due: Mapping[str, Standing]) -> None:
     """What an obligation is stated to add is what its statement adds, evaluated beside the others."""
     for outcome in proofs.outcomes:
         if outcome.kind == "smoke":

@@ -18,7 +18,7 @@ from sonnx_clip.spec.readings import answers_told
 
 if TYPE_CHECKING:
     from sonnx_clip.language import ElementType, Value
-    from sonnx_clip.oracle.dialect import Dialect as Oracle
+    from sonnx_clip.oracle.dialect import DialectOracle as Oracle
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.readings import Triple

@@ -42,7 +42,7 @@ class OtherAnswer(Stored):
     due: str
 
 
-class Cell(Stored):
+class ReadingCell(Stored):
     """A reading in a class: `answers` at the numbers of the row, `other` where it does not agree bit for bit.
 
     `obligations` show the agreement by value, and then bit for bit.
@@ -64,7 +64,7 @@ class ReadingsRow(Stored):
     min: str
     max: str
     due: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ReadingCell, ...]
 
 
 class Matrix(Stored):
@@ -99,11 +99,13 @@ def matrix(spec: Spec, etype: ElementType) -> Matrix:
     )
 
 
-def _cell(spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, found: ReadingInClass) -> Cell:
+def _cell(
+    spec: Spec, etype: ElementType, reading: Reading, klass: ValueClass, found: ReadingInClass
+) -> ReadingCell:
     x, l, m = (encode(text, etype) for text in inhabitant(klass))
     numbers, any_nan = answers_told(spec, etype, reading, (x, l, m))
     told = tuple(show(y, etype) for y in numbers)
-    return Cell(
+    return ReadingCell(
         reading=reading.id,
         agreement=found.agreement,
         answers=(*told, "any nan") if any_nan else told,

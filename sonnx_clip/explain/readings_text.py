@@ -18,7 +18,7 @@ from sonnx_clip.spec.reading_classes import reading_classes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.readings_matrix import Cell, Matrix, ReadingsRow
+    from sonnx_clip.explain.readings_matrix import Matrix, ReadingCell, ReadingsRow
     from sonnx_clip.spec import Spec
 
 PATH = "docs/readings.md"
@@ -105,7 +105,7 @@ def _answer_lines(found: Matrix) -> Iterator[str]:
             yield f"  {row.id}: {_at(row)}: expected {row.due}; {told}"
 
 
-def _short(cell: Cell) -> str:
+def _short(cell: ReadingCell) -> str:
     return f"{SIGNS[cell.agreement]} {' or '.join(cell.answers)}"
 
 

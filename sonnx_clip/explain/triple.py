@@ -45,7 +45,7 @@ StatusOf: TypeAlias = "Callable[[str, list[dict[str, object]]], Mapping[str, Sho
 """From the digest of a specification and rows of obligations.json to what is known of them, by id."""
 
 
-class Number(Stored):
+class WrittenNumber(Stored):
     """A value: decimal; hex float for floats; bits for what has them."""
 
     decimal: str
@@ -58,7 +58,7 @@ class AlsoAcceptable(Stored):
 
     latitude: str
     reason: str
-    answer: Number | None
+    answer: WrittenNumber | None
 
 
 class ReadingTold(Stored):
@@ -70,7 +70,7 @@ class ReadingTold(Stored):
 
     id: str
     title: str
-    answers: tuple[Number | None, ...]
+    answers: tuple[WrittenNumber | None, ...]
     agreement: Literal["bit for bit", "by value", "differs"]
     interpretation: str | None = None
 
@@ -92,16 +92,16 @@ class TripleExplanation(Stored):
     """Why clip(X, L, M) is what it is."""
 
     type: str
-    x: Number
-    min: Number
-    max: Number
+    x: WrittenNumber
+    min: WrittenNumber
+    max: WrittenNumber
     case: str
     case_title: str
     case_when: str
     class_id: str
     class_title: str
     class_when: str
-    result: Number
+    result: WrittenNumber
     result_is: str
     quote: str
     acceptable: tuple[AlsoAcceptable, ...]
@@ -157,8 +157,8 @@ def _value(name: str, text: str, etype: ElementType) -> Value:
         raise UserError(error.what, f"--{name}", error.todo) from error
 
 
-def _number(value: Value, etype: ElementType) -> Number:
-    return Number(
+def _number(value: Value, etype: ElementType) -> WrittenNumber:
+    return WrittenNumber(
         decimal=show(value, etype),
         hex_float=hex_float(value, etype) if etype.family == "float" else None,
         bits=show_bits(value, etype) if etype.width is not None else None,
@@ -294,7 +294,7 @@ def _reading_lines(told: TripleExplanation) -> Iterator[str]:
         yield from (f"    {one.id}: {one.interpretation}" for one in given)
 
 
-def _operands(told: TripleExplanation) -> tuple[tuple[str, Number], ...]:
+def _operands(told: TripleExplanation) -> tuple[tuple[str, WrittenNumber], ...]:
     return ("X", told.x), ("L (min)", told.min), ("M (max)", told.max)
 
 
@@ -302,5 +302,5 @@ def _answer(one: AlsoAcceptable) -> str:
     return "any NaN" if one.answer is None else _forms(one.answer)
 
 
-def _forms(number: Number) -> str:
+def _forms(number: WrittenNumber) -> str:
     return "  ".join(form for form in (number.decimal, number.hex_float, number.bits) if form)

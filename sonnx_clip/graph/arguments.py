@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.graph.clip_nodes import ClipNode
-    from sonnx_clip.graph.graph_names import Scope
+    from sonnx_clip.graph.graph_names import GraphScope
     from sonnx_clip.graph.profile import OnnxOperand, OperatorHead
 
 
@@ -190,7 +190,7 @@ def _with_shape_of(x: Argument, y: Argument) -> Argument:
     return replace(y, derived=replace(derived, dims=dims))
 
 
-def known_of(scope: Scope, name: str) -> Hashable:
+def known_of(scope: GraphScope, name: str) -> Hashable:
     """Equal for names of which the same is known.
 
     What is known is compared by identity: in one scope the same type of the same origin is one object.

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.declared_tensors import Dims
-    from sonnx_clip.graph.graph_names import Scope
+    from sonnx_clip.graph.graph_names import GraphScope
     from sonnx_clip.graph.verdict import NodeReport
 
-    Place = tuple[Scope, str]
+    Place = tuple[GraphScope, str]
     Key = tuple[int, str]
 
 _SETTLES = "sonnx-clip normalise MODEL.onnx -o OUT.onnx --input-shape"
@@ -76,7 +76,7 @@ class _Trace:
     roots: dict[Key, _Root] = field(default_factory=dict)
     known: dict[Key, frozenset[Key]] = field(default_factory=dict)
     makers: dict[int, dict[str, int]] = field(default_factory=dict)
-    scopes: list[Scope] = field(default_factory=list)
+    scopes: list[GraphScope] = field(default_factory=list)
 
     def roots_of(self, place: Place) -> frozenset[Key]:
         """The roots of an open tensor; at least one."""
@@ -123,7 +123,7 @@ class _Trace:
             scope, names = call.scope, [call.inputs[name]]
         return [_defining((scope, one)) for one in dict.fromkeys(names) if one and _is_open((scope, one))]
 
-    def _maker(self, scope: Scope, name: str) -> int | None:
+    def _maker(self, scope: GraphScope, name: str) -> int | None:
         makers = self.makers.get(id(scope))
         if makers is None:
             outputs = enumerate(scope.listing.outputs)
@@ -171,7 +171,7 @@ def _read_inside(node: NodeProto) -> list[str]:
 def _defining(place: Place) -> Place:
     """The place with the scope that defines the name; that of its use where none does."""
     scope, name = place
-    current: Scope | None = scope
+    current: GraphScope | None = scope
     while current is not None:
         if name in current.defined:
             return current, name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto
 
 from sonnx_clip.graph.declared_tensors import quoted, shown
-from sonnx_clip.graph.graph_names import Scope, graph_scope, is_default_domain
+from sonnx_clip.graph.graph_names import GraphScope, graph_scope, is_default_domain
 from sonnx_clip.graph.schemas import version_of
 from sonnx_clip.root.errors import UserError
 
@@ -27,7 +27,7 @@ class Site:
     """A node, with the scope that gives its names a meaning and its position in its graph, from 0."""
 
     proto: NodeProto
-    scope: Scope
+    scope: GraphScope
     index: int
 
     @property
@@ -126,7 +126,7 @@ def function_title(function: FunctionProto) -> str:
 
 
 def sites(
-    scope: Scope,
+    scope: GraphScope,
     inferred: Sequence[NodeProto] = (),
     derived: Sequence[NodeProto] = (),
     *,
@@ -137,7 +137,7 @@ def sites(
 
     Args:
         scope: of the graph or function.
-        inferred: the same nodes after shape inference (see `Scope`).
+        inferred: the same nodes after shape inference (see `GraphScope`).
         derived: the same without declarations that are believed.
         listings: where the listings of subgraphs are kept.
         clips_alone: nodes of other names than Clip are passed over.
@@ -183,7 +183,7 @@ def clip_nodes(found: Iterable[Site], imports: Mapping[str, int], path: Path) ->
     return nodes
 
 
-def _opset(imports: Mapping[str, int], scope: Scope, path: Path) -> int:
+def _opset(imports: Mapping[str, int], scope: GraphScope, path: Path) -> int:
     if "" not in imports:
         raise UserError(
             f"{scope.path} uses Clip of ai.onnx, but no version of that operator set is imported",

@@ -21,7 +21,7 @@ from sonnx_clip.graph.clip_nodes import (
 )
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.functions import as_model, bound_body, holds_clip, key, leading_to_clip, passed
-from sonnx_clip.graph.graph_names import Call, Passed, function_scope, graph_scope
+from sonnx_clip.graph.graph_names import FunctionCall, Passed, function_scope, graph_scope
 from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.strip import without_callers_values, without_claims
 from sonnx_clip.root.counts import counted
@@ -51,7 +51,7 @@ class Body:
     function: FunctionProto | None
     passed: Passed
     stack: tuple[Key, ...]
-    call: Call | None = None
+    call: FunctionCall | None = None
 
 
 @dataclass
@@ -242,7 +242,9 @@ def _called(body: Body, site: Site, function: FunctionProto, path: Path, found: 
     title = f"{name} called by {site.place}"
     formal = dict(zip(function.input, site.proto.input, strict=False))
     stack = (*body.stack, key(function))
-    return Body(as_model(bound, call, body.model), title, bound, call, stack, Call(site.scope, formal))
+    return Body(
+        as_model(bound, call, body.model), title, bound, call, stack, FunctionCall(site.scope, formal)
+    )
 
 
 def _say_once(found: Expansion, text: str) -> None:

@@ -20,7 +20,7 @@ _NAME, _WRITTEN = attrgetter("name"), methodcaller("SerializeToString")
 
 
 @dataclass(frozen=True)
-class Scope:
+class GraphScope:
     """A graph or a function body, with what it defines and declares.
 
     Attributes:
@@ -42,19 +42,19 @@ class Scope:
     defined: frozenset[str]
     declared: Mapping[str, tuple[TensorInfo, ...]]
     inferred: Mapping[str, TensorInfo]
-    outer: Scope | None
+    outer: GraphScope | None
     in_function: bool
     derived: Mapping[str, TensorInfo] = field(default_factory=dict)
     unset: frozenset[str] = frozenset()
     carrier: int | None = None
-    call: Call | None = None
+    call: FunctionCall | None = None
 
 
 @dataclass(frozen=True)
-class Call:
+class FunctionCall:
     """Where a function is called: the scope, and for each formal input that is given its name there."""
 
-    scope: Scope
+    scope: GraphScope
     inputs: Mapping[str, str]
 
 
@@ -74,12 +74,12 @@ def is_default_domain(domain: str) -> bool:
     return domain in ("", "ai.onnx")
 
 
-def resolve(scope: Scope, name: str) -> Resolved:
+def resolve(scope: GraphScope, name: str) -> Resolved:
     """Look a name up from the inside out, up to the scope that defines it."""
     declared: list[TensorInfo] = []
     inferred: TensorInfo | None = None
     derived: TensorInfo | None = None
-    current: Scope | None = scope
+    current: GraphScope | None = scope
     while current is not None:
         declared += current.declared.get(name, ())
         inferred = inferred or current.inferred.get(name)
@@ -96,11 +96,11 @@ def graph_scope(
     graph: GraphProto,
     inferred: GraphProto | None,
     path: str,
-    outer: Scope | None,
+    outer: GraphScope | None,
     derived: GraphProto | None = None,
     listings: Listings | None = None,
     carrier: int | None = None,
-) -> Scope:
+) -> GraphScope:
     """The scope of a main graph or of a subgraph.
 
     Args:
@@ -124,7 +124,7 @@ def graph_scope(
     stored = [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]
     known = _inferred(inferred) if inferred is not None else {}
     sure = known if derived is inferred else _inferred(derived) if derived is not None else {}
-    return Scope(
+    return GraphScope(
         path=path,
         listing=listing,
         defined=frozenset(chain((value.name for value in graph.input), stored, listing.made)),
@@ -155,8 +155,8 @@ def function_scope(
     passed: Passed,
     inferred: GraphProto | None = None,
     derived: GraphProto | None = None,
-    call: Call | None = None,
-) -> Scope:
+    call: FunctionCall | None = None,
+) -> GraphScope:
     """The scope of one call of a local function: its value_info and what the caller passes declare.
 
     Args:
@@ -178,7 +178,7 @@ def function_scope(
     computed = _inferred(derived) if derived is not None else {}
     # The formal inputs have in `derived` the types they were given for inference, declared ones among them.
     computed = {name: info for name, info in computed.items() if name not in function.input}
-    return Scope(
+    return GraphScope(
         path=path,
         listing=listing,
         defined=frozenset(chain(function.input, listing.made)),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.graph.clip_nodes import ClipNode
-    from sonnx_clip.graph.graph_names import Scope
+    from sonnx_clip.graph.graph_names import GraphScope
     from sonnx_clip.graph.profile import OperatorHead
     from sonnx_clip.graph.restrictions import Rules
 
@@ -28,7 +28,7 @@ _WRITTEN = methodcaller("SerializeToString")
 class _Names(dict[str, Hashable]):
     """What is known of the names of a scope, each looked up once."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: GraphScope) -> None:
         super().__init__()
         self._scope = scope
         self._each: dict[Hashable, Hashable] = {}

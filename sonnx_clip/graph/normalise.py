@@ -15,7 +15,7 @@ from sonnx_clip.graph.edit import Editor, all_names
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
-from sonnx_clip.graph.normalise_attributes import Plan, plan
+from sonnx_clip.graph.normalise_attributes import BoundsPlan, plan
 from sonnx_clip.graph.normalise_inputs import missing_bounds
 from sonnx_clip.graph.normalise_opset import raise_opset
 from sonnx_clip.graph.normalise_scalars import one_entry_bounds
@@ -261,7 +261,7 @@ def _left(tensors: Sequence[Argument], reason: str) -> list[Step]:
     return [left_alone(profile().rule("is_set", one), f"{one.onnx} is no input", reason) for one in bounds]
 
 
-def _moved(editor: Editor, place: int, found: Plan) -> list[Step]:
+def _moved(editor: Editor, place: int, found: BoundsPlan) -> list[Step]:
     """The bounds of a node as Constant nodes before it."""
     steps = []
     assert found.etype is not None

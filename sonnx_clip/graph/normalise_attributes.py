@@ -40,7 +40,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Plan:
+class BoundsPlan:
     """The bounds of a node, in the element type of its tensor, or the reason why they are left alone."""
 
     etype: ProfileType | None
@@ -48,26 +48,28 @@ class Plan:
     reason: str | None = None
 
 
-def plan(node: ClipNode, tensors: Sequence[Argument], *, assume_finite: bool) -> Plan:
+def plan(node: ClipNode, tensors: Sequence[Argument], *, assume_finite: bool) -> BoundsPlan:
     """How the attributes of a Clip-1 or Clip-6 become inputs without changing a result."""
     x = tensors[0]
     found = x.known_type
     if found is None:
-        return Plan(None, (), f"the element type of {x.id} is not known, so neither is that of the inputs")
+        return BoundsPlan(
+            None, (), f"the element type of {x.id} is not known, so neither is that of the inputs"
+        )
     problem = type_problem(node.proto.op_type, node.version, found)
     etype = profile().element_type(found)
     if etype is None or problem is not None:
-        return Plan(None, (), problem or f"the profile does not define clip for {found}")
+        return BoundsPlan(None, (), problem or f"the profile does not define clip for {found}")
     bounds: list[Bound] = []
     for tensor in scalars(tensors):
         bound = _bound(node, etype, x, tensor.operand, assume_finite=assume_finite)
         if isinstance(bound, str):
-            return Plan(etype, (), bound)
+            return BoundsPlan(etype, (), bound)
         bounds.append(bound)
     left_open = unsaid({bound.operand.onnx: bound.value for bound in bounds})
     if left_open is not None:
-        return Plan(etype, (), f"{node.operator} does not say {left_open}, and onnxruntime refuses it")
-    return Plan(etype, tuple(bounds))
+        return BoundsPlan(etype, (), f"{node.operator} does not say {left_open}, and onnxruntime refuses it")
+    return BoundsPlan(etype, tuple(bounds))
 
 
 def _bound(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.declared_tensors import Dims
-    from sonnx_clip.graph.graph_names import Scope
+    from sonnx_clip.graph.graph_names import GraphScope
 
 _ELEMENT_TYPES = frozenset(TensorProto.DataType.keys())
 
@@ -136,9 +136,9 @@ def _explicit(tensor: Argument) -> Dims | None:
     return next((dims for dims in found if dims is not None and not symbols(dims)), None)
 
 
-def _defining(scope: Scope, name: str) -> str:
+def _defining(scope: GraphScope, name: str) -> str:
     """The path of the graph that defines a name."""
-    current: Scope | None = scope
+    current: GraphScope | None = scope
     while current is not None and name not in current.defined:
         current = current.outer
     return current.path if current else ""

@@ -59,7 +59,7 @@ class LintRule:
 
 
 @dataclass(frozen=True)
-class Interpretation:
+class ProfileInterpretation:
     """What the words of a restriction are taken to mean where the page does not say; what else they could."""
 
     ours: str
@@ -112,7 +112,7 @@ class Profile:
     head: OperatorHead
     restrictions: tuple[LintRule, ...]
     statements: Mapping[str, str]
-    interpretations: Mapping[str, Interpretation]
+    interpretations: Mapping[str, ProfileInterpretation]
     element_types: tuple[ProfileType, ...]
 
     @property
@@ -170,7 +170,7 @@ def _profile(document: dict[str, Any]) -> Profile:
         ),
         tuple(LintRule(**one) for one in document["restrictions"]),
         document["statements"],
-        {key: Interpretation(**found) for key, found in document["interpretations"].items()},
+        {key: ProfileInterpretation(**found) for key, found in document["interpretations"].items()},
         tuple(
             ProfileType(**one | {limit: bytes.fromhex(one[limit]) for limit in ("lowest", "highest")})
             for one in document["element_types"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
-def dialect(system: str, version: str | int) -> Dialect:
+def dialect(system: str, version: str | int) -> DialectOracle:
     """The oracle of a dialect.
 
     Args:
@@ -40,15 +40,15 @@ def dialect(system: str, version: str | int) -> Dialect:
     return named(f"{system}-{version}")
 
 
-def named(id_: str) -> Dialect:
+def named(id_: str) -> DialectOracle:
     """The oracle of a dialect by its id, for example ``onnx-6``; UserError if there is none."""
     rows = load_oracle().DIALECTS
     if id_ not in rows:
         raise UserError(f"there is no dialect `{id_}`", todo=f"there are: {', '.join(rows)}")
-    return Dialect(id_, rows[id_])
+    return DialectOracle(id_, rows[id_])
 
 
-class Dialect:
+class DialectOracle:
     """A versioned definition of Clip that can be called.
 
     Args:

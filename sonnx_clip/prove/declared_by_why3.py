@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from sonnx_clip.prove import taken_for_granted
 from sonnx_clip.prove.taken_for_granted import Found, module_names, read_theories
 from sonnx_clip.prove.tasks import WHY3_SECONDS, run_why3
-from sonnx_clip.prove.trusted import Trusted
+from sonnx_clip.prove.trusted import TrustedItem
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.whyml import why3_lexer
@@ -40,7 +40,9 @@ _COMPARED: Final = (
 )  # fmt: skip
 
 
-def differences_from_why3(texts: Mapping[str, str], files: Sequence[str], jobs: int) -> tuple[Trusted, ...]:
+def differences_from_why3(
+    texts: Mapping[str, str], files: Sequence[str], jobs: int
+) -> tuple[TrustedItem, ...]:
     """What Why3 reads otherwise; empty when all is as it should be.
 
     Args:
@@ -73,14 +75,14 @@ def _said(arguments: list[str], running: Running) -> tuple[str, str]:
     return done.text, ""
 
 
-def _refused(where: str, what: str) -> Trusted:
-    return Trusted("refused", where, where, " ".join(what.split()), "", ())
+def _refused(where: str, what: str) -> TrustedItem:
+    return TrustedItem("refused", where, where, " ".join(what.split()), "", ())
 
 
 # --- As Why3's parser reads a file -----------------------------------------------------------------------
 
 
-def _as_parsed(file: str, text: str, said: tuple[str, str]) -> Iterator[Trusted]:
+def _as_parsed(file: str, text: str, said: tuple[str, str]) -> Iterator[TrustedItem]:
     printed, complaint = said
     if complaint:
         yield _refused(file, f"Why3 does not read it: {complaint}")
@@ -109,7 +111,7 @@ def _counted(found: Sequence[Found]) -> Counter[tuple[str, str, str]]:
 # --- As Why3's typing reads it ---------------------------------------------------------------------------
 
 
-def _as_typed(texts: Mapping[str, str], files: Sequence[str], said: tuple[str, str]) -> Iterator[Trusted]:
+def _as_typed(texts: Mapping[str, str], files: Sequence[str], said: tuple[str, str]) -> Iterator[TrustedItem]:
     printed, complaint = said
     if complaint:
         yield _refused("why3", f"Why3 does not print the theories: {complaint}")
@@ -149,7 +151,7 @@ def _theory(
     there: Sequence[Found],
     axioms: Mapping[str, Counter[str]],
     ranges: set[str],
-) -> Iterator[Trusted]:
+) -> Iterator[TrustedItem]:
     where = f"{file}:{module}"
     for refusal in (f for f in there if f.kind == "refused"):
         yield _refused(where, f"Why3 prints what is not understood: {refusal.name}: {refusal.text}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.claims.obligation import Obligation
-from sonnx_clip.prove.outcome import Outcome, Reply, Status
+from sonnx_clip.prove.outcome import Outcome, ProverReply, Status
 from sonnx_clip.prove.proofs_report import theory_digests
 from sonnx_clip.prove.provers import ProverAnswer
 
@@ -59,7 +59,7 @@ def _same(row: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
 def _derived(row: Mapping[str, Any], outcome: Mapping[str, Any]) -> Known:
     obligation = Obligation(**{name: row[name] for name in Obligation.__dataclass_fields__})
     replies = tuple(
-        Reply(
+        ProverReply(
             r["prover"], r["version"], r["task"], ProverAnswer(r["verdict"], "", r["cpu"]), from_ledger=True
         )
         for r in outcome["replies"]

@@ -13,7 +13,7 @@ Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
 
 
 @dataclass(frozen=True)
-class Reply:
+class ProverReply:
     """The answer of one prover about one obligation.
 
     Args:
@@ -39,7 +39,7 @@ class Outcome:
     """
 
     obligation: Obligation
-    replies: tuple[Reply, ...]
+    replies: tuple[ProverReply, ...]
 
     @property
     def proved_by(self) -> tuple[str, ...]:
@@ -68,6 +68,6 @@ class Outcome:
         return sum(r.answer.cpu for r in self.replies)
 
     @property
-    def failed_replies(self) -> tuple[Reply, ...]:
+    def failed_replies(self) -> tuple[ProverReply, ...]:
         """The replies that did not show it."""
         return tuple(r for r in self.replies if r.prover not in self.proved_by)

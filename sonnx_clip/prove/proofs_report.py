@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.standing import Standing
-    from sonnx_clip.prove.trusted import Trusted
+    from sonnx_clip.prove.trusted import TrustedItem
     from sonnx_clip.spec import Spec
 
 _FOLDERS = ("why3", "generated/why3", "generated/c")
@@ -55,7 +55,7 @@ def document(
     why3: Why3,
     provers: Sequence[Prover],
     proofs: Proofs,
-    taken: Sequence[Trusted],
+    taken: Sequence[TrustedItem],
     *,
     complete: bool,
 ) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sonnx_clip.prove.outcome import Outcome, Reply
+from sonnx_clip.prove.outcome import Outcome, ProverReply
 from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ask
 from sonnx_clip.prove.tasks import (
     PrintedTasks,
@@ -106,7 +106,7 @@ class ProofSession:
     ) -> None:
         self.why3, self.provers, self.ledger, self.jobs = why3, tuple(provers), ledger, jobs
         self.on_progress = on_progress
-        self.replies: dict[tuple[str, str], Reply] = {}
+        self.replies: dict[tuple[str, str], ProverReply] = {}
         self.strays: list[str] = []
         self.said: set[Said] = set()
         self.asked = 0
@@ -274,7 +274,7 @@ class ProofSession:
     def _reply(
         self, q: _Questions, o: Obligation, digest: str, answer: ProverAnswer, *, from_ledger: bool
     ) -> None:
-        self.replies[o.id, q.prover.name] = Reply(
+        self.replies[o.id, q.prover.name] = ProverReply(
             q.prover.name, q.prover.version, digest, answer, from_ledger
         )
         self.on_progress(len(self.replies))

@@ -67,7 +67,7 @@ _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeB
 
 
 @dataclass(frozen=True)
-class Trusted:
+class TrustedItem:
     """One thing that is taken for granted.
 
     Args:
@@ -92,13 +92,13 @@ class Trusted:
         return f"{self.kind} {self.name}: {self.statement}"
 
 
-def trusted(obligations: Iterable[Obligation]) -> tuple[Trusted, ...]:
+def trusted(obligations: Iterable[Obligation]) -> tuple[TrustedItem, ...]:
     """Everything that the theories and the driver take for granted."""
     known = tuple(obligations)
     return (*_of_theories(known), *_of_drivers(known), *_of_c(), *_of_numpy())
 
 
-def of_tasks(said: Iterable[Said], axioms: Iterable[Trusted]) -> tuple[Trusted, ...]:
+def of_tasks(said: Iterable[Said], axioms: Iterable[TrustedItem]) -> tuple[TrustedItem, ...]:
     """What the tasks say to the provers besides premises and goals.
 
     Args:
@@ -110,11 +110,13 @@ def of_tasks(said: Iterable[Said], axioms: Iterable[Trusted]) -> tuple[Trusted, 
     for kind, name, statement in sorted(said):
         ends = ours[name].discharged_by if name in ours else ()
         reason = _OURS if name in ours else _RECURSIVE if name.endswith("'def") else _WHY3S
-        found.append(Trusted(kind, name, _IN_TASKS, statement, _LOGIC if kind == "setting" else reason, ends))
+        found.append(
+            TrustedItem(kind, name, _IN_TASKS, statement, _LOGIC if kind == "setting" else reason, ends)
+        )
     return tuple(found)
 
 
-def surprises(taken: Iterable[Trusted]) -> list[str]:
+def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     """Where the list differs from the golden one: ``+`` for what is new, ``-`` for what is gone.
 
     What is not understood is new whatever the golden list says. What tasks may say need not be said:
@@ -131,7 +133,7 @@ def surprises(taken: Iterable[Trusted]) -> list[str]:
     return [*(f"+ {line}" for line in (*news, *never)), *(f"- {line}" for line in gone)]
 
 
-def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
+def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
     instances = [o for o in obligations if o.kind == "instance"]
     ours = {path.stem for path in theory_files()}
     library: dict[str, str] = {}
@@ -145,45 +147,45 @@ def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
             elif found.kind == "undefined":
                 undefined.setdefault(module, []).append(found.text)
             elif found.kind == "refused":
-                yield Trusted(
+                yield TrustedItem(
                     "refused", f"{where}:{found.line}", where, f"{found.name}: {found.text}", "", ()
                 )
             else:
                 yield from _taken(found, module, where, instances)
         for module, symbols in undefined.items():
             said = f"no definition of {', '.join(symbols)}"
-            yield Trusted("symbol", f"abstract {module}", where, said, _ABSTRACT, ())
+            yield TrustedItem("symbol", f"abstract {module}", where, said, _ABSTRACT, ())
     for name, where in sorted(library.items()):
-        yield Trusted("symbol", f"library {name}", where, "a theory of Why3's own library", _LIBRARY, ())
+        yield TrustedItem("symbol", f"library {name}", where, "a theory of Why3's own library", _LIBRARY, ())
 
 
-def _taken(found: Found, module: str, where: str, instances: list[Obligation]) -> Iterator[Trusted]:
+def _taken(found: Found, module: str, where: str, instances: list[Obligation]) -> Iterator[TrustedItem]:
     """What one place of a theory takes for granted, if anything."""
     name, statement = f"{module}.{found.name}", found.text
     if found.kind == "axiom":
         shown = tuple(o.id for o in instances if o.goal == found.name)
-        yield Trusted("axiom", name, where, statement, found.comment, shown)
+        yield TrustedItem("axiom", name, where, statement, found.comment, shown)
     elif found.kind == "clone":
-        yield Trusted("assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances))
+        yield TrustedItem("assumption", module, where, statement, _GENERIC, tuple(o.id for o in instances))
     elif found.kind == "val":
-        yield Trusted("symbol", name, where, statement, found.comment or _C, ())
+        yield TrustedItem("symbol", name, where, statement, found.comment or _C, ())
     elif found.kind == "meta":
-        yield Trusted("symbol", module, where, statement, _READ_AS, ())
+        yield TrustedItem("symbol", module, where, statement, _READ_AS, ())
     elif found.kind in ("type", "unasked", "attribute"):
-        yield Trusted("assumption", module, where, statement, "", ())
+        yield TrustedItem("assumption", module, where, statement, "", ())
 
 
-def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
+def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
     ids = {o.id for o in obligations}
     types = {o.subject.lower(): o.subject for o in obligations}
     yield from _of_tools()
     texts = {f"{DRIVERS}/{p.name}": p.read_text(encoding="utf-8") for p in repo_file(DRIVERS).iterdir()}
     for where, text in sorted(texts.items()):
         name, digest = Path(where).name, f"sha256 {digest_of(text)}"
-        yield Trusted("symbol", where, where, digest, "the file as a whole, read by a person", ())
+        yield TrustedItem("symbol", where, where, digest, "the file as a whole, read by a person", ())
         for found in directives(tokens(text).plain):
             if found.word == "prelude":
-                yield Trusted("symbol", f"{name}.prelude", where, found.text or "", _LOGIC, ())
+                yield TrustedItem("symbol", f"{name}.prelude", where, found.text or "", _LOGIC, ())
             if (symbol := found.symbol) is None:
                 continue
             encoding = f"{types.get(found.module.rpartition('.')[2].lower(), '')}.encoding_{symbol}"
@@ -191,22 +193,22 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[Trusted]:
             arithmetic = found.module.startswith(("convert.", "scale_bias."))
             named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS
             reason = _PRINTED if name.endswith(".drv") else named
-            yield Trusted("symbol", f"{found.module}.{symbol}", where, found.text or "", reason, shown)
+            yield TrustedItem("symbol", f"{found.module}.{symbol}", where, found.text or "", reason, shown)
 
 
-def _of_tools() -> Iterator[Trusted]:
+def _of_tools() -> Iterator[TrustedItem]:
     """How Why3 and the provers are run: commands, transformations, drivers and configuration."""
     for name in COMMANDS:
-        yield Trusted("symbol", f"{name} command", _TOOLS, " ".join(COMMANDS[name]), _RUN, ())
+        yield TrustedItem("symbol", f"{name} command", _TOOLS, " ".join(COMMANDS[name]), _RUN, ())
         said = " ".join(driver(name, "DATA").split())
-        yield Trusted("symbol", driver_file(name), _TOOLS, said, _DRIVER, ())
+        yield TrustedItem("symbol", driver_file(name), _TOOLS, said, _DRIVER, ())
     configured = " ".join(configuration("DRIVERS", dict.fromkeys(COMMANDS, "VERSION")).split())
-    yield Trusted("symbol", "why3.conf", _TOOLS, configured, _RUN, ())
-    yield Trusted("symbol", "why3 extract command", _EXTRACTION, " ".join(EXTRACT), _EXTRACTED, ())
-    yield Trusted("symbol", "why3 transformations", _TASKS, " ".join(INLINE), _INLINED, ())
+    yield TrustedItem("symbol", "why3.conf", _TOOLS, configured, _RUN, ())
+    yield TrustedItem("symbol", "why3 extract command", _EXTRACTION, " ".join(EXTRACT), _EXTRACTED, ())
+    yield TrustedItem("symbol", "why3 transformations", _TASKS, " ".join(INLINE), _INLINED, ())
 
 
-def _of_c() -> Iterator[Trusted]:
+def _of_c() -> Iterator[TrustedItem]:
     """What C the kernels are printed in, and their contracts: one entry for what element types share."""
     types: dict[tuple[str, str, str], list[str]] = {}
     for path in sorted(repo_file(C_DRIVERS).glob("*.drv")):
@@ -220,14 +222,14 @@ def _of_c() -> Iterator[Trusted]:
     yield from _beside_c()
     for (name, text, reason), of in types.items():
         where = "generated/why3" if reason == _CONTRACT else C_DRIVERS
-        yield Trusted("symbol", name, where, f"{text} [{', '.join(of)}]", reason, ())
+        yield TrustedItem("symbol", name, where, f"{text} [{', '.join(of)}]", reason, ())
 
 
-def _beside_c() -> Iterator[Trusted]:
+def _beside_c() -> Iterator[TrustedItem]:
     """What the compiler reads beside the extracted C."""
     digest = f"sha256 {digest_of(template_text(HEADER_TEMPLATE))}"
-    yield Trusted("symbol", HEADER_TEMPLATE, HEADER, digest, _BESIDE, ())
-    yield Trusted("symbol", "c_*.before", "generated/c", " ".join(PRECISE.split()), _BESIDE, ())
+    yield TrustedItem("symbol", HEADER_TEMPLATE, HEADER, digest, _BESIDE, ())
+    yield TrustedItem("symbol", "c_*.before", "generated/c", " ".join(PRECISE.split()), _BESIDE, ())
 
 
 def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -241,10 +243,10 @@ def _driver_lines(path: Path) -> Iterator[tuple[str, str]]:
             yield f"{module}.{found.word}", found.said
 
 
-def _of_numpy() -> Iterator[Trusted]:
+def _of_numpy() -> Iterator[TrustedItem]:
     """What the operations of NumPy mean: one entry an operation."""
     for meaning in table().values():
-        yield Trusted(
+        yield TrustedItem(
             "assumption",
             f"{Path(NUMPY).stem}.{meaning.module}.{meaning.name}",
             NUMPY,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.spec.finding import Finding
+    from sonnx_clip.spec.diagnostic import Diagnostic
     from sonnx_clip.spec.model import Spec
 
 CORE: Final = (
@@ -73,6 +73,6 @@ def forget() -> None:
     _known.clear()
 
 
-def moved(findings: Iterable[Finding], index: int) -> list[Finding]:
-    """Findings about an entry, which is another entry of its section in this specification."""
-    return [replace(finding, way=(finding.way[0], index, *finding.way[2:])) for finding in findings]
+def moved(diagnostics: Iterable[Diagnostic], index: int) -> list[Diagnostic]:
+    """Diagnostics about an entry, which is another entry of its section in this specification."""
+    return [replace(one, way=(one.way[0], index, *one.way[2:])) for one in diagnostics]

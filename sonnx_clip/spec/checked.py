@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.spec.alike import as_written, remember
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
+from sonnx_clip.spec.diagnostic import raise_first
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.dialect_examples import check_dialect_examples
 from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.finding import raise_first
 from sonnx_clip.spec.finding_checks import check_findings
 from sonnx_clip.spec.finding_demands import check_demands
 from sonnx_clip.spec.latitude_checks import check_latitude, check_latitude_names

@@ -13,7 +13,7 @@ from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator, Pretence
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.finding_answers import answers_of
 from sonnx_clip.spec.findings import (
     Checked,
@@ -45,7 +45,7 @@ SPOKEN_OF = (*CORE, "readings", "dialects", "properties", "constraints")  # by t
 _PROVED = (Contrast, Refutation, NoNumber, Rounded, Overlap)
 
 
-def check_claim_types(spec: Spec) -> Iterator[Finding]:
+def check_claim_types(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about the element types and the names of claims; no claim is parsed before."""
     types = [etype.id for etype in spec.element_types]
     for index, entry in enumerate(spec.findings):
@@ -55,20 +55,20 @@ def check_claim_types(spec: Spec) -> Iterator[Finding]:
             if not isinstance(part, Theorem):
                 continue
             if (part.families is None) == (part.types is None):
-                yield Finding(
+                yield Diagnostic(
                     way, "it does not say for which types it holds", "give one of `families` and `types`"
                 )
             for place, id_ in enumerate(part.types or ()):
                 if id_ not in types:
                     todo = suggestion(id_, types, "there are")
-                    yield Finding((*way, "types", place), f"there is no element type `{id_}`", todo)
+                    yield Diagnostic((*way, "types", place), f"there is no element type `{id_}`", todo)
             name = entry.goal(part)
             if name in names:
-                yield Finding(way, f"two theorems are called {name}", "give them different ids")
+                yield Diagnostic(way, f"two theorems are called {name}", "give them different ids")
             names.append(name)
 
 
-def check_claims(spec: Spec) -> Iterator[Finding]:
+def check_claims(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about claims that are false, that say nothing, or that say less than the witnesses."""
     for index, entry in enumerate(spec.findings):
         known = alike(spec, SPOKEN_OF, ("findings", index))
@@ -77,7 +77,7 @@ def check_claims(spec: Spec) -> Iterator[Finding]:
         yield from moved(known["claims"], index)
 
 
-def _claims(spec: Spec, way: Way, entry: SourceFinding) -> Iterator[Finding]:
+def _claims(spec: Spec, way: Way, entry: SourceFinding) -> Iterator[Diagnostic]:
     """What is wrong with the claims of one finding."""
     misused = [
         wrong
@@ -92,12 +92,14 @@ def _claims(spec: Spec, way: Way, entry: SourceFinding) -> Iterator[Finding]:
             yield from _theorem(spec, (*way, "claim", position), entry, part)
         elif part.checked not in {key_of(witness) for witness in entry.witnesses}:
             what = f"no witness of this finding is of the kind `{part.checked}`"
-            yield Finding((*way, "claim", position, "checked"), what, "it is computed by its witnesses alone")
+            yield Diagnostic(
+                (*way, "claim", position, "checked"), what, "it is computed by its witnesses alone"
+            )
     for position, witness in enumerate(entry.witnesses):
         yield from _witness(spec, (*way, "witnesses", position), entry, witness)
 
 
-def _types(spec: Spec, way: Way, part: Claim) -> Iterator[Finding]:
+def _types(spec: Spec, way: Way, part: Claim) -> Iterator[Diagnostic]:
     """A claim names no dialect in a type that it does not take, and no conversion where there is none."""
     if not isinstance(part, Theorem):
         return
@@ -108,22 +110,22 @@ def _types(spec: Spec, way: Way, part: Claim) -> Iterator[Finding]:
         for name in sorted(used & known.keys()):
             dialect = known[name].dialect
             if dialect is not None and etype.id not in spec.dialect(dialect).element_types:
-                yield Finding(
+                yield Diagnostic(
                     (*way, "holds"), f"`{dialect}` does not take {etype.id}, and `{name}` speaks of it"
                 )
         for entry in (p for p in spec.properties if p.id in used and etype.family not in p.families):
-            yield Finding((*way, "holds"), f"`{entry.id}` does not speak of {etype.id}")
+            yield Diagnostic((*way, "holds"), f"`{entry.id}` does not speak of {etype.id}")
         for constraint in (c for c in spec.constraints if c.id in used and etype.family not in c.families):
-            yield Finding((*way, "holds"), f"`{constraint.id}` does not speak of {etype.id}")
+            yield Diagnostic((*way, "holds"), f"`{constraint.id}` does not speak of {etype.id}")
         taking = [d for d in spec.whole_dialects if etype.id in d.element_types]
         if converts and not any(d.converts_to(etype.id) for d in taking):
-            yield Finding((*way, "holds"), f"no dialect converts a FLOAT to {etype.id}")
+            yield Diagnostic((*way, "holds"), f"no dialect converts a FLOAT to {etype.id}")
 
 
 # ------------------------------------------------------------------ a theorem where it is tried
 
 
-def _theorem(spec: Spec, way: Way, entry: SourceFinding, part: Theorem) -> Iterator[Finding]:
+def _theorem(spec: Spec, way: Way, entry: SourceFinding, part: Theorem) -> Iterator[Diagnostic]:
     """It is true of the numbers that are tried, and false of them if what it names were otherwise."""
     otherwise = tuple(_otherwise(spec, part))
     excluded = False
@@ -136,14 +138,16 @@ def _theorem(spec: Spec, way: Way, entry: SourceFinding, part: Theorem) -> Itera
         for environment in _tried(spec, entry, part, etype):
             if not ask.at(part.holds, environment, NOTHING):
                 what = f"the claim is false for {_told(part, environment, etype)}"
-                yield Finding(
+                yield Diagnostic(
                     (*way, "holds"), what, "a claim holds for all X, L, M, and for all answers Y and Z"
                 )
                 return
             excluded = excluded or any(not ask.at(part.holds, environment, one) for one in otherwise)
     if not excluded:
         what = "the claim would hold whatever what it names did: it says nothing"
-        yield Finding((*way, "holds"), what, "say of a reading, a dialect, the cases or an entry what is so")
+        yield Diagnostic(
+            (*way, "holds"), what, "say of a reading, a dialect, the cases or an entry what is so"
+        )
 
 
 def _otherwise(spec: Spec, part: Theorem) -> Iterator[Pretence]:
@@ -240,12 +244,12 @@ def _triples_of(spec: Spec, witness: Witness, etype: ElementType) -> Iterator[tu
 # ------------------------------------------------------------------ a witness and what is claimed of it
 
 
-def _witness(spec: Spec, way: Way, entry: SourceFinding, witness: Witness) -> Iterator[Finding]:
+def _witness(spec: Spec, way: Way, entry: SourceFinding, witness: Witness) -> Iterator[Diagnostic]:
     """A claim would be false if what the witness shows were not so."""
     if not isinstance(witness, _PROVED):
         key = key_of(witness)
         if not any(isinstance(part, Checked) and part.checked == key for part in entry.claim):
-            yield Finding(
+            yield Diagnostic(
                 way, "no claim of this finding says what this witness shows", f"add one: checked: {key}"
             )
         return
@@ -254,7 +258,7 @@ def _witness(spec: Spec, way: Way, entry: SourceFinding, witness: Witness) -> It
     for name, pretence, triples in _denied(spec, witness, etype):
         if not any(_excludes(spec, part, pretence, triples, etype) for part in parts):
             what = f"the claim of this finding would hold if this were not so of `{name}`"
-            yield Finding(way, what, f"claim for {etype.id} what it shows")
+            yield Diagnostic(way, what, f"claim for {etype.id} what it shows")
 
 
 def _excludes(

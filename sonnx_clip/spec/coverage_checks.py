@@ -11,8 +11,8 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.coverage_alike import check_alike
 from sonnx_clip.spec.coverage_file import PATH, Coverage, CoverageFile, Covered, SentenceAnswer
+from sonnx_clip.spec.diagnostic import Diagnostic, raise_first, unknown
 from sonnx_clip.spec.document import Document, read_text
-from sonnx_clip.spec.finding import Finding, raise_first, unknown
 from sonnx_clip.spec.quotes import places, quoted
 from sonnx_clip.spec.sections import SECTIONS
 from sonnx_clip.spec.sentences import items, places_of
@@ -64,16 +64,16 @@ def _covered(spec: Spec, file: CoverageFile) -> Iterator[Covered]:
             yield Covered(page.id, item, answer, reason.reason if reason else answer.descriptive)
 
 
-def _sources(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
+def _sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
     known = [page.id for page in spec.sources]
     unknown = [source for source in file.sources if source not in known]
     for source in unknown:
         what = f"spec/clip.yaml has no source `{source}`"
-        yield Finding(("sources", source), what, suggestion(source, known, "it has"), of_key=True)
+        yield Diagnostic(("sources", source), what, suggestion(source, known, "it has"), of_key=True)
     for source in known if not unknown else ():  # one may only be misspelt
         if source not in file.sources:
             what = f"the source `{source}` of spec/clip.yaml has no answers"
-            yield Finding(("sources",), what, "answer each of its sentences", of_key=True)
+            yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
 
 
 def _aligned(document: Document, file: str, source: str, answers: Sequence[SentenceAnswer]) -> None:
@@ -103,7 +103,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _reasons(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
+def _reasons(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
     """A reason is used, and for words of its kinds; an answer names one that is there or gives its own."""
     used = set()
     for page in spec.sources:
@@ -118,18 +118,18 @@ def _reasons(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
             if reason is None and len(given.split()) < 3:
                 what = f"there is no reason `{given}`"
                 todo = f"{suggestion(given, file.reasons, 'there are')}; or give the reason in words"
-                yield Finding((*way, "descriptive"), what, todo)
+                yield Diagnostic((*way, "descriptive"), what, todo)
             elif reason is not None and reason.kinds and item.kind not in reason.kinds:
                 what = f"`{given}` is a reason for {', '.join(reason.kinds)}; this is a {item.kind}"
-                yield Finding((*way, "descriptive"), what, "give another answer")
+                yield Diagnostic((*way, "descriptive"), what, "give another answer")
     for name in file.reasons:
         if name not in used:
-            yield Finding(
+            yield Diagnostic(
                 ("reasons", name), f"no answer gives the reason `{name}`", "take it away", of_key=True
             )
 
 
-def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Finding]:
+def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Diagnostic]:
     """What answers name is there."""
     known = {entry.id for s in SECTIONS if s.answers for entry in getattr(spec, s.name)}
     known |= {f"{dialect.id}/{aspect}" for dialect in spec.whole_dialects for aspect in dialect.says}
@@ -139,7 +139,7 @@ def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Fi
             way = ("sources", source, index)
             for position, name in enumerate(answer.encoded_by):
                 if name not in known and name not in obligations:
-                    yield Finding(
+                    yield Diagnostic(
                         (*way, "encoded_by", position), f"there is no `{name}`", _nearest(name, known)
                     )
             for position, name in enumerate(answer.disputed_by):
@@ -153,7 +153,7 @@ def _nearest(name: str, known: set[str]) -> str:
     return "name an entry of spec/clip.yaml, a dialect's aspect as `onnx-13/bounds`, or an obligation"
 
 
-def _quotations(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
+def _quotations(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
     """What spec/clip.yaml quotes is answered by what quotes it, or by a finding that quotes it too."""
     findings = {finding.id for finding in spec.findings}
     for page in spec.sources:
@@ -175,7 +175,7 @@ def _quotations(spec: Spec, file: CoverageFile) -> Iterator[Finding]:
                     )
                     todo = f"add `{names[0]}` to {key}"
                     todo += "" if names[0] in findings else ", or to disputed_by a finding that quotes them"
-                    yield Finding(("sources", page.id, index), what, todo)
+                    yield Diagnostic(("sources", page.id, index), what, todo)
 
 
 def _touched(there: Sequence[Item], found: Iterable[tuple[int, int]]) -> Iterator[int]:

@@ -9,9 +9,9 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.dialect_defaults import bound_type, defaults
 from sonnx_clip.spec.dialects import ALWAYS, sayings, taken_over
-from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.readings import answers, same_value, triples
 from sonnx_clip.spec.sections import unknown_in
 
@@ -31,20 +31,20 @@ _NEEDED = (
 )  # fmt: skip
 
 
-def check_dialects(spec: Spec) -> Iterator[Finding]:
+def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about rows that refer to what is not there, or leave something out."""
     known: dict[str, DialectRow] = {}
     for index, row in enumerate(spec.dialects):
         way = ("dialects", index)
         if row.after is not None and row.after not in known:
             what = f"no earlier row is called `{row.after}`"
-            yield Finding((*way, "after"), what, suggestion(row.after, known, "before it stand"))
+            yield Diagnostic((*way, "after"), what, suggestion(row.after, known, "before it stand"))
             return
         known[row.id] = row
         yield from _ids(spec, way, row)
         lacking = [key for key in _NEEDED if taken_over(row, key, known) is None]
         for key in lacking:
-            yield Finding(
+            yield Diagnostic(
                 (*way, "id"), f"neither `{row.id}` nor a row before it says `{key}`", f"add `{key}: …`"
             )
         if not lacking:
@@ -52,7 +52,7 @@ def check_dialects(spec: Spec) -> Iterator[Finding]:
             yield from _names(spec, way, row, known)
 
 
-def _ids(spec: Spec, way: Way, row: DialectRow) -> Iterator[Finding]:
+def _ids(spec: Spec, way: Way, row: DialectRow) -> Iterator[Diagnostic]:
     for position, id_ in enumerate(row.element_types or ()):
         yield from unknown_in(spec, "element_types", (*way, "element_types", position), id_)
     for key, name, section in (
@@ -65,12 +65,12 @@ def _ids(spec: Spec, way: Way, row: DialectRow) -> Iterator[Finding]:
             yield from unknown_in(spec, section, (*way, key), name)
 
 
-def _aspects(way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[Finding]:
+def _aspects(way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[Diagnostic]:
     """Every aspect is said, with its words, or said to be unsaid."""
     for aspect in row.says:
         if aspect in row.unsaid:
             what = f"`{aspect}` is under `says` and under `unsaid`"
-            yield Finding((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
+            yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
     said, unsaid = sayings(row, known)
     converts = taken_over(row, "bound_type", known) != "tensor"
     scaled = bool(taken_over(row, "scale_bias", known))
@@ -80,33 +80,41 @@ def _aspects(way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iter
     for aspect in wanted:
         if aspect not in said and aspect not in unsaid:
             what = f"`{row.id}` says nothing of `{aspect}`"
-            yield Finding(
+            yield Diagnostic(
                 (*way, "id"),
                 what,
                 "quote the page under `says`, or state under `unsaid` what the oracle does",
             )
     if row.equivalence is not None and "equivalence" not in row.says:
-        yield Finding((*way, "equivalence"), "no quotation says what it is equivalent to", "quote the page")
+        yield Diagnostic(
+            (*way, "equivalence"), "no quotation says what it is equivalent to", "quote the page"
+        )
     if taken_over(row, "in_place", known) and "in_place" not in said:
-        yield Finding((*way, "id"), "execution in place is allowed, and no quotation says so", "quote them")
+        yield Diagnostic(
+            (*way, "id"), "execution in place is allowed, and no quotation says so", "quote them"
+        )
     printed = row.printed_default
     if printed and not all(
         any(n in words.quote for words in row.says.values()) for n in (printed.min, printed.max)
     ):
-        yield Finding((*way, "printed_default"), "no quotation of this row has these numbers", "quote them")
+        yield Diagnostic(
+            (*way, "printed_default"), "no quotation of this row has these numbers", "quote them"
+        )
 
 
-def _names(spec: Spec, way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[Finding]:
+def _names(spec: Spec, way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[Diagnostic]:
     """A type that a system has no name for is none that it takes."""
     system = taken_over(row, "system", known)
     for position, id_ in enumerate(row.element_types or ()):
         etype = next((etype for etype in spec.element_types if etype.id == id_), None)
         if etype is not None and getattr(etype, str(system)) is None:
             what = f"{system} has no name for {id_}"
-            yield Finding((*way, "element_types", position), what, f"add it to the element type: {system}: …")
+            yield Diagnostic(
+                (*way, "element_types", position), what, f"add it to the element type: {system}: …"
+            )
 
 
-def check_dialect_numbers(spec: Spec) -> Iterator[Finding]:
+def check_dialect_numbers(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about defaults that are no numbers, and about changes that are none."""
     for index, (row, dialect) in enumerate(zip(spec.dialects, spec.whole_dialects, strict=True)):
         way = ("dialects", index)
@@ -118,10 +126,10 @@ def check_dialect_numbers(spec: Spec) -> Iterator[Finding]:
             yield from _widens(spec, way, dialect)
             yield from _equivalence(spec, way, dialect)
         except UserError as error:
-            yield Finding((*way, "id"), f"{row.id}: {error.what}", error.todo)
+            yield Diagnostic((*way, "id"), f"{row.id}: {error.what}", error.todo)
 
 
-def _printed(spec: Spec, dialect: Dialect) -> Iterator[Finding]:
+def _printed(spec: Spec, dialect: Dialect) -> Iterator[Diagnostic]:
     for id_ in dialect.element_types if dialect.printed_default else ():
         assert dialect.printed_default is not None
         of = bound_type(spec, dialect, spec.element_type(id_))
@@ -130,12 +138,12 @@ def _printed(spec: Spec, dialect: Dialect) -> Iterator[Finding]:
     yield from ()
 
 
-def _changes(spec: Spec, way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Finding]:
+def _changes(spec: Spec, way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diagnostic]:
     """Without bounds, the result differs from that of the row before exactly for the types that say so."""
     before = next((other for other in spec.whole_dialects if other.id == dialect.after), None)
     for id_ in row.changes:
         if before is None or id_ not in before.element_types or id_ not in dialect.element_types:
-            yield Finding((*way, "changes", id_), f"the row before does not take {id_}", of_key=True)
+            yield Diagnostic((*way, "changes", id_), f"the row before does not take {id_}", of_key=True)
     for id_ in dialect.element_types:
         if before is None or id_ not in before.element_types:
             continue
@@ -145,16 +153,16 @@ def _changes(spec: Spec, way: Way, row: DialectRow, dialect: Dialect) -> Iterato
             continue
         if ours == theirs and id_ in row.changes:
             what = f"without bounds, nothing changes for {id_} against {before.id}"
-            yield Finding((*way, "changes", id_), what, of_key=True)
+            yield Diagnostic((*way, "changes", id_), what, of_key=True)
         if ours != theirs and id_ not in row.changes:
             what = f"without bounds, {dialect.id} is not {before.id} for {id_}"
-            yield Finding((*way, "id"), what, f"add to `changes`: {{{id_}: an X for which they differ}}")
+            yield Diagnostic((*way, "id"), what, f"add to `changes`: {{{id_}: an X for which they differ}}")
         if ours != theirs and id_ in row.changes:
             x, reading = encode(row.changes[id_], etype), spec.reading(dialect.answers)
             mine, others = (answers(spec, etype, reading, (x, *bounds)) for bounds in (ours, theirs))
             if mine == others:
                 what = f"for X = {row.changes[id_]} {dialect.id} and {before.id} answer alike"
-                yield Finding((*way, "changes", id_), what, "give an X for which they differ")
+                yield Diagnostic((*way, "changes", id_), what, "give an X for which they differ")
 
 
 def _one_of_each(spec: Spec, dialect: Dialect) -> Iterator[ElementType]:
@@ -172,12 +180,12 @@ def _holds(spec: Spec, etype: ElementType, regions: Conditions, triple: Triple) 
     return bool(ask(regions[etype.family], environment))
 
 
-def _widens(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
+def _widens(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
     """With bounds given, more is allowed than before exactly where the row says so."""
     before = next((other for other in spec.whole_dialects if other.id == dialect.after), None)
     if before is None or before.reading == dialect.reading:
         for family in dialect.widens:
-            yield Finding(
+            yield Diagnostic(
                 (*way, "widens", family), "nothing is widened: the reading is the one before", of_key=True
             )
         return
@@ -193,11 +201,11 @@ def _widens(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
                 numbers = ", ".join(f"{n} = {show(v, etype)}" for n, v in zip("XLM", triple, strict=True))
                 what = f"`{dialect.id}` {said} `{before.id}` for {numbers} ({etype.id})"
                 key = (*way, "widens", etype.family) if etype.family in dialect.widens else (*way, "id")
-                yield Finding(key, what, "`widens` must hold exactly where more is allowed")
+                yield Diagnostic(key, what, "`widens` must hold exactly where more is allowed")
                 return
 
 
-def _equivalence(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
+def _equivalence(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Diagnostic]:
     """The values are those of the reading exactly where the row says so, and not those for its numbers."""
     if dialect.equivalence is None:
         return
@@ -205,7 +213,7 @@ def _equivalence(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
     where, fails_at = dialect.equivalence.where, dialect.equivalence.fails_at
     if set(where) != set(fails_at):
         what = "`where` and `fails_at` do not name the same families"
-        yield Finding((*way, "equivalence"), what, "a family that is not in them agrees everywhere")
+        yield Diagnostic((*way, "equivalence"), what, "a family that is not in them agrees everywhere")
         return
     for etype in _one_of_each(spec, dialect):
         found = list(triples(etype))
@@ -213,7 +221,7 @@ def _equivalence(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
             x, l, m = (encode(fails_at[etype.family].texts()[name], etype) for name in "XLM")
             if _holds(spec, etype, where, (x, l, m)):
                 what = "the region holds for these numbers"
-                yield Finding((*way, "equivalence", "fails_at", etype.family), what, "give others")
+                yield Diagnostic((*way, "equivalence", "fails_at", etype.family), what, "give others")
             found.append((x, l, m))
         for triple in found:
             mine, its = answers(spec, etype, ours, triple), answers(spec, etype, theirs, triple)
@@ -221,5 +229,5 @@ def _equivalence(spec: Spec, way: Way, dialect: Dialect) -> Iterator[Finding]:
             if same == (_holds(spec, etype, where, triple) is False):
                 numbers = ", ".join(f"{n} = {show(v, etype)}" for n, v in zip("XLM", triple, strict=True))
                 what = f"for {numbers} ({etype.id}) the values are {'' if same else 'not '}the same"
-                yield Finding((*way, "equivalence"), what, "`where` must hold exactly where they are")
+                yield Diagnostic((*way, "equivalence"), what, "`where` must hold exactly where they are")
                 return

@@ -11,8 +11,8 @@ from sonnx_clip.language.names import suggestion
 from sonnx_clip.language.types import Id, NumberText, Part, Source, Word
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.dialects import DialectId
-from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.sentences import items
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     return found[0], found[1]
 
 
-def check_dialect_examples(spec: Spec) -> Iterator[Finding]:
+def check_dialect_examples(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about examples that are not those of the page, and results that are not the dialect's."""
     for index, example in enumerate(spec.dialect_examples):
         way: Way = ("dialect_examples", index)
@@ -107,24 +107,24 @@ def check_dialect_examples(spec: Spec) -> Iterator[Finding]:
         try:
             yield from _results(spec, way, example)
         except UserError as error:
-            yield Finding((*way, "id"), f"`{example.id}`: {error.what}", error.todo)
+            yield Diagnostic((*way, "id"), f"`{example.id}`: {error.what}", error.todo)
     yield from _of_page(spec)
 
 
-def _unknown(spec: Spec, way: Way, example: DialectExample) -> Iterator[Finding]:
+def _unknown(spec: Spec, way: Way, example: DialectExample) -> Iterator[Diagnostic]:
     dialects, readings = [d.id for d in spec.dialects], [r.id for r in spec.readings]
     if example.dialect not in dialects:
         what = f"there is no dialect `{example.dialect}`"
-        yield Finding((*way, "dialect"), what, suggestion(example.dialect, dialects, "there are"))
+        yield Diagnostic((*way, "dialect"), what, suggestion(example.dialect, dialects, "there are"))
     elif example.type not in (taken := spec.dialect(example.dialect).element_types):
         what = f"`{example.dialect}` does not take {example.type}"
-        yield Finding((*way, "type"), what, suggestion(example.type, taken, "it takes"))
+        yield Diagnostic((*way, "type"), what, suggestion(example.type, taken, "it takes"))
     if isinstance(example.Y, ComputedBy) and example.Y.reading not in readings:
         what = f"there is no reading `{example.Y.reading}`"
-        yield Finding((*way, "Y", "reading"), what, suggestion(example.Y.reading, readings, "there are"))
+        yield Diagnostic((*way, "Y", "reading"), what, suggestion(example.Y.reading, readings, "there are"))
 
 
-def _results(spec: Spec, way: Way, example: DialectExample) -> Iterator[Finding]:
+def _results(spec: Spec, way: Way, example: DialectExample) -> Iterator[Diagnostic]:
     """What the words of the dialect allow is what the example expects: those bits, or that value."""
     from sonnx_clip.language.show import show
     from sonnx_clip.language.values import encode, equal, is_nan
@@ -136,7 +136,7 @@ def _results(spec: Spec, way: Way, example: DialectExample) -> Iterator[Finding]
         allowed = answers(spec, etype, reading, (encode(x, etype), *bounds))
         if allowed != (encode(y, etype),):
             told = " or ".join(show(value, etype) for value in allowed)
-            yield Finding((*way, "Y", position), f"for X = {x} {example.dialect} allows {told}")
+            yield Diagnostic((*way, "Y", position), f"for X = {x} {example.dialect} allows {told}")
     if isinstance(example.Y, ComputedBy):
         other = spec.reading(example.Y.reading)
         theirs = encode(example.Y.L, etype), encode(example.Y.M, etype)
@@ -151,10 +151,10 @@ def _results(spec: Spec, way: Way, example: DialectExample) -> Iterator[Finding]
             )
             if not all(equal(one, another, etype) for one, another in pairs):
                 what = f"for X = {text} {example.dialect} and {other.id} give other values"
-                yield Finding((*way, "Y"), what, "see the bounds")
+                yield Diagnostic((*way, "Y"), what, "see the bounds")
 
 
-def _of_page(spec: Spec) -> Iterator[Finding]:
+def _of_page(spec: Spec) -> Iterator[Diagnostic]:
     """Each test of the page has its example, and each example is that test."""
     file = spec.page(PAGE).file
     known = {example.id: (i, example) for i, example in enumerate(spec.dialect_examples)}
@@ -164,18 +164,18 @@ def _of_page(spec: Spec) -> Iterator[Finding]:
             continue
         id_, where = f"onnx_{name[1]}", f"{file}:{item.line}"
         if id_ not in known:
-            yield Finding(
+            yield Diagnostic(
                 ("dialect_examples",), f"no example takes test_clip_{name[1]} of {where}", f"add {id_}"
             )
             continue
         index, example = known.pop(id_)
         for key, said, there in _differences(spec.element_type(example.type), example, item.text):
             what = f"test_clip_{name[1]} of {where} has {there} there, and this is {said}"
-            yield Finding(("dialect_examples", index, key), what, "the numbers are those of the page")
+            yield Diagnostic(("dialect_examples", index, key), what, "the numbers are those of the page")
         if f"name='test_clip_{name[1]}')" not in example.source.quote:
-            yield Finding(("dialect_examples", index, "source", "quote"), "quote the test with its name")
+            yield Diagnostic(("dialect_examples", index, "source", "quote"), "quote the test with its name")
     for id_, (index, _) in known.items():
-        yield Finding(("dialect_examples", index, "id"), f"{file} has no test of `{id_}`", "take it away")
+        yield Diagnostic(("dialect_examples", index, "id"), f"{file} has no test of `{id_}`", "take it away")
 
 
 def _differences(

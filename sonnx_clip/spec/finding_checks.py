@@ -10,8 +10,8 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.dialect_defaults import bound_type
-from sonnx_clip.spec.finding import Finding, unknown
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
 from sonnx_clip.spec.findings import (
     Contrast,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _NAMING = ("refutes", "example", "dialect", "taken_by", "constraint", "restriction", "same_as")
 
 
-def check_findings(spec: Spec) -> Iterator[Finding]:
+def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that are not there, and about witnesses that do not show what they say."""
     for index, entry in enumerate(spec.findings):
         for position, witness in enumerate(entry.witnesses):
@@ -53,7 +53,7 @@ def check_findings(spec: Spec) -> Iterator[Finding]:
                 try:
                     yield from _check(witness, spec, way)
                 except UserError as error:
-                    yield Finding(way, error.what, error.todo)
+                    yield Diagnostic(way, error.what, error.todo)
 
 
 def names_of(witness: Witness) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ _NAMED = {
 """What a witness names, by its key: an entry of this section."""
 
 
-def _unknown(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
+def _unknown(spec: Spec, way: Way, witness: Witness) -> Iterator[Diagnostic]:
     """Names of a witness that nothing in the specification has."""
     for key, section in _NAMED.items():
         if (id_ := getattr(witness, key, None)) is not None:
@@ -100,7 +100,7 @@ def _unknown(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
     yield from _unknown_in_lists(spec, way, witness)
 
 
-def _unknown_in_lists(spec: Spec, way: Way, witness: Witness) -> Iterator[Finding]:
+def _unknown_in_lists(spec: Spec, way: Way, witness: Witness) -> Iterator[Diagnostic]:
     if isinstance(witness, Contrast):
         sides = [*(r.id for r in spec.readings), *(d.id for d in spec.dialects)]
         for position, side in enumerate(witness.answers):
@@ -113,19 +113,19 @@ def _unknown_in_lists(spec: Spec, way: Way, witness: Witness) -> Iterator[Findin
             yield from unknown_in(spec, "constraints", (*way, "stands_for", position), id_)
 
 
-def _check(witness: Witness, spec: Spec, way: Way) -> Iterator[Finding]:
-    check: Callable[..., Iterator[Finding]] = _CHECKS[type(witness)]
+def _check(witness: Witness, spec: Spec, way: Way) -> Iterator[Diagnostic]:
+    check: Callable[..., Iterator[Diagnostic]] = _CHECKS[type(witness)]
     yield from check(witness, spec, way)
 
 
-def _contrast(witness: Contrast, spec: Spec, way: Way) -> Iterator[Finding]:
+def _contrast(witness: Contrast, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     etype = spec.element_type(witness.type)
     found: list[Answers] = []
     for position, side in enumerate(witness.answers):
         try:
             found.append(answers_of(spec, witness, side))
         except UserError as error:
-            yield Finding((*way, "answers", position), error.what, error.todo)
+            yield Diagnostic((*way, "answers", position), error.what, error.todo)
             return
     for position, (side, answers) in enumerate(zip(witness.answers, found, strict=True)):
         if position and not differ(found[0], answers, etype, bitwise=witness.compared == "bits"):
@@ -134,25 +134,25 @@ def _contrast(witness: Contrast, spec: Spec, way: Way) -> Iterator[Finding]:
             todo = "give numbers for which they differ, or leave this side out"
             if differ(found[0], answers, etype, bitwise=True):
                 todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
-            yield Finding((*way, "answers", position), what, todo)
+            yield Diagnostic((*way, "answers", position), what, todo)
 
 
-def _refutation(witness: Refutation, spec: Spec, way: Way) -> Iterator[Finding]:
+def _refutation(witness: Refutation, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     y, false = refuted_result(spec, witness)
     if not false:
         told = show(y, spec.element_type(witness.type))
         what = f"`{witness.refutes}` holds here: the result of the cases is {told}"
-        yield Finding(way, what, "give numbers for which it is false")
+        yield Diagnostic(way, what, "give numbers for which it is false")
 
 
-def _lack(witness: Lack, spec: Spec, way: Way) -> Iterator[Finding]:
+def _lack(witness: Lack, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     example = spec.example(witness.example)
     if witness.lacks not in (*example.X, example.L, example.M, *example.Y):
-        yield Finding((*way, "lacks"), f"{witness.lacks} is no number of `{example.id}`")
+        yield Diagnostic((*way, "lacks"), f"{witness.lacks} is no number of `{example.id}`")
     if witness.type not in [etype.id for etype in spec.types_of(example.family)]:
-        yield Finding((*way, "type"), f"`{example.id}` does not speak of {witness.type}")
+        yield Diagnostic((*way, "type"), f"`{example.id}` does not speak of {witness.type}")
     if _has(witness.lacks, spec.element_type(witness.type)):
-        yield Finding((*way, "lacks"), f"{witness.type} has the number {witness.lacks}")
+        yield Diagnostic((*way, "lacks"), f"{witness.type} has the number {witness.lacks}")
 
 
 def _has(text: str, etype: ElementType) -> bool:
@@ -163,66 +163,66 @@ def _has(text: str, etype: ElementType) -> bool:
     return True
 
 
-def _no_number(witness: NoNumber, spec: Spec, way: Way) -> Iterator[Finding]:
+def _no_number(witness: NoNumber, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     dialect, etype = spec.dialect(witness.dialect), spec.element_type(witness.type)
     of = bound_type(spec, dialect, etype)
     if etype.id not in dialect.element_types or not dialect.converts_to(etype.id):
-        yield Finding((*way, "dialect"), f"`{dialect.id}` converts no bound to {etype.id}")
+        yield Diagnostic((*way, "dialect"), f"`{dialect.id}` converts no bound to {etype.id}")
     elif convert(encode(witness.bound, of), of, etype) is not None:
         what = f"{witness.bound} becomes a number of {etype.id}"
-        yield Finding((*way, "bound"), what, "give a bound that becomes none")
+        yield Diagnostic((*way, "bound"), what, "give a bound that becomes none")
 
 
-def _rounded(witness: Rounded, spec: Spec, way: Way) -> Iterator[Finding]:
+def _rounded(witness: Rounded, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     dialect, etype = spec.dialect(witness.dialect), spec.element_type(witness.type)
     of = bound_type(spec, dialect, etype)
     if etype.id not in dialect.element_types or not dialect.converts_to(etype.id):
-        yield Finding((*way, "dialect"), f"`{dialect.id}` converts no bound to {etype.id}")
+        yield Diagnostic((*way, "dialect"), f"`{dialect.id}` converts no bound to {etype.id}")
         return
     found, meant = convert(encode(witness.written, of), of, etype), encode(witness.written, etype)
     if found is None or not identical(found, encode(witness.becomes, etype)):
         told = "no number" if found is None else show(found, etype)
-        yield Finding((*way, "becomes"), f"{witness.written} becomes {told} of {etype.id}")
+        yield Diagnostic((*way, "becomes"), f"{witness.written} becomes {told} of {etype.id}")
     elif identical(found, meant):
-        yield Finding((*way, "written"), f"{witness.written} is a FLOAT", "give a number that is none")
+        yield Diagnostic((*way, "written"), f"{witness.written} is a FLOAT", "give a number that is none")
 
 
-def _not_taken(witness: NotTaken, spec: Spec, way: Way) -> Iterator[Finding]:
+def _not_taken(witness: NotTaken, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     etype, dialect = spec.element_type(witness.type), spec.dialect(witness.taken_by)
     for text in (witness.X, witness.L, witness.M):
         encode(text, etype)
     if etype.id not in dialect.element_types:
-        yield Finding((*way, "taken_by"), f"`{dialect.id}` does not take {etype.id}")
+        yield Diagnostic((*way, "taken_by"), f"`{dialect.id}` does not take {etype.id}")
     where = witness.not_named
     pages = {page.id: repo_file(page.file) for page in spec.sources}
     if where.page not in pages:
         what = f"there is no source `{where.page}`"
-        yield Finding((*way, "not_named", "page"), what, suggestion(where.page, pages, "there are"))
+        yield Diagnostic((*way, "not_named", "page"), what, suggestion(where.page, pages, "there are"))
         return
     stands = says(where, pages[where.page])
     if stands is None:
         what = f"{pages[where.page].name} has no section `{where.section}`"
-        yield Finding((*way, "not_named", "section"), what)
+        yield Diagnostic((*way, "not_named", "section"), what)
     elif stands:
         what = f"the section `{where.section}` does say `{where.quote}`"
-        yield Finding((*way, "not_named", "quote"), what, "the witness claims that it does not")
+        yield Diagnostic((*way, "not_named", "quote"), what, "the witness claims that it does not")
 
 
-def _shared_tag(witness: SharedTag, spec: Spec, way: Way) -> Iterator[Finding]:
+def _shared_tag(witness: SharedTag, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     stands_for = {c.id for c in spec.constraints if witness.tag in c.aliases.values()}
     if set(witness.stands_for) != stands_for:
         what = f"`{witness.tag}` stands for {', '.join(sorted(stands_for)) or 'no constraint'}"
-        yield Finding((*way, "stands_for"), what, "see `aliases` of the constraints")
+        yield Diagnostic((*way, "stands_for"), what, "see `aliases` of the constraints")
 
 
-def _many_tags(witness: ManyTags, spec: Spec, way: Way) -> Iterator[Finding]:
+def _many_tags(witness: ManyTags, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     numbers = set(spec.constraint(witness.constraint).aliases.values())
     if set(witness.numbered) != numbers:
         what = f"`{witness.constraint}` has the numbers {', '.join(sorted(numbers))}"
-        yield Finding((*way, "numbered"), what, "see `aliases` of the constraint")
+        yield Diagnostic((*way, "numbered"), what, "see `aliases` of the constraint")
 
 
-_CHECKS: Mapping[type, Callable[..., Iterator[Finding]]] = {
+_CHECKS: Mapping[type, Callable[..., Iterator[Diagnostic]]] = {
     Contrast: _contrast,
     Refutation: _refutation,
     Lack: _lack,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.dialects import line_of
-from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.finding_answers import answers_of
 from sonnx_clip.spec.findings import Contrast, Lack, NoNumber, NotTaken, Refutation, SharedTag
 from sonnx_clip.spec.readings import agrees
@@ -37,12 +37,12 @@ _BODY_OPERATORS = "onnx-where"
 _EXAMPLES = "onnx-clip-examples"
 
 
-def check_demands(spec: Spec) -> Iterator[Finding]:
+def check_demands(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about what no finding of the file tells."""
     witnesses = [witness for finding in spec.findings for witness in finding.witnesses]
     for way, what, met in _demands(spec):
         if not any(met(witness) for witness in witnesses):
-            yield Finding(way, f"no finding tells that {what}", "add it to `findings`")
+            yield Diagnostic(way, f"no finding tells that {what}", "add it to `findings`")
 
 
 def _demands(spec: Spec) -> Iterator[Demand]:

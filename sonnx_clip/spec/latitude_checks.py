@@ -12,7 +12,7 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode, identical, is_nan
 from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.answers import evaluator, readings_of_latitude
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.readings import SAMPLES, same_value, triples
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec
 
 
-def check_latitude_names(spec: Spec) -> Iterator[Finding]:
+def check_latitude_names(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about readings that a latitude names and that are not there."""
     known = [reading.id for reading in spec.readings]
     for index, entry in enumerate(spec.latitude):
@@ -31,10 +31,10 @@ def check_latitude_names(spec: Spec) -> Iterator[Finding]:
             if id_ not in known:
                 what = f"there is no reading `{id_}`"
                 way = ("latitude", index, "given_by", position)
-                yield Finding(way, what, suggestion(id_, known, "there are"))
+                yield Diagnostic(way, what, suggestion(id_, known, "there are"))
 
 
-def check_latitude(spec: Spec) -> Iterator[Finding]:
+def check_latitude(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about latitude that no reading justifies, and about answers of readings that none accepts."""
     known = alike(spec, (*CORE, "latitude", "readings"))
     if "latitude" not in known:
@@ -42,7 +42,7 @@ def check_latitude(spec: Spec) -> Iterator[Finding]:
     yield from known["latitude"]
 
 
-def _latitude(spec: Spec) -> Iterator[Finding]:
+def _latitude(spec: Spec) -> Iterator[Diagnostic]:
     etype = spec.types_of("float")[0]
     ask = evaluator(spec, etype)
     values = [encode(text, etype) for text in SAMPLES["float"]]
@@ -65,7 +65,7 @@ def _latitude(spec: Spec) -> Iterator[Finding]:
                     met.add(entry.id)
                     what = f"it accepts {told}, which no reading of `given_by` answers"
                     way = ("latitude", spec.latitude.index(entry), "when")
-                    yield Finding(way, what, "narrow `when` or `accepts`")
+                    yield Diagnostic(way, what, "narrow `when` or `accepts`")
             # What may be granted at all: the value of the result, or the NaN of X.
             meant = same_value(answer, due, etype) or (is_nan(answer, etype) and is_nan(triple[0], etype))
             if meant and not accepting:
@@ -78,10 +78,12 @@ def _not_accepted(
     given: Mapping[str, tuple[Value, ...]],
     told: str,
     met: set[str],
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     """The readings that give an answer which no latitude accepts."""
     for id_ in (id_ for id_, allowed in given.items() if answer in allowed and id_ not in met):
         met.add(id_)
         position = next(i for i, entry in enumerate(latitude) if id_ in entry.given_by)
         what = f"`{id_}` answers {told}, which no latitude accepts"
-        yield Finding(("latitude", position, "given_by"), what, "widen `when` or `accepts`, or leave it out")
+        yield Diagnostic(
+            ("latitude", position, "given_by"), what, "widen `when` or `accepts`, or leave it out"
+        )

@@ -9,8 +9,8 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.values import Value, encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.entries import TensorWitness
-from sonnx_clip.spec.finding import Finding
 from sonnx_clip.spec.readings import check_readings
 from sonnx_clip.spec.tensors import TensorValue, broken_example, declared_example
 
@@ -31,21 +31,21 @@ _SAMPLES = {
 }
 
 
-def check_cases(spec: Spec) -> Iterator[Finding]:
+def check_cases(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about restrictions, cases and classes that do not part what they should."""
     yield from _restrictions(spec)
     yield from _partition(spec)
 
 
-def check_witnesses(spec: Spec) -> Iterator[Finding]:
+def check_witnesses(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about witnesses and examples that do not fit the cases."""
     try:
         yield from _witnesses(spec)
     except ValueError as error:  # the samples of `check_cases` missed a gap that a witness met
-        yield Finding(("cases",), str(error), "exactly one case must hold")
+        yield Diagnostic(("cases",), str(error), "exactly one case must hold")
 
 
-def _witnesses(spec: Spec) -> Iterator[Finding]:
+def _witnesses(spec: Spec) -> Iterator[Diagnostic]:
     yield from _inhabitants(spec)
     for index, constraint in enumerate(spec.constraints):
         yield from _refuted_constraint(spec, index, constraint)
@@ -57,17 +57,17 @@ def _witnesses(spec: Spec) -> Iterator[Finding]:
     yield from check_readings(spec)
 
 
-def _restrictions(spec: Spec) -> Iterator[Finding]:
+def _restrictions(spec: Spec) -> Iterator[Diagnostic]:
     """The declared example meets all restrictions, and each change of it breaks its own alone."""
     if spec.restrictions and spec.declared_example is None:
         todo = "give a node that meets every restriction"
-        yield Finding(("restrictions",), "there is no `declared_example`", todo)
+        yield Diagnostic(("restrictions",), "there is no `declared_example`", todo)
         return
     evaluate = evaluator(spec, spec.element_types[0])
     example = declared_example(spec)
     for restriction in spec.restrictions:
         if not evaluate(restriction.holds, example):
-            yield Finding(
+            yield Diagnostic(
                 ("declared_example",), f"it does not meet {restriction.id}", "it must meet every restriction"
             )
     for index, restriction in enumerate(spec.restrictions):
@@ -75,10 +75,10 @@ def _restrictions(spec: Spec) -> Iterator[Finding]:
         found = [other.id for other in spec.restrictions if not evaluate(other.holds, broken)]
         if found != [restriction.id]:
             what = f"this change breaks {', '.join(found) or 'nothing'}, it must break {restriction.id} alone"
-            yield Finding(("restrictions", index, "broken_alone_by"), what)
+            yield Diagnostic(("restrictions", index, "broken_alone_by"), what)
 
 
-def _partition(spec: Spec) -> Iterator[Finding]:
+def _partition(spec: Spec) -> Iterator[Diagnostic]:
     """On sampled values of the operands, one case holds, and of its classes one."""
     for family in spec.families:
         etype = spec.types_of(family.id)[0]
@@ -90,7 +90,7 @@ def _partition(spec: Spec) -> Iterator[Finding]:
             if len(cases) != 1:
                 names = " and ".join(case.id for case in cases)
                 what = f"{names} hold" if names else "no case holds"
-                yield Finding(
+                yield Diagnostic(
                     ("cases",), f"{what} for {_told(environment, etype)}", "exactly one case must hold"
                 )
                 return
@@ -99,7 +99,7 @@ def _partition(spec: Spec) -> Iterator[Finding]:
                 names = " and ".join(klass.id for klass in classes)
                 what = f"{names} hold" if names else f"no class of `{cases[0].id}` holds"
                 todo = f"the classes of {family.id} must part each case"
-                yield Finding(("classes",), f"{what} for {_told(environment, etype)}", todo)
+                yield Diagnostic(("classes",), f"{what} for {_told(environment, etype)}", todo)
                 return
 
 
@@ -110,7 +110,7 @@ def _told(environment: Mapping[str, Value], etype: ElementType) -> str:
 
 def _encoded(
     way: Way, texts: Mapping[str, str], etype: ElementType
-) -> tuple[dict[str, Value], list[Finding]]:
+) -> tuple[dict[str, Value], list[Diagnostic]]:
     """The values of a witness in a type, and what is wrong with them."""
     found: dict[str, Value] = {}
     findings = []
@@ -118,11 +118,11 @@ def _encoded(
         try:
             found[name] = encode(text, etype)
         except UserError as error:
-            findings.append(Finding((*way, name), error.what, error.todo))
+            findings.append(Diagnostic((*way, name), error.what, error.todo))
     return found, findings
 
 
-def _inhabitants(spec: Spec) -> Iterator[Finding]:
+def _inhabitants(spec: Spec) -> Iterator[Diagnostic]:
     """Each case and class holds where its `inhabited_by` says, in every type it speaks of."""
     every = tuple(family.id for family in spec.families)
     entries = [("cases", i, c.id, every, c.inhabited_by) for i, c in enumerate(spec.cases)]
@@ -133,12 +133,12 @@ def _inhabitants(spec: Spec) -> Iterator[Finding]:
             environment, findings = _encoded(way, witness.texts(), etype)
             yield from findings
             if not findings and not evaluator(spec, etype).holds(id_, environment):
-                yield Finding(way, f"{_told(environment, etype)} does not lie in `{id_}`")
+                yield Diagnostic(way, f"{_told(environment, etype)} does not lie in `{id_}`")
             if findings:
                 break
 
 
-def _refuted_property(spec: Spec, index: int, entry: Property) -> Iterator[Finding]:
+def _refuted_property(spec: Spec, index: int, entry: Property) -> Iterator[Diagnostic]:
     for family, witness in entry.refuted_for.items():
         way = ("properties", index, "refuted_for", family)
         for etype in spec.types_of(family):
@@ -153,19 +153,21 @@ def _refuted_property(spec: Spec, index: int, entry: Property) -> Iterator[Findi
                 refuted = not evaluate(entry.claim, environment)
                 excluded = not evaluate(entry.repaired[family], environment)
             except KeyError as error:
-                yield Finding(way, f"the claim speaks of {error.args[0]}, the witness does not", "add it")
+                yield Diagnostic(way, f"the claim speaks of {error.args[0]}, the witness does not", "add it")
                 break
             yield from _judged(way, ("properties", index, "repaired", family), told, refuted, excluded)
 
 
-def _judged(way: Way, repaired: Way, told: str, refuted: bool, excluded: bool) -> Iterator[Finding]:
+def _judged(way: Way, repaired: Way, told: str, refuted: bool, excluded: bool) -> Iterator[Diagnostic]:
     if not refuted:
-        yield Finding(way, f"{told} does not refute the claim", "give numbers for which it is false")
+        yield Diagnostic(way, f"{told} does not refute the claim", "give numbers for which it is false")
     if not excluded:
-        yield Finding(repaired, f"this condition does not exclude {told}", "it must be false for the witness")
+        yield Diagnostic(
+            repaired, f"this condition does not exclude {told}", "it must be false for the witness"
+        )
 
 
-def _refuted_constraint(spec: Spec, index: int, constraint: Constraint) -> Iterator[Finding]:
+def _refuted_constraint(spec: Spec, index: int, constraint: Constraint) -> Iterator[Diagnostic]:
     for family, witness in constraint.refuted_for.items():
         way = ("constraints", index, "refuted_for", family)
         for etype in spec.types_of(family):
@@ -173,7 +175,7 @@ def _refuted_constraint(spec: Spec, index: int, constraint: Constraint) -> Itera
             try:
                 tensors = _tensors(evaluate, witness)
             except UserError as error:
-                yield Finding(way, error.what, error.todo)
+                yield Diagnostic(way, error.what, error.todo)
                 break
             told = f"X = [{', '.join(witness.X)}], L = {witness.L}, M = {witness.M} ({etype.id})"
             refuted = not evaluate(constraint.holds, tensors)
@@ -181,7 +183,7 @@ def _refuted_constraint(spec: Spec, index: int, constraint: Constraint) -> Itera
             repaired = ("constraints", index, "repaired", family)
             yield from _judged(way, repaired, told, refuted, excluded)
             if not _met_somewhere(spec, evaluate, constraint.repaired[family]):
-                yield Finding(repaired, "no witness of a class meets the condition", "weaken it")
+                yield Diagnostic(repaired, "no witness of a class meets the condition", "weaken it")
 
 
 def _met_somewhere(spec: Spec, evaluate: Evaluator, condition: Expr) -> bool:
@@ -207,7 +209,7 @@ def _tensors(evaluate: Evaluator, witness: TensorWitness) -> dict[str, TensorVal
     }
 
 
-def _latitude(spec: Spec) -> Iterator[Finding]:
+def _latitude(spec: Spec) -> Iterator[Diagnostic]:
     """In every float type the witness is an answer that this latitude accepts, and that needs it."""
     for index, entry in enumerate(spec.latitude):
         way = ("latitude", index, "inhabited_by")
@@ -220,12 +222,12 @@ def _latitude(spec: Spec) -> Iterator[Finding]:
             x, l, m, answer = (environment[name] for name in "XLMA")
             evaluate = evaluator(spec, etype)
             if identical(evaluate.result(x, l, m), answer):
-                yield Finding(way, f"{told}: A is the result itself, it needs no latitude")
+                yield Diagnostic(way, f"{told}: A is the result itself, it needs no latitude")
             elif entry not in evaluate.latitudes((x, l, m), answer):
-                yield Finding(way, f"{told} is not accepted by `{entry.id}`")
+                yield Diagnostic(way, f"{told} is not accepted by `{entry.id}`")
 
 
-def _example(spec: Spec, index: int, example: Example) -> Iterator[Finding]:
+def _example(spec: Spec, index: int, example: Example) -> Iterator[Diagnostic]:
     """The cases give Y in every type that has the numbers, and the types that lack one are named."""
     way = ("examples", index)
     for etype in spec.types_of(example.family):
@@ -235,11 +237,11 @@ def _example(spec: Spec, index: int, example: Example) -> Iterator[Finding]:
         except UserError as error:
             if etype.id not in example.not_representable_in:
                 todo = f"correct it, or add {etype.id} to `not_representable_in`"
-                yield Finding(way, f"`{example.id}` does not fit {etype.id}: {error.what}", todo)
+                yield Diagnostic(way, f"`{example.id}` does not fit {etype.id}: {error.what}", todo)
             continue
         if etype.id in example.not_representable_in:
             where = (*way, "not_representable_in", example.not_representable_in.index(etype.id))
-            yield Finding(where, f"`{example.id}` can be represented in {etype.id}", "leave the type out")
+            yield Diagnostic(where, f"`{example.id}` can be represented in {etype.id}", "leave the type out")
         size = len(example.X)
         l, m = numbers[size], numbers[size + 1]
         for position, (x, y) in enumerate(zip(numbers[:size], numbers[size + 2 :], strict=True)):
@@ -248,6 +250,6 @@ def _example(spec: Spec, index: int, example: Example) -> Iterator[Finding]:
             if not identical(due, y):
                 told = _told({"X": x, "L": l, "M": m}, etype)
                 what = f"`{example.id}` contradicts the cases: for {told} they give {show(due, etype)}"
-                yield Finding(
+                yield Diagnostic(
                     (*way, "Y", position), what, f"the case is `{case.id}`, the result {case.result}"
                 )

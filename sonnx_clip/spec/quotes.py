@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.names import suggestion
 from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec.finding import Finding, unknown
+from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.texts import fold, plain, sections
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _SHORTEST = 12  # characters of a quotation
 
 
-def check_quotes(spec: Spec) -> Iterator[Finding]:
+def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about pages that are not there, sections they lack, and words they do not say there."""
     missing = set()
     for index, page in enumerate(spec.sources):
         if not repo_file(page.file).is_file():
             missing.add(page.id)
-            yield Finding(
+            yield Diagnostic(
                 ("sources", index, "file"), f"there is no file {page.file}", "give its path in the repository"
             )
     pages = {page.id: repo_file(page.file) for page in spec.sources if page.id not in missing}
@@ -66,7 +66,7 @@ def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
             yield ("findings", index, "words", position), source
 
 
-def _dialects(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Finding]:
+def _dialects(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Diagnostic]:
     """The words of each dialect stand on its page; those that it takes over, in its own section too."""
     for index, (row, dialect) in enumerate(zip(spec.dialects, spec.whole_dialects, strict=True)):
         for aspect, source in dialect.says.items():
@@ -76,26 +76,26 @@ def _dialects(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Finding]:
             way = ("dialects", index, "says", aspect) if own else ("dialects", index, "section")
             for found in _check(way, source, pages[source.page], placed=own):
                 what = found.what if own else f"{found.what}: `{source.quote}`, taken over for {aspect}"
-                yield Finding(found.way if own else way, what, found.todo)
+                yield Diagnostic(found.way if own else way, what, found.todo)
 
 
-def _check(way: Way, source: Source, path: Path, *, placed: bool = True) -> Iterator[Finding]:
+def _check(way: Way, source: Source, path: Path, *, placed: bool = True) -> Iterator[Diagnostic]:
     found = places(source, path)
     if found is None:
         titles = list(dict.fromkeys(section.title for section in sections(path)))
         what = f"{path.name} has no section `{source.section}`"
-        yield Finding((*way, "section"), what, suggestion(plain(source.section), titles, "it has"))
+        yield Diagnostic((*way, "section"), what, suggestion(plain(source.section), titles, "it has"))
     elif len(fold(source.quote)) < _SHORTEST:
-        yield Finding(
+        yield Diagnostic(
             (*way, "quote"), "this quotation is too short to be found again", "quote a whole statement"
         )
     elif not found:
         what = f"the section `{source.section}` of {path.name} does not say this"
-        yield Finding((*way, "quote"), what, "quote it exactly; only white space may differ")
+        yield Diagnostic((*way, "quote"), what, "quote it exactly; only white space may differ")
     elif placed and found != source.at:
         there = ", ".join(map(str, found))
         what = f"these words stand at {there} of {path.name}, not at {', '.join(map(str, source.at))}"
         if not source.at:
             what = f"these words stand at {there} of {path.name}, and this entry does not say so"
         todo = f"write `at: {there if len(found) == 1 else f'[{there}]'}` if it is these words that are meant"
-        yield Finding((*way, "at") if source.at else (*way, "quote"), what, todo)
+        yield Diagnostic((*way, "at") if source.at else (*way, "quote"), what, todo)

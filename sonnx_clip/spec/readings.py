@@ -10,7 +10,7 @@ from sonnx_clip.language.values import Value, encode, equal, float_bits, identic
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.answers import evaluator
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -174,7 +174,7 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
     return bool(known[key])
 
 
-def check_readings(spec: Spec) -> Iterator[Finding]:
+def check_readings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about readings that answer nothing, inexact regions, and witnesses that show nothing."""
     for index, reading in enumerate(spec.readings):
         for family in spec.families:
@@ -190,12 +190,12 @@ def check_readings(spec: Spec) -> Iterator[Finding]:
                     yield from _witness(spec, etype, way, reading, witness, bitwise=bitwise)
 
 
-def _first(findings: Iterator[Finding]) -> Iterable[Finding]:
+def _first(findings: Iterator[Diagnostic]) -> Iterable[Diagnostic]:
     found = next(findings, None)
     return () if found is None else (found,)
 
 
-def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> Iterator[Finding]:
+def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> Iterator[Diagnostic]:
     ask = evaluator(spec, etype)
     stated = []  # the key of each region, whether it is bit for bit, and itself; none: it agrees everywhere
     for key, bitwise in (("agrees", False), ("agrees_bitwise", True)):
@@ -204,7 +204,9 @@ def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> It
     for triple in triples(etype):
         found = answers(spec, etype, reading, triple)
         if not found:
-            yield Finding(("readings", index, "returns"), f"it allows no answer for {_told(triple, etype)}")
+            yield Diagnostic(
+                ("readings", index, "returns"), f"it allows no answer for {_told(triple, etype)}"
+            )
             return
         due = ask.result(*triple)
         environment = {**dict(zip("XLM", triple, strict=True)), "Y": due}
@@ -218,7 +220,7 @@ def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> It
                     if etype.family in getattr(reading, key)
                     else ("readings", index, "id")
                 )
-                yield Finding(way, what, f"`{key}` must hold exactly where it agrees with the cases")
+                yield Diagnostic(way, what, f"`{key}` must hold exactly where it agrees with the cases")
 
 
 def _witness(
@@ -229,14 +231,14 @@ def _witness(
     witness: Witness,
     *,
     bitwise: bool,
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     try:
         x, l, m = (encode(witness.texts()[name], etype) for name in "XLM")
     except UserError as error:
-        yield Finding(way, error.what, error.todo)
+        yield Diagnostic(way, error.what, error.todo)
         return
     if agrees(spec, etype, reading, (x, l, m), bitwise=bitwise):
-        yield Finding(
+        yield Diagnostic(
             way, f"the region holds for {_told((x, l, m), etype)}", "give numbers for which it differs"
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.names import THEORY_NAMES, VARIABLES
 from sonnx_clip.language.types import FloatBits, IntegerBits
-from sonnx_clip.spec.finding import Finding, unknown
+from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.model import OF_CLIP, ClipSpec
 from sonnx_clip.spec.sections import SECTIONS, entries_with, unknown_in
 from sonnx_clip.spec.tensors import declared_names
@@ -27,7 +27,7 @@ RESULT = "Y"
 """What the result is called in every specification."""
 
 
-def check_references(spec: Spec) -> Iterator[Finding]:
+def check_references(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about ids and what refers to them."""
     yield from _of_clip(spec)
     yield from _operands(spec)
@@ -42,38 +42,38 @@ def check_references(spec: Spec) -> Iterator[Finding]:
     yield from _readings(spec)
 
 
-def _of_clip(spec: Spec) -> Iterator[Finding]:
+def _of_clip(spec: Spec) -> Iterator[Diagnostic]:
     """Another operator states nothing of which nothing would be made."""
     stated = [name for name in OF_CLIP if getattr(spec, name)]
     if stated and not isinstance(spec, ClipSpec):
         what = f"of `{spec.operator}` nothing is made of {', '.join(stated)}"
-        yield Finding(("operator",), what, "so far they are stated of `Clip` alone")
+        yield Diagnostic(("operator",), what, "so far they are stated of `Clip` alone")
 
 
-def _operands(spec: Spec) -> Iterator[Finding]:
+def _operands(spec: Spec) -> Iterator[Diagnostic]:
     if spec.result.id in [operand.id for operand in spec.operands]:
-        yield Finding(
+        yield Diagnostic(
             ("result", "id"), f"`{spec.result.id}` is an operand", "the result has a name of its own"
         )
     if spec.result.id != RESULT:
         what = f"the result is called `{spec.result.id}`"
-        yield Finding(("result", "id"), what, f"conditions know it as {RESULT}")
+        yield Diagnostic(("result", "id"), what, f"conditions know it as {RESULT}")
     for index, operand in enumerate(spec.operands):
         way = ("operands", index, "id")
         if operand.id in VARIABLES and operand.id != spec.result.id:
-            yield Finding(way, f"`{operand.id}` is a variable of the language", "choose another name")
+            yield Diagnostic(way, f"`{operand.id}` is a variable of the language", "choose another name")
         if operand.id.lower() in THEORY_NAMES or operand.id == spec.head.second:
-            yield Finding(way, f"`{operand.id}` is a name of the rendered theories", "choose another name")
+            yield Diagnostic(way, f"`{operand.id}` is a name of the rendered theories", "choose another name")
         if operand.id.lower() in IN_LINES:
-            yield Finding(way, f"`{operand.id}` is a name of reproducing lines", "choose another name")
+            yield Diagnostic(way, f"`{operand.id}` is a name of reproducing lines", "choose another name")
     roles = [operand.role for operand in spec.operands]
     if roles != sorted(roles, reverse=True) and roles[0] == "tensor":
-        yield Finding(("operands",), "a tensor stands behind a scalar", "name the tensors first")
+        yield Diagnostic(("operands",), "a tensor stands behind a scalar", "name the tensors first")
     if spec.operands[0].role == "scalar":
-        yield Finding(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
+        yield Diagnostic(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
 
 
-def _duplicates(spec: Spec) -> Iterator[Finding]:
+def _duplicates(spec: Spec) -> Iterator[Diagnostic]:
     shared: dict[str, str] = {}
     for section in SECTIONS:
         seen = {} if section.own_ids else shared
@@ -81,11 +81,11 @@ def _duplicates(spec: Spec) -> Iterator[Finding]:
             if entry.id in seen:
                 what = f"the id `{entry.id}` is taken by {seen[entry.id]}"
                 todo = "an id is permanent and belongs to one entry"
-                yield Finding((section.name, index, "id"), what, todo)
+                yield Diagnostic((section.name, index, "id"), what, todo)
             seen.setdefault(entry.id, f"{section.name}[{index}]")
 
 
-def _element_types(spec: Spec) -> Iterator[Finding]:
+def _element_types(spec: Spec) -> Iterator[Diagnostic]:
     families = [family.id for family in spec.families]
     for index, etype in enumerate(spec.element_types):
         way = ("element_types", index)
@@ -98,22 +98,22 @@ def _element_types(spec: Spec) -> Iterator[Finding]:
         }
         if not fits[etype.family]:
             todo = "real: null; int: {signed: true or false}; float: {exponent: …, significand: …}"
-            yield Finding((*way, "bits"), f"these bits are not those of the family {etype.family}", todo)
+            yield Diagnostic((*way, "bits"), f"these bits are not those of the family {etype.family}", todo)
         elif isinstance(bits, FloatBits) and bits.exponent + bits.significand != etype.width:
             total = bits.exponent + bits.significand
             what = f"{bits.exponent} bits of exponent and {bits.significand} of significand make {total}"
-            yield Finding((*way, "width"), what, "the hidden bit counts, in place of the sign")
+            yield Diagnostic((*way, "width"), what, "the hidden bit counts, in place of the sign")
         elif isinstance(bits, IntegerBits) and etype.width not in (8, 16, 32, 64):
-            yield Finding((*way, "width"), "an integer has 8, 16, 32 or 64 bits")
+            yield Diagnostic((*way, "width"), "an integer has 8, 16, 32 or 64 bits")
         elif bits is None and etype.width is not None:
-            yield Finding((*way, "width"), "`real` has no width", "write null")
+            yield Diagnostic((*way, "width"), "`real` has no width", "write null")
     used = Counter(etype.family for etype in spec.element_types)
     for index, family in enumerate(families):
         if not used[family]:
-            yield Finding(("families", index, "id"), f"no element type belongs to the family `{family}`")
+            yield Diagnostic(("families", index, "id"), f"no element type belongs to the family `{family}`")
 
 
-def _declarations(spec: Spec) -> Iterator[Finding]:
+def _declarations(spec: Spec) -> Iterator[Diagnostic]:
     for name in declared_names(spec):
         type_ = getattr(spec.declared_example, name).type
         yield from unknown_in(spec, "element_types", ("declared_example", name, "type"), type_)
@@ -124,35 +124,35 @@ def _declarations(spec: Spec) -> Iterator[Finding]:
                 yield from unknown_in(spec, "element_types", way, change.type)
 
 
-def _families(spec: Spec) -> Iterator[Finding]:
+def _families(spec: Spec) -> Iterator[Diagnostic]:
     for key in ("families", "holds_for"):
         for section, index, entry in entries_with(spec, key):
             for position, family in enumerate(getattr(entry, key) or ()):
                 yield from unknown_in(spec, "families", (section, index, key, position), family)
 
 
-def _every_family(spec: Spec) -> Iterator[Finding]:
+def _every_family(spec: Spec) -> Iterator[Diagnostic]:
     """A statement speaks of every family, or says why not: none is forgotten in silence."""
     for section, index, entry in entries_with(spec, "not_for"):
         for family in (family.id for family in spec.families):
             told, excused = family in entry.families, family in entry.not_for
             if told and excused:
                 what = f"`{entry.id}` speaks of {family} and excuses itself from it"
-                yield Finding((section, index, "not_for", family), what, "take one of them away")
+                yield Diagnostic((section, index, "not_for", family), what, "take one of them away")
             elif not told and not excused:
                 what = f"`{entry.id}` says nothing of the family {family}"
                 todo = f"name it, or write not_for: {{{family}: why}}"
-                yield Finding((section, index, "id"), what, todo)
+                yield Diagnostic((section, index, "id"), what, todo)
 
 
-def _chapters(spec: Spec) -> Iterator[Finding]:
+def _chapters(spec: Spec) -> Iterator[Diagnostic]:
     """The element types of a family are those that its quotation names."""
     for index, family in enumerate(spec.families):
         if listed := re.search(r"\{([^}]*)\}", family.source.quote):
             yield from check_listed_types(spec, index, [name.strip() for name in listed[1].split(",")])
 
 
-def check_listed_types(spec: Spec, index: int, names: Sequence[str], place: str = "") -> Iterator[Finding]:
+def check_listed_types(spec: Spec, index: int, names: Sequence[str], place: str = "") -> Iterator[Diagnostic]:
     """The element types of a family are those that a list of its chapter names.
 
     Args:
@@ -167,14 +167,14 @@ def check_listed_types(spec: Spec, index: int, names: Sequence[str], place: str 
     for name in names:
         if name not in there:
             what = f"no element type of {family.id} is the {name} of its chapter{at}"
-            yield Finding(("families", index, "source", "quote"), what, "add it to element_types")
+            yield Diagnostic(("families", index, "source", "quote"), what, "add it to element_types")
     for position, etype in enumerate(spec.element_types):
         if etype.family == family.id and etype.sonnx not in names:
             what = f"the chapter of {family.id} does not name {etype.sonnx}{at}"
-            yield Finding(("element_types", position, "sonnx"), what, f"it names {', '.join(names)}")
+            yield Diagnostic(("element_types", position, "sonnx"), what, f"it names {', '.join(names)}")
 
 
-def _entries(spec: Spec) -> Iterator[Finding]:
+def _entries(spec: Spec) -> Iterator[Diagnostic]:
     for index, klass in enumerate(spec.classes):
         yield from unknown_in(spec, "cases", ("classes", index, "case"), klass.case)
     for index, entry in enumerate(spec.properties):
@@ -189,60 +189,62 @@ def _entries(spec: Spec) -> Iterator[Finding]:
             yield from unknown((*way, "not_representable_in", position), type_, types, one)
         if len(example.X) != len(example.Y):
             what = f"X has {len(example.X)} entries, Y has {len(example.Y)}"
-            yield Finding((*way, "Y"), what, "the result has the shape of X")
+            yield Diagnostic((*way, "Y"), what, "the result has the shape of X")
 
 
-def _claims(spec: Spec) -> Iterator[Finding]:
+def _claims(spec: Spec) -> Iterator[Diagnostic]:
     """A claim holds or is refuted in a family, never both; where refuted, it is repaired."""
     for section, index, entry in entries_with(spec, "refuted_for"):
         for family in entry.refuted_for:
             way = (section, index, "refuted_for", family)
             if section == "properties" and family in entry.holds_for:
                 what = f"`{family}` is under `holds_for` and under `refuted_for`"
-                yield Finding(way, what, "it is one or the other", of_key=True)
+                yield Diagnostic(way, what, "it is one or the other", of_key=True)
             if section == "constraints" and family not in entry.families:
                 what = f"the constraint does not speak of the family `{family}`"
-                yield Finding(way, what, "add it to `families`, or drop it here", of_key=True)
+                yield Diagnostic(way, what, "add it to `families`, or drop it here", of_key=True)
             if family not in entry.repaired:
                 what = f"it is refuted for `{family}`, and no condition is given under which it holds"
-                yield Finding(way, what, f"add to `repaired`: {{{family}: …}}", of_key=True)
+                yield Diagnostic(way, what, f"add to `repaired`: {{{family}: …}}", of_key=True)
         for family in entry.repaired:
             if family not in entry.refuted_for:
                 what = f"it is not refuted for `{family}`, so there is nothing to repair"
-                yield Finding((section, index, "repaired", family), what, of_key=True)
+                yield Diagnostic((section, index, "repaired", family), what, of_key=True)
 
 
-def _readings(spec: Spec) -> Iterator[Finding]:
+def _readings(spec: Spec) -> Iterator[Diagnostic]:
     """A reading says where it comes from, and has a witness exactly where it does not agree everywhere."""
     if spec.readings and "cases" not in {reading.id for reading in spec.readings}:
-        yield Finding(("readings",), "there is no reading `cases`", "all others are compared with it")
+        yield Diagnostic(("readings",), "there is no reading `cases`", "all others are compared with it")
     words = Counter(reading.word for reading in spec.readings)
     for index, reading in enumerate(spec.readings):
         way = ("readings", index)
         if words[reading.word] > 1:
-            yield Finding((*way, "id"), f"two readings are called {reading.word} in theories", "rename one")
+            yield Diagnostic(
+                (*way, "id"), f"two readings are called {reading.word} in theories", "rename one"
+            )
         if (reading.source is None) == (reading.reference is None):
             what = (
                 "it gives both a source and a reference"
                 if reading.source
                 else "it does not say where it is from"
             )
-            yield Finding((*way, "id"), what, "give one of `source` and `reference`")
+            yield Diagnostic((*way, "id"), what, "give one of `source` and `reference`")
         yield from _regions(way, reading)
 
 
-def _regions(way: Way, reading: Reading) -> Iterator[Finding]:
+def _regions(way: Way, reading: Reading) -> Iterator[Diagnostic]:
     for regions, witnesses in (("agrees", "differs_at"), ("agrees_bitwise", "differs_bitwise_at")):
         where, numbers = getattr(reading, regions), getattr(reading, witnesses)
         for family in where:
             if family not in numbers:
                 todo = f"add to `{witnesses}`: {{{family}: …}}"
-                yield Finding((*way, regions, family), "no numbers show that it differs elsewhere", todo)
+                yield Diagnostic((*way, regions, family), "no numbers show that it differs elsewhere", todo)
         for family in numbers:
             if family not in where:
                 what = f"it agrees everywhere in {family}, so it differs nowhere"
-                yield Finding((*way, witnesses, family), what, f"say in `{regions}` where it agrees")
+                yield Diagnostic((*way, witnesses, family), what, f"say in `{regions}` where it agrees")
     for family in reading.agrees:
         if family not in reading.agrees_bitwise:
             what = f"it does not agree everywhere in {family} by value, so it does not bit for bit"
-            yield Finding((*way, "agrees", family), what, "add it to `agrees_bitwise`")
+            yield Diagnostic((*way, "agrees", family), what, "add it to `agrees_bitwise`")

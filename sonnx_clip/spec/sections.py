@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from sonnx_clip.language.types import ElementType, Family
+from sonnx_clip.spec.diagnostic import unknown
 from sonnx_clip.spec.dialect_examples import DialectExample
 from sonnx_clip.spec.dialects import DialectRow
 from sonnx_clip.spec.entries import (
@@ -26,7 +27,6 @@ from sonnx_clip.spec.entries import (
     ValueClass,
     WrongClip,
 )
-from sonnx_clip.spec.finding import unknown
 from sonnx_clip.spec.findings import SourceFinding
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+    from sonnx_clip.spec.diagnostic import Diagnostic
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.finding import Finding
     from sonnx_clip.spec.model import Spec
 
 Weight: TypeAlias = Literal["of the page", "ours", "readings", "findings", ""]
@@ -148,6 +148,6 @@ def entries_with(spec: Spec, key: str) -> Iterator[tuple[str, int, Any]]:
             yield section.name, index, entry
 
 
-def unknown_in(spec: Spec, name: str, way: Way, id_: str) -> Iterator[Finding]:
+def unknown_in(spec: Spec, name: str, way: Way, id_: str) -> Iterator[Diagnostic]:
     """A finding if a section has no entry with this id; `way` is the path to the id."""
     yield from unknown(way, id_, [entry.id for entry in getattr(spec, name)], BY_NAME[name].one)

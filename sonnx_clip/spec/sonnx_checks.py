@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.values import comparison_key, encode
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.answers import evaluator
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.references import check_listed_types
 from sonnx_clip.spec.sonnx_page import Chapter, FormulaBranch, chapters
 from sonnx_clip.spec.texts import fold, plain
@@ -39,7 +39,7 @@ _SAMPLES = {
 }
 
 
-def check_sonnx_page(spec: Spec) -> Iterator[Finding]:
+def check_sonnx_page(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about what the page lists and the specification says otherwise, or does not say."""
     name = spec.page(PAGE).file
     found = {chapter.title: chapter for chapter in chapters(repo_file(name))}
@@ -48,11 +48,11 @@ def check_sonnx_page(spec: Spec) -> Iterator[Finding]:
         way: Way = ("families", index)
         if chapter is None:
             what = f"{name} has no chapter `{family.chapter}`"
-            yield Finding((*way, "chapter"), what, f"it has {', '.join(found)}")
+            yield Diagnostic((*way, "chapter"), what, f"it has {', '.join(found)}")
             continue
         for unread in chapter.unread:
             what = f"{name}:{unread.line} has a tag or a matrix in a form that is not read: {unread.text}"
-            yield Finding((*way, "chapter"), what, "write it as its neighbours")
+            yield Diagnostic((*way, "chapter"), what, "write it as its neighbours")
         for line, names in chapter.types:
             yield from check_listed_types(spec, index, names, f"{name}:{line}")
         yield from _restrictions(spec, name, index, chapter)
@@ -61,10 +61,10 @@ def check_sonnx_page(spec: Spec) -> Iterator[Finding]:
         yield from _examples(spec, name, index, chapter)
     for chapter in found.values():
         what = f"no family takes the chapter `{chapter.title}` of {name}:{chapter.line}"
-        yield Finding(("families",), what, "add the family")
+        yield Diagnostic(("families",), what, "add the family")
 
 
-def check_sonnx_cases(spec: Spec) -> Iterator[Finding]:
+def check_sonnx_cases(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about cases that are not the branches of the page's formula, by evaluation on samples."""
     name = spec.page(PAGE).file
     by_title = {chapter.title: chapter for chapter in chapters(repo_file(name))}
@@ -72,19 +72,21 @@ def check_sonnx_cases(spec: Spec) -> Iterator[Finding]:
         chapter = by_title[plain(family.chapter)]
         if len(chapter.branches) != len(spec.cases):
             what = f"the formula of {name}:{chapter.line} has {len(chapter.branches)} branches"
-            yield Finding(("cases",), f"{what}, and there are {len(spec.cases)} cases")
+            yield Diagnostic(("cases",), f"{what}, and there are {len(spec.cases)} cases")
             continue
         for index, (case, branch) in enumerate(zip(spec.cases, chapter.branches, strict=True)):
             if case.result != branch.result:
                 what = f"branch {index + 1} of the formula at {name}:{branch.line} gives {branch.result}"
-                yield Finding(("cases", index, "result"), f"{what}, `{case.id}` gives {case.result}")
+                yield Diagnostic(("cases", index, "result"), f"{what}, `{case.id}` gives {case.result}")
             if branch.line not in case.source.at:
                 what = f"this quotation is not branch {index + 1} of the formula, at {name}:{branch.line}"
-                yield Finding(("cases", index, "source", "quote"), what, "cases stand in the formula's order")
+                yield Diagnostic(
+                    ("cases", index, "source", "quote"), what, "cases stand in the formula's order"
+                )
         yield from _conditions(spec, name, family, chapter)
 
 
-def _conditions(spec: Spec, name: str, family: Family, chapter: Chapter) -> Iterator[Finding]:
+def _conditions(spec: Spec, name: str, family: Family, chapter: Chapter) -> Iterator[Diagnostic]:
     """Each case holds exactly where its branch is the first of the formula whose condition holds."""
     etype = spec.types_of(family.id)[0]
     ask, key = evaluator(spec, etype), comparison_key(etype)
@@ -98,7 +100,7 @@ def _conditions(spec: Spec, name: str, family: Family, chapter: Chapter) -> Iter
                 wrong.add(index)
                 line = chapter.branches[index].line
                 what = f"`{case.id}` is not branch {index + 1} of the formula at {name}:{line}"
-                yield Finding(("cases", index, "when"), what, f"they differ in {etype.id}")
+                yield Diagnostic(("cases", index, "when"), what, f"they differ in {etype.id}")
 
 
 def _holds(branch: FormulaBranch, keys: dict[str, Any]) -> bool:
@@ -108,38 +110,38 @@ def _holds(branch: FormulaBranch, keys: dict[str, Any]) -> bool:
     return _SIGNS[sign](keys[left], keys[right])
 
 
-def _restrictions(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Finding]:
+def _restrictions(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Diagnostic]:
     """The rows of the table are the restrictions of the family: tag, statement and origin."""
     id_ = spec.families[family].id
     known = {r.id: (i, r) for i, r in enumerate(spec.restrictions)}
     for row in chapter.rows:
         if row.tag not in known:
             what = f"no restriction takes the row [{row.tag}] of {name}:{row.line}"
-            yield Finding(("restrictions",), what, f"add the restriction {row.tag}")
+            yield Diagnostic(("restrictions",), what, f"add the restriction {row.tag}")
             continue
         index, entry = known[row.tag]
         way: Way = ("restrictions", index)
         if id_ not in entry.families:
             what = f"the chapter of {id_} lists {row.tag}, {name}:{row.line}"
-            yield Finding((*way, "families"), what, f"add {id_}")
+            yield Diagnostic((*way, "families"), what, f"add {id_}")
         for key, there in (("statement", row.statement), ("origin", row.origin)):
             if getattr(entry, key) != there:
-                yield Finding((*way, key), f"the row [{row.tag}] of {name}:{row.line} says `{there}`")
+                yield Diagnostic((*way, key), f"the row [{row.tag}] of {name}:{row.line} says `{there}`")
         if row.line not in entry.source.at:
             what = f"this quotation is not of the row [{row.tag}], {name}:{row.line}"
-            yield Finding((*way, "source", "quote"), what, "quote the row of its own tag")
+            yield Diagnostic((*way, "source", "quote"), what, "quote the row of its own tag")
     listed = {row.tag for row in chapter.rows}
     for index, entry in enumerate(spec.restrictions):
         if id_ in entry.families and entry.id not in listed and not entry.also and _is_tag(entry.id):
             what = f"the table of {id_}, {name}:{chapter.line}, has no row [{entry.id}]"
-            yield Finding(("restrictions", index, "families"), what, f"take {id_} away")
+            yield Diagnostic(("restrictions", index, "families"), what, f"take {id_} away")
 
 
 def _is_tag(id_: str) -> bool:
     return id_[:1].isupper() and id_[1:].isdecimal()
 
 
-def _constraints(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Finding]:
+def _constraints(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Diagnostic]:
     """Below each tensor stand the constraints that say so by `aliases`, with these numbers and words."""
     id_ = spec.families[family].id
     titles = {c.title: (i, c) for i, c in enumerate(spec.constraints)}
@@ -147,43 +149,43 @@ def _constraints(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterat
     for tagged in chapter.tagged:
         if tagged.title not in titles:
             what = f"no constraint takes [{tagged.tag}] {tagged.title}, {name}:{tagged.line}"
-            yield Finding(("constraints",), what, "add the constraint")
+            yield Diagnostic(("constraints",), what, "add the constraint")
             continue
         index, entry = titles[tagged.title]
         way: Way = ("constraints", index)
         seen.setdefault(entry.id, {})[tagged.tensor] = tagged.tag
         if id_ not in entry.families:
             what = f"the chapter of {id_} has {tagged.title}, {name}:{tagged.line}"
-            yield Finding((*way, "families"), what, f"add {id_}")
+            yield Diagnostic((*way, "families"), what, f"add {id_}")
         if tagged.statement and tagged.statement != entry.statement:
             what = f"{name}:{tagged.line} states it as `{tagged.statement}`"
-            yield Finding((*way, "statement"), what, "state it in the same words")
+            yield Diagnostic((*way, "statement"), what, "state it in the same words")
         # The quotation stands in the same item of the list, on the line of the tag or the next.
         if tagged.statement and not {tagged.line, tagged.line + 1} & set(entry.source.at):
             what = f"this quotation is not of [{tagged.tag}] {tagged.title}, {name}:{tagged.line}"
-            yield Finding((*way, "source", "quote"), what, "quote its own statement")
+            yield Diagnostic((*way, "source", "quote"), what, "quote its own statement")
     for index, entry in enumerate(spec.constraints):
         yield from _numbers(name, index, entry, seen.get(entry.id), id_)
 
 
 def _numbers(
     name: str, index: int, entry: Constraint, seen: dict[str, str] | None, id_: str
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     if id_ not in entry.families:
         return
     way: Way = ("constraints", index)
     if seen is None:
-        yield Finding((*way, "families"), f"{name} has no `{entry.title}` in the chapter of {id_}")
+        yield Diagnostic((*way, "families"), f"{name} has no `{entry.title}` in the chapter of {id_}")
         return
     aliases: dict[str, str] = {str(tensor): alias for tensor, alias in entry.aliases.items()}
     for tensor in sorted(seen.keys() | aliases.keys()):
         if seen.get(tensor) != aliases.get(tensor):
             there = f"is [{seen[tensor]}]" if tensor in seen else "does not stand"
             what = f"below {tensor} `{entry.title}` {there} in the chapter of {id_}, {name}"
-            yield Finding((*way, "aliases"), what, "give the number that the page has there")
+            yield Diagnostic((*way, "aliases"), what, "give the number that the page has there")
 
 
-def _sentences(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Finding]:
+def _sentences(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Diagnostic]:
     """What must be and has no tag is quoted by a restriction or constraint of the family."""
     id_ = spec.families[family].id
     entries: list[Restriction | Constraint] = [*spec.restrictions, *spec.constraints]
@@ -191,7 +193,9 @@ def _sentences(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator
         takers = [e for e in entries if any(_quotes(s, sentence.line, sentence.text) for s in _words(e))]
         if not any(id_ in entry.families for entry in takers):
             what = f"no restriction of {id_} quotes {name}:{sentence.line}: {sentence.text}"
-            yield Finding(("restrictions",), what, "add it to a restriction, under `also` if in other words")
+            yield Diagnostic(
+                ("restrictions",), what, "add it to a restriction, under `also` if in other words"
+            )
 
 
 def _words(entry: Restriction | Constraint) -> tuple[Source, ...]:
@@ -202,7 +206,7 @@ def _quotes(source: Source, line: int, text: str) -> bool:
     return source.page == PAGE and line in source.at and fold(source.quote) in text
 
 
-def _examples(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Finding]:
+def _examples(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[Diagnostic]:
     """Each worked example is taken, with the numbers that it has, as they are written."""
     id_ = spec.families[family].id
     known: dict[str, tuple[int, Example]] = {e.id: (i, e) for i, e in enumerate(spec.examples)}
@@ -211,7 +215,7 @@ def _examples(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[
         wanted = f"{id_}_{matrices.number}"
         if wanted not in known:
             what = f"no entry takes Example {matrices.number} of {name}:{matrices.line}"
-            yield Finding(("examples",), what, f"add the example {wanted}")
+            yield Diagnostic(("examples",), what, f"add the example {wanted}")
             continue
         taken.add(wanted)
         index, entry = known[wanted]
@@ -220,13 +224,15 @@ def _examples(spec: Spec, name: str, family: int, chapter: Chapter) -> Iterator[
             if there != getattr(entry, key):
                 shown = f"[{', '.join(there)}]" if isinstance(there, tuple) else there
                 what = f"in Example {matrices.number} of {name}:{matrices.line} {key} is {shown}"
-                yield Finding(("examples", index, key), what, "the numbers are those of the page")
+                yield Diagnostic(("examples", index, key), what, "the numbers are those of the page")
         if entry.family != id_:
-            yield Finding(("examples", index, "family"), f"`{wanted}` stands in the chapter of {id_}")
+            yield Diagnostic(("examples", index, "family"), f"`{wanted}` stands in the chapter of {id_}")
         if not any(matrices.line < line < matrices.line + 6 for line in entry.source.at):
             what = f"this quotation is not of Example {matrices.number}, {name}:{matrices.line}"
-            yield Finding(("examples", index, "source", "quote"), what, "quote its own matrix")
+            yield Diagnostic(("examples", index, "source", "quote"), what, "quote its own matrix")
     for index, entry in enumerate(spec.examples):
         if entry.family == id_ and entry.id not in taken:
             what = f"the chapter of {id_}, {name}:{chapter.line}, has no such example"
-            yield Finding(("examples", index, "id"), what, "an example is called by family and number: int_1")
+            yield Diagnostic(
+                ("examples", index, "id"), what, "an example is called by family and number: int_1"
+            )

@@ -12,7 +12,7 @@ from sonnx_clip.language.values import encode, identical
 from sonnx_clip.language.walk import conjuncts
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec.answers import evaluator, result_value
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
 from sonnx_clip.spec.texts import fold
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BEGINS_ANOTHER = ("#", "<a id")  # a heading, or the anchor in front of one
 
 
-def check_stands(witness: Stands, spec: Spec, way: Way) -> Iterator[Finding]:
+def check_stands(witness: Stands, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     """The text stands at these lines, at all of them, and ends its section where that is said."""
     path = repo_file(spec.page(witness.page).file)
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -34,10 +34,10 @@ def check_stands(witness: Stands, spec: Spec, way: Way) -> Iterator[Finding]:
     found = tuple(number for number, line in enumerate(lines, 1) if wanted in fold(line).casefold())
     if found != witness.stands_at:
         told = f"stands at {', '.join(map(str, found))}" if found else "stands nowhere"
-        yield Finding((*way, "stands_at"), f"`{witness.text}` {told} of {path.name}")
+        yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {told} of {path.name}")
     elif witness.ends and (follows := next((n for n in found if not _ends(lines, n, wanted)), None)):
         what = f"something follows `{witness.text}` at line {follows} of {path.name}"
-        yield Finding((*way, "ends"), what, "say where the section ends with it")
+        yield Diagnostic((*way, "ends"), what, "say where the section ends with it")
 
 
 def _ends(lines: Sequence[str], number: int, wanted: str) -> bool:
@@ -46,7 +46,7 @@ def _ends(lines: Sequence[str], number: int, wanted: str) -> bool:
     return ends_line and (not rest or rest[0].startswith(_BEGINS_ANOTHER))
 
 
-def check_overlap(witness: Overlap, spec: Spec, way: Way) -> Iterator[Finding]:
+def check_overlap(witness: Overlap, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     """Both rows apply to the numbers, but for the order in which they are read, and their results differ."""
     etype = spec.element_type(witness.type)
     numbers = {name: encode(getattr(witness, name), etype) for name in ("X", "L", "M")}
@@ -58,10 +58,10 @@ def check_overlap(witness: Overlap, spec: Spec, way: Way) -> Iterator[Finding]:
             first = isinstance(part, Not) and unparse(part.operand) in other
             if not first and not evaluator(spec, etype)(part, numbers):
                 what = f"the row `{case.id}` does not apply: {unparse(part)} is false"
-                yield Finding((*way, "rows", position), what)
+                yield Diagnostic((*way, "rows", position), what)
     one, two = (numbers[case.result] for case in cases)
     if identical(one, two):
-        yield Finding(
+        yield Diagnostic(
             (*way, "rows"), f"both rows give {show(one, etype)}", "give numbers for which they differ"
         )
 
@@ -77,7 +77,7 @@ def other_result(witness: Overlap, spec: Spec) -> str:
     )
 
 
-def check_same(witness: SameStatement, spec: Spec, way: Way) -> Iterator[Finding]:
+def check_same(witness: SameStatement, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     """For all element types that X, L, M and Y can have, one holds exactly if the other does.
 
     Four types are enough: what is said of four tensors is whether they have the same one.
@@ -91,5 +91,5 @@ def check_same(witness: SameStatement, spec: Spec, way: Way) -> Iterator[Finding
         values = {name: TensorValue(type_, (), (0,)) for name, type_ in named.items()}
         if evaluate(restriction.holds, declared) != evaluate(constraint.holds, values):
             told = ", ".join(f"{name}: {type_}" for name, type_ in named.items())
-            yield Finding(way, f"`{restriction.id}` and `{constraint.id}` are not the same for {told}")
+            yield Diagnostic(way, f"`{restriction.id}` and `{constraint.id}` are not the same for {told}")
             return

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from sonnx_clip.language.types import FloatBits, IntegerBits
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def format_of(etype: ElementType) -> Format:
             return ("real", 0, 0)
 
 
-def check_type_names(spec: Spec) -> Iterator[Finding]:
+def check_type_names(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that mean another type than the one that has them."""
     for index, etype in enumerate(spec.element_types):
         due = format_of(etype)
@@ -64,7 +64,7 @@ def check_type_names(spec: Spec) -> Iterator[Finding]:
             if found != due and not carried:
                 kind = "no element type" if found is None else _told(found)
                 what = f"`{name}` means {kind}, and `{etype.id}` is {_told(due)}"
-                yield Finding(("element_types", index, place), what, "give the name of the same type")
+                yield Diagnostic(("element_types", index, place), what, "give the name of the same type")
 
 
 def _told(form: Format) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec.finding import Finding
+from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.sonnx_page import chapters
 from sonnx_clip.spec.texts import plain
 from sonnx_clip.spec.type_names import format_of, meaning
@@ -22,7 +22,7 @@ _READERS = {"onnx": onnx_versions, "directml": directml_levels}
 _LIMITS = ("lowest", "highest")
 
 
-def check_vendor_pages(spec: Spec) -> Iterator[Finding]:
+def check_vendor_pages(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about dialects that are not as their pages have them, and versions that no dialect takes."""
     for system in dict.fromkeys(dialect.system for dialect in spec.whole_dialects):
         first = next(i for i, dialect in enumerate(spec.whole_dialects) if dialect.system == system)
@@ -34,19 +34,19 @@ def check_vendor_pages(spec: Spec) -> Iterator[Finding]:
             try:
                 versions = _READERS[system](repo_file(name))
             except UnreadError as error:
-                yield Finding(("dialects", first, "page"), str(error), "write it as its neighbours")
+                yield Diagnostic(("dialects", first, "page"), str(error), "write it as its neighbours")
                 continue
         known = {d.version: (i, d) for i, d in enumerate(spec.whole_dialects) if d.system == system}
         for version in versions:
             if version.version not in known:
                 what = f"no dialect takes version {version.version} of {name}:{version.line}"
-                yield Finding(("dialects",), what, f"add the dialect {system}-{version.version}")
+                yield Diagnostic(("dialects",), what, f"add the dialect {system}-{version.version}")
                 continue
             index, dialect = known.pop(version.version)
             yield from _compare(spec, name, ("dialects", index), dialect, version)
         for index, dialect in known.values():
             what = f"{name} has no version {dialect.version}"
-            yield Finding(("dialects", index, "version"), what)
+            yield Diagnostic(("dialects", index, "version"), what)
 
 
 def _sonnx(spec: Spec, name: str) -> Iterator[Version]:
@@ -66,14 +66,14 @@ def _sonnx(spec: Spec, name: str) -> Iterator[Version]:
             )  # fmt: skip
 
 
-def _compare(spec: Spec, name: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Finding]:
+def _compare(spec: Spec, name: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Diagnostic]:
     where = f"{name}:{there.line}"
     yield from _types(spec, where, way, dialect, there)
     row = spec.dialects[int(way[1])]
 
-    def wrong(key: str, says: object, todo: str) -> Finding:
+    def wrong(key: str, says: object, todo: str) -> Diagnostic:
         own = getattr(row, key, None) not in (None, {}, ())
-        return Finding((*way, key) if own else (*way, "id"), f"`{dialect.id}`: {where} has {says}", todo)
+        return Diagnostic((*way, key) if own else (*way, "id"), f"`{dialect.id}`: {where} has {says}", todo)
 
     ranks = (dialect.ranks.least, dialect.ranks.greatest)
     if ranks != (there.ranks or (0, None)):
@@ -99,7 +99,7 @@ def _compare(spec: Spec, name: str, way: Way, dialect: Dialect, there: Version) 
     yield from _missing(where, way, dialect, there)
 
 
-def _inputs(where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Finding]:
+def _inputs(where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Diagnostic]:
     """How many inputs the page counts, and which attributes it lists beside the bounds."""
     taken = None
     if there.inputs is not None and dialect.bounds == "inputs":
@@ -107,44 +107,44 @@ def _inputs(where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[
     if there.inputs is not None and there.inputs != taken:
         least, most = there.inputs
         what = f"`{dialect.id}`: {where} has {least} to {most} inputs, and this has other ones"
-        yield Finding((*way, "id"), what, "see `bounds` and `missing`")
+        yield Diagnostic((*way, "id"), what, "see `bounds` and `missing`")
     said = dialect.says.get("attributes")
     for name in there.attributes:
         if said is None or name not in said.quote:
             what = (
                 f"`{dialect.id}`: {where} has an attribute {name}, and no quotation of `attributes` names it"
             )
-            yield Finding((*way, "id"), what, "quote it under `says`")
+            yield Diagnostic((*way, "id"), what, "quote it under `says`")
     if said is not None and not there.attributes and "no attribute" not in said.quote:
         what = f"`{dialect.id}`: {where} has no attribute beside the bounds"
-        yield Finding((*way, "id"), what, "state that under `unsaid`")
+        yield Diagnostic((*way, "id"), what, "state that under `unsaid`")
 
 
-def _missing(where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Finding]:
+def _missing(where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Diagnostic]:
     """Whether a bound may be missing, what stands for it then, and of which type."""
     missing = dialect.missing
     if (missing is not None) != there.optional:
         says = "may be missing" if there.optional else "must be given"
-        yield Finding((*way, "id"), f"`{dialect.id}`: at {where} a bound {says}", "see `missing`")
+        yield Diagnostic((*way, "id"), f"`{dialect.id}`: at {where} a bound {says}", "see `missing`")
         return
     if missing is None:
         return
     if there.limits and (missing.min, missing.max) != _LIMITS:
         what = f"`{dialect.id}`: {where} has numeric_limits::lowest() and numeric_limits::max()"
-        yield Finding((*way, "id"), what, "write `missing: {min: lowest, max: highest, …}`")
+        yield Diagnostic((*way, "id"), what, "write `missing: {min: lowest, max: highest, …}`")
     of = "bound" if there.defaults is not None and there.bound_type != "T" else "element"
     if missing.of != of:
         printed = "prints defaults of" if of == "bound" else "prints no default of"
         what = f"`{dialect.id}`: {where} {printed} the bound's own type"
-        yield Finding((*way, "id"), what, f"write `of: {of}`")
+        yield Diagnostic((*way, "id"), what, f"write `of: {of}`")
     shown = dialect.printed_default
     if (None if shown is None else (shown.min, shown.max)) != there.defaults:
         says = "no default" if there.defaults is None else " and ".join(there.defaults)
         what = f"`{dialect.id}`: {where} prints {says}"
-        yield Finding((*way, "id"), what, "see `printed_default`")
+        yield Diagnostic((*way, "id"), what, "see `printed_default`")
 
 
-def _types(spec: Spec, where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Finding]:
+def _types(spec: Spec, where: str, way: Way, dialect: Dialect, there: Version) -> Iterator[Diagnostic]:
     """The types that a dialect takes are those that its page lists, by what their names mean."""
     named = {meaning(name): name for name in there.types}
     taken = {format_of(spec.element_type(id_)): id_ for id_ in dialect.element_types}
@@ -153,11 +153,11 @@ def _types(spec: Spec, where: str, way: Way, dialect: Dialect, there: Version) -
     for form, name in named.items():
         if form not in taken:
             what = f"`{dialect.id}` does not take {name}, which {where} lists"
-            yield Finding(at, what, "add the type to element_types")
+            yield Diagnostic(at, what, "add the type to element_types")
     for form, id_ in taken.items():
         if form not in named:
             what = f"`{dialect.id}` takes {id_}, which {where} does not list"
-            yield Finding(at, what, f"it lists {', '.join(there.types)}")
+            yield Diagnostic(at, what, f"it lists {', '.join(there.types)}")
 
 
 def _type_named(spec: Spec, name: str) -> str | None:

@@ -15,8 +15,8 @@ from sonnx_clip.language.tree import Name
 from sonnx_clip.language.values import encode
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import Evaluator
-from sonnx_clip.spec.finding import Finding, unknown
 from sonnx_clip.spec.readings import SAMPLES, triples
 from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.tensors import TensorValue, changed_example, declared_example
@@ -59,7 +59,7 @@ class WrongEvaluator(Evaluator):
         return super()._entry(name)
 
 
-def check_wrong_names(spec: Spec) -> Iterator[Finding]:
+def check_wrong_names(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about wrong Clips that are named and not there, or there and not named."""
     ids = [wrong.id for wrong in spec.wrong_clips]
     named = set()
@@ -70,17 +70,19 @@ def check_wrong_names(spec: Spec) -> Iterator[Finding]:
     for index, constraint in enumerate(spec.constraints):
         if (constraint.false_for is None) == (not constraint.broken_by):
             what = f"`{constraint.id}` names no one thing of which it is false"
-            yield Finding(("constraints", index, "id"), what, "give one of `false_for` and `broken_by`")
+            yield Diagnostic(("constraints", index, "id"), what, "give one of `false_for` and `broken_by`")
     definitions = {d.id: d for d in spec.definitions}
     for index, wrong in enumerate(spec.wrong_clips):
         if wrong.id not in named:
-            yield Finding(("wrong_clips", index, "id"), f"nothing is false of `{wrong.id}`", "take it away")
+            yield Diagnostic(
+                ("wrong_clips", index, "id"), f"nothing is false of `{wrong.id}`", "take it away"
+            )
         if wrong.of is not None and (wrong.of not in definitions or definitions[wrong.of].parameters):
             what = f"there is no definition `{wrong.of}` without parameters"
-            yield Finding(("wrong_clips", index, "of"), what)
+            yield Diagnostic(("wrong_clips", index, "of"), what)
 
 
-def check_not_empty(spec: Spec) -> Iterator[Finding]:
+def check_not_empty(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about claims that do not exclude what they should, and about roles that are not so."""
     wrong = {w.id: w for w in spec.wrong_clips}
     for index, entry in enumerate(spec.properties):
@@ -88,7 +90,7 @@ def check_not_empty(spec: Spec) -> Iterator[Finding]:
             _false_somewhere(spec, entry, family, wrong[entry.false_for]) for family in entry.families
         ):
             what = f"`{entry.id}` is true of the wrong Clip `{entry.false_for}` too"
-            yield Finding(("properties", index, "claim"), what, "it must exclude the one that it names")
+            yield Diagnostic(("properties", index, "claim"), what, "it must exclude the one that it names")
     for index, constraint in enumerate(spec.constraints):
         yield from _constraint(spec, index, constraint, wrong)
         yield from _role(spec, index, constraint)
@@ -114,7 +116,7 @@ def _false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongClip)
 
 def _constraint(
     spec: Spec, index: int, constraint: Constraint, wrong: Mapping[str, WrongClip]
-) -> Iterator[Finding]:
+) -> Iterator[Diagnostic]:
     """A constraint is false of the tensors that it names, or of what the wrong Clip makes of some."""
     if constraint.broken_by:
         assert spec.declared_example is not None
@@ -123,10 +125,10 @@ def _constraint(
         ask = evaluator(spec, etype)
         if not ask(constraint.holds, _values(right)):
             what = f"`declared_example` does not meet {constraint.id}"
-            yield Finding(("constraints", index, "holds"), what)
+            yield Diagnostic(("constraints", index, "holds"), what)
         if ask(constraint.holds, _values(changed)):
             what = f"{constraint.id} holds after this change too"
-            yield Finding(("constraints", index, "broken_by"), what, "name a change that it excludes")
+            yield Diagnostic(("constraints", index, "broken_by"), what, "name a change that it excludes")
         return
     assert constraint.false_for is not None
     for family in constraint.holds_for:
@@ -142,7 +144,7 @@ def _constraint(
             if not ask(constraint.holds, tensors):
                 return
     what = f"`{constraint.id}` is true of the wrong Clip `{constraint.false_for}` too"
-    yield Finding(("constraints", index, "holds"), what, "it must exclude the one that it names")
+    yield Diagnostic(("constraints", index, "holds"), what, "it must exclude the one that it names")
 
 
 def _values(declared: Mapping[str, DeclaredTensor | None]) -> dict[str, TensorValue]:
@@ -155,7 +157,7 @@ def _values(declared: Mapping[str, DeclaredTensor | None]) -> dict[str, TensorVa
     return found
 
 
-def _role(spec: Spec, index: int, constraint: Constraint) -> Iterator[Finding]:
+def _role(spec: Spec, index: int, constraint: Constraint) -> Iterator[Diagnostic]:
     """A precondition can fail whatever Y is; a postcondition tells one Y from another."""
     family = next((f for f in constraint.holds_for if len(spec.types_of(f)) > 1), constraint.holds_for[0])
     etype = spec.types_of(family)[0]
@@ -177,4 +179,4 @@ def _role(spec: Spec, index: int, constraint: Constraint) -> Iterator[Finding]:
     if constraint.role != " and ".join(words):
         what = f"`{constraint.id}` is a {' and '.join(words) or 'statement of nothing'} by what it says"
         todo = "a precondition can fail whatever Y is, a postcondition tells one Y from another"
-        yield Finding(("constraints", index, "role"), what, todo)
+        yield Diagnostic(("constraints", index, "role"), what, todo)

@@ -12,7 +12,7 @@ from sonnx_clip.conform.foreign import frame_caller
 from sonnx_clip.conform.foreign.frame_caller import FrameCaller
 from sonnx_clip.conform.foreign.program import EndedError, Fault, Program, Refused, Unsupported, program
 from sonnx_clip.conform.foreign.runtime_names import ProgramName, program_name, quoted
-from sonnx_clip.conform.foreign.shared_library import Library, function_of
+from sonnx_clip.conform.foreign.shared_library import SharedLibrary, function_of
 from sonnx_clip.conform.guardian import read_answer
 from sonnx_clip.conform.worker import open_runtime
 from sonnx_clip.root.errors import UserError
@@ -249,8 +249,8 @@ def test_what_is_no_library_is_told(library, tmp_path):
         (tmp_path / "libtext.so", "is no library that this process can open"),
     ):
         with pytest.raises(UserError, match=words):
-            Library(str(file), str(path))
+            SharedLibrary(str(file), str(path))
     with pytest.raises(UserError, match="is no library"):
         function_of("clip", "int16")
     with pytest.raises(Unsupported, match="names no function for float32"):
-        Library(str(file), str(library)).function("float32")
+        SharedLibrary(str(file), str(library)).function("float32")

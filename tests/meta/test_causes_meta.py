@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sonnx_clip.graph.graph_names import Scope
+    from sonnx_clip.graph.graph_names import GraphScope
 
 _read_inside, _scope = causes._read_inside, expand.function_scope
 _cause = causes._cause
@@ -38,7 +38,7 @@ def test_the_search_as_it_is_finds_every_root_cause(tmp_path: Path) -> None:
     assert mistaken(tmp_path, list(MODELS)) == []
 
 
-def _called_by_nobody(*given: Any) -> Scope:
+def _called_by_nobody(*given: Any) -> GraphScope:
     return replace(_scope(*given), call=None)
 
 

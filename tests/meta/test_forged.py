@@ -205,9 +205,9 @@ def test_a_standing_is_that_of_the_statement(
 
 
 def _read(tmp_path: Path, document: dict[str, Any], theirs: list[Obligation]) -> None:
-    from sonnx_clip.evidence.proof_records import Proofs
+    from sonnx_clip.evidence.proof_records import ProofsRecord
 
-    proofs = Proofs.model_validate(document)
+    proofs = ProofsRecord.model_validate(document)
     recheck_proofs.require_borne_out(tmp_path, proofs, load_spec(), theirs)
 
 

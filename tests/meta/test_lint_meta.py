@@ -168,7 +168,7 @@ def _main_graph_only(*parts: Any) -> expand.Expansion:
     return found
 
 
-def _outermost_first(inner: graph_names.Scope, name: str) -> graph_names.Resolved:
+def _outermost_first(inner: graph_names.GraphScope, name: str) -> graph_names.Resolved:
     outermost = inner
     while outermost.outer is not None:
         outermost = outermost.outer

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.graph.normalise_attributes import Bound, Plan
+    from sonnx_clip.graph.normalise_attributes import Bound, BoundsPlan
     from sonnx_clip.graph.profile import OnnxOperand
 
     Plant = Callable[[pytest.MonkeyPatch], None]
@@ -122,7 +122,7 @@ _make_scalar = normalise_scalars._make_scalar
 def _planned(change: Callable[[Bound], Bound | None]) -> Plant:
     """The bounds of old versions changed; a bound without one is dropped."""
 
-    def plan(*arguments: object, **options: bool) -> Plan:
+    def plan(*arguments: object, **options: bool) -> BoundsPlan:
         found = _plan(*arguments, **options)  # type: ignore[arg-type]
         kept = tuple(new for bound in found.bounds if (new := change(bound)) is not None)
         return replace(found, bounds=kept)

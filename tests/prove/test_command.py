@@ -13,7 +13,7 @@ from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.declared_by_why3 import differences_from_why3
 from sonnx_clip.prove.provers import Prover
 from sonnx_clip.prove.tasks import configure
-from sonnx_clip.prove.trusted import Trusted
+from sonnx_clip.prove.trusted import TrustedItem
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ def test_the_obligations_of_a_requirement(bench: Workbench) -> None:
 def test_only_theories_that_changed_are_compared_again_with_what_why3_reads(bench: Workbench) -> None:
     compared: list[list[str]] = []
 
-    def noted(texts: Mapping[str, str], files: Sequence[str], jobs: int) -> tuple[Trusted, ...]:
+    def noted(texts: Mapping[str, str], files: Sequence[str], jobs: int) -> tuple[TrustedItem, ...]:
         compared.append(list(files))
         return differences_from_why3(texts, files, jobs)
 
@@ -329,7 +329,7 @@ def test_only_theories_that_changed_are_compared_again_with_what_why3_reads(benc
     assert compared.pop() == [uint8]
     assert bench.prove("--only", "int8.monotone").status == 1
     assert not compared
-    refused = Trusted("refused", uint8, uint8, "Why3 alone reads 1 axiom more", "", ())
+    refused = TrustedItem("refused", uint8, uint8, "Why3 alone reads 1 axiom more", "", ())
     bench.plant(uint8, "  axiom more: false\n", "  axiom more: 0 = 1\n")
     bench.monkeypatch.setattr(
         prove_command, "differences_from_why3", lambda *_: compared.append([]) or (refused,)

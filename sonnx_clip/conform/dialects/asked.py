@@ -16,10 +16,10 @@ from sonnx_clip.language.values import encode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.dialects.forms import Form
+    from sonnx_clip.conform.dialects.forms import BoundsForm
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.language import ElementType
-    from sonnx_clip.oracle.dialect import Dialect
+    from sonnx_clip.oracle.dialect import DialectOracle
     from sonnx_clip.spec import Spec
 
 # FLOATs at which attributes are tried: signs of zero, infinities, NaN, the limits, subnormals, what becomes
@@ -37,7 +37,7 @@ _ZEROS, _EVERY_THIRD = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedForm:
     """Calls of one form: every X under every pair of bounds.
 
     Args:
@@ -53,9 +53,9 @@ class Asked:
     """
 
     opset: int
-    dialect: Dialect
+    dialect: DialectOracle
     etype: ElementType
-    form: Form
+    form: BoundsForm
     x: Array
     given: dict[str, Array]
     lower: Array
@@ -98,8 +98,8 @@ class Asked:
 
 
 def questions(
-    spec: Spec, dialect: Dialect, opset: int, etype: ElementType, *, brief: bool
-) -> Iterator[Asked]:
+    spec: Spec, dialect: DialectOracle, opset: int, etype: ElementType, *, brief: bool
+) -> Iterator[AskedForm]:
     """The calls of each form.
 
     Args:
@@ -119,7 +119,7 @@ def questions(
         given = {name: axis[where] for name, where in places.items()}
         lower, upper = _as_taken(dialect, dtype, axis)
         count = max(map(len, places.values()), default=1)
-        yield Asked(
+        yield AskedForm(
             opset, dialect, etype, form, x, given,
             _column(lower, places.get("min"), count), _column(upper, places.get("max"), count),
         )  # fmt: skip
@@ -130,14 +130,14 @@ def _floats(spec: Spec, texts: Sequence[str]) -> Array:
     return np.array([int(encode(text, of)) for text in texts], np.uint32).view(np.float32)
 
 
-def _pairs(count: int, form: Form) -> dict[str, Array]:
+def _pairs(count: int, form: BoundsForm) -> dict[str, Array]:
     """The index of each bound in each call: every pair of two, every one of a single bound."""
     if form.way == "both":
         return {"min": np.repeat(np.arange(count), count), "max": np.tile(np.arange(count), count)}
     return {name: np.arange(count) for name in form.given}
 
 
-def _as_taken(dialect: Dialect, dtype: np.dtype[np.generic], axis: Array) -> tuple[Array, Array]:
+def _as_taken(dialect: DialectOracle, dtype: np.dtype[np.generic], axis: Array) -> tuple[Array, Array]:
     """Each value as min and as max in the element type; what stands for a missing one comes last."""
     tensors = dialect.row["bound_type"] == "tensor"
     values = [None, *(axis[i, ...] if tensors else axis[i] for i in range(len(axis)))]

@@ -83,7 +83,7 @@ class Group(Stored):
         return sum(place.count for place in self.places)
 
 
-class Cell(Stored):
+class ComparisonCell(Stored):
     """One form of one element type in one operator set.
 
     `compared` = `same` + `payload` + `allowed` + `differing`. `refused` counts the calls without a result;
@@ -143,7 +143,7 @@ class ComparisonRecord(Stored):
     machine: str
     complete: bool
     seconds: float
-    cells: tuple[Cell, ...]
+    cells: tuple[ComparisonCell, ...]
     groups: tuple[Group, ...]
     kept: str | None = None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.conform.dialects.comparison_record import Cell, ComparisonRecord, Place, State
+    from sonnx_clip.conform.dialects.comparison_record import ComparisonCell, ComparisonRecord, Place, State
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,10 @@ def _opsets(record: ComparisonRecord) -> list[int]:
 
 
 def _outcome(
-    record: ComparisonRecord, cells: dict[tuple[int, str, str], Cell], opset: int, types: Sequence[str]
+    record: ComparisonRecord,
+    cells: dict[tuple[int, str, str], ComparisonCell],
+    opset: int,
+    types: Sequence[str],
 ) -> tuple[str, dict[str, tuple[State | None, ...]]]:
     here = [cell for cell in record.cells if cell.opset == opset]
     found = {}

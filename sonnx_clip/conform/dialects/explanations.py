@@ -22,7 +22,7 @@ from sonnx_clip.oracle import load_oracle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dialects.asked import AskedForm
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
@@ -66,7 +66,7 @@ class Explanation:
     parts: tuple[Explanation, ...] = ()
 
 
-def explanations(spec: Spec, asked: Asked, rows: Array) -> Iterator[Explanation]:
+def explanations(spec: Spec, asked: AskedForm, rows: Array) -> Iterator[Explanation]:
     """The rules that are tried, in this order: simple ones first.
 
     Args:
@@ -128,20 +128,20 @@ def _apart(spec: Spec, one: str, other: str) -> tuple[str, ...]:
     return named.apart(first, second, "values"), named.apart(first, second, "bits")
 
 
-def _as_reading(spec: Spec, asked: Asked, reading: Reading, rows: Array) -> Explanation:
+def _as_reading(spec: Spec, asked: AskedForm, reading: Reading, rows: Array) -> Explanation:
     words = f"answers as the reading {reading.id} allows: {reading.title}"
     goals = _apart(spec, str(asked.dialect.row["reading"]), reading.id)
     allows = _Reading(reading.id, asked.every_x[rows], asked.lower[rows], asked.upper[rows])
     return Explanation(Rule(reading.id, "reading", words, goals), allows)
 
 
-def _with_bounds(asked: Asked, reading: str, bounds: OtherBounds, rows: Array) -> Explanation:
+def _with_bounds(asked: AskedForm, reading: str, bounds: OtherBounds, rows: Array) -> Explanation:
     goals = (named.infinities(asked.word), named.without(asked.word, asked.without))
     allows = _Reading(reading, asked.every_x[rows], bounds.lower[rows], bounds.upper[rows])
     return Explanation(Rule(bounds.id, "missing bound", bounds.words, goals), allows)
 
 
-def in_float32(asked: Asked, rows: Array) -> Explanation:
+def in_float32(asked: AskedForm, rows: Array) -> Explanation:
     """All of a 16-bit float's arithmetic in float32, with float32's limits for missing bounds."""
     oracle, dtype = load_oracle(), numpy_type(asked.etype.id)
     bits = oracle.DIALECTS["onnx-13"]["missing"]["float32"]
@@ -162,7 +162,7 @@ def in_float32(asked: Asked, rows: Array) -> Explanation:
     return Explanation(rule, lambda answers: same_or_nan(answers, narrow))
 
 
-def low_halves(asked: Asked, rows: Array) -> Explanation:
+def low_halves(asked: AskedForm, rows: Array) -> Explanation:
     """Comparison of 64-bit integers by halves of which the low one is taken as signed, too.
 
     So a comparison of two numbers with one high half is right but for the top bit of the low half: it is that

@@ -21,7 +21,7 @@ _IR_VERSION = 8  # known to every runtime: what is refused is the operator set, 
 
 
 @dataclass(frozen=True)
-class Form:
+class BoundsForm:
     """How bounds are given.
 
     Args:
@@ -43,22 +43,22 @@ class Form:
 
 
 _AS_ATTRIBUTES = (
-    Form("both", "both", attributes=("min", "max")),
-    Form("no min", "no min", attributes=("max",)),
-    Form("no max", "no max", attributes=("min",)),
-    Form("none", "none"),
+    BoundsForm("both", "both", attributes=("min", "max")),
+    BoundsForm("no min", "no min", attributes=("max",)),
+    BoundsForm("no max", "no max", attributes=("min",)),
+    BoundsForm("none", "none"),
 )
 _AS_INPUTS = (
-    Form("both", "both", ("min", "max")),
-    Form("no min", "no min", ("", "max")),
-    Form("no max", "no max", ("min",)),
-    Form("no max, empty name", "no max", ("min", "")),
-    Form("none", "none"),
-    Form("none, empty names", "none", ("", "")),
+    BoundsForm("both", "both", ("min", "max")),
+    BoundsForm("no min", "no min", ("", "max")),
+    BoundsForm("no max", "no max", ("min",)),
+    BoundsForm("no max, empty name", "no max", ("min", "")),
+    BoundsForm("none", "none"),
+    BoundsForm("none, empty names", "none", ("", "")),
 )
 
 
-def forms_of(bounds: str) -> tuple[Form, ...]:
+def forms_of(bounds: str) -> tuple[BoundsForm, ...]:
     """The forms of a dialect whose bounds are ``attributes`` or ``inputs``."""
     return _AS_ATTRIBUTES if bounds == "attributes" else _AS_INPUTS
 
@@ -78,7 +78,7 @@ def clip_version(opset: int) -> int:
     return int(onnx.defs.get_schema("Clip", opset, "").since_version)
 
 
-def clip_model(opset: int, etype: str, form: Form, attributes: Mapping[str, float]) -> bytes:
+def clip_model(opset: int, etype: str, form: BoundsForm, attributes: Mapping[str, float]) -> bytes:
     """A serialised model of one Clip node: X of one dimension, bounds that are inputs of none.
 
     Args:

@@ -11,7 +11,7 @@ from sonnx_clip.conform.dialects.obligations import known_obligations
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.conform.dialects.judge import Judged, Part
+    from sonnx_clip.conform.dialects.judge import Judged, RuleShare
 
 
 class Groups:
@@ -30,7 +30,7 @@ class Groups:
     def all(self) -> tuple[Group, ...]:
         """The groups: those without an explanation first, then those that account for most."""
         fits = Counter(id_ for judged in self._judged for id_ in judged.choices)
-        found: dict[str, list[tuple[Judged, Part]]] = {}
+        found: dict[str, list[tuple[Judged, RuleShare]]] = {}
         for judged in self._judged:
             chosen = max(judged.choices, key=lambda id_: fits[id_], default=None)
             for part in (*judged.refused, *(judged.choices[chosen] if chosen is not None else ())):
@@ -38,7 +38,7 @@ class Groups:
         made = [self._group(parts) for parts in found.values()]
         return tuple(sorted(made, key=lambda group: (group.kind != "unexplained", -group.count)))
 
-    def _group(self, parts: list[tuple[Judged, Part]]) -> Group:
+    def _group(self, parts: list[tuple[Judged, RuleShare]]) -> Group:
         known, first = known_obligations(), parts[0][1]
         named = [f"{judged.cell.type}.{goal}" for judged, part in parts for goal in part.rule.goals]
         return Group(
@@ -55,7 +55,7 @@ class Groups:
         )
 
 
-def _fits_too(id_: str, choices: list[Mapping[str, tuple[Part, ...]]]) -> tuple[str, ...]:
+def _fits_too(id_: str, choices: list[Mapping[str, tuple[RuleShare, ...]]]) -> tuple[str, ...]:
     """The other rules that would do for all of these forms."""
     return tuple(
         other for other in choices[0] if other != id_ and all(id_ in c and other in c for c in choices)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.claims import goal_names as named
-from sonnx_clip.conform.dialects.comparison_record import Cell
+from sonnx_clip.conform.dialects.comparison_record import ComparisonCell
 from sonnx_clip.conform.dialects.explanations import (
     Rule,
     allowed_by,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.calls import Answer
-    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dialects.asked import AskedForm
     from sonnx_clip.conform.dialects.comparison_record import AnswerNotAllowed
     from sonnx_clip.conform.dialects.explanations import Explanation
     from sonnx_clip.conform.dtypes import Array
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class RuleShare:
     """What one rule accounts for in a form.
 
     Args:
@@ -56,12 +56,12 @@ class Judged:
         choices: by the id of each rule that allows every answer, what it and its parts account for.
     """
 
-    cell: Cell
-    refused: tuple[Part, ...] = ()
-    choices: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
+    cell: ComparisonCell
+    refused: tuple[RuleShare, ...] = ()
+    choices: Mapping[str, tuple[RuleShare, ...]] = field(default_factory=dict)
 
 
-def judge(spec: Spec, asked: Asked, answer: Answer) -> Judged:
+def judge(spec: Spec, asked: AskedForm, answer: Answer) -> Judged:
     """The counts of a form, and what may explain its disagreements."""
     served = np.array([call not in answer.failures for call in range(len(asked.lower))])
     rows = np.flatnonzero(served)
@@ -75,7 +75,7 @@ def judge(spec: Spec, asked: Asked, answer: Answer) -> Judged:
     refused = tuple(_refused(asked, answer, served))
     choices = _choices(spec, asked, rows, got, differing) if differing.any() else {}
     parts = (*refused, *next(iter(choices.values()), ()))
-    cell = Cell(
+    cell = ComparisonCell(
         opset=asked.opset, dialect=asked.dialect.id, type=asked.etype.id, form=asked.form.id,
         calls=len(served), refused=int((~served).sum()), compared=got.size, same=int(same.sum()),
         payload=int(payload.sum()), allowed=int(allowed.sum()), differing=int(differing.sum()),
@@ -85,26 +85,26 @@ def judge(spec: Spec, asked: Asked, answer: Answer) -> Judged:
     return Judged(cell, refused, choices)
 
 
-def _allowed(asked: Asked, rows: Array, got: Array) -> Array:
+def _allowed(asked: AskedForm, rows: Array, got: Array) -> Array:
     reading = str(asked.dialect.row["reading"])
     return allowed_by(reading, asked.every_x[rows], asked.lower[rows], asked.upper[rows], got)
 
 
-def _refused(asked: Asked, answer: Answer, served: Array) -> Iterator[Part]:
+def _refused(asked: AskedForm, answer: Answer, served: Array) -> Iterator[RuleShare]:
     """Calls without a result, where others had one or where one had another shape or type."""
     odd = any(not failure.raised for failure in answer.failures.values())
     if not answer.failures or not (served.any() or odd):
         return
     calls = [call for call, failure in answer.failures.items() if not failure.raised] or [*answer.failures]
     shown = failure_witness(asked, calls[0], answer.failures[calls[0]].words)
-    yield Part(refusal(asked, served, odd=odd), len(answer.failures), shown)
+    yield RuleShare(refusal(asked, served, odd=odd), len(answer.failures), shown)
 
 
 def _choices(
-    spec: Spec, asked: Asked, rows: Array, got: Array, differing: Array
-) -> dict[str, tuple[Part, ...]]:
+    spec: Spec, asked: AskedForm, rows: Array, got: Array, differing: Array
+) -> dict[str, tuple[RuleShare, ...]]:
     """Each rule that allows every answer; of two rules together only where no single one does."""
-    found: dict[str, tuple[Part, ...]] = {}
+    found: dict[str, tuple[RuleShare, ...]] = {}
     for one in explanations(spec, asked, rows):
         if found and one.parts:
             break
@@ -112,20 +112,22 @@ def _choices(
             found[one.rule.id] = tuple(_parts(asked, rows, got, differing, one))
     if not found:
         rule = _unexplained(asked, rows, got, differing)
-        found[rule.id] = (Part(rule, int(differing.sum()), witness(asked, rows, got, differing)),)
+        found[rule.id] = (RuleShare(rule, int(differing.sum()), witness(asked, rows, got, differing)),)
     return found
 
 
-def _parts(asked: Asked, rows: Array, got: Array, differing: Array, whole: Explanation) -> Iterator[Part]:
+def _parts(
+    asked: AskedForm, rows: Array, got: Array, differing: Array, whole: Explanation
+) -> Iterator[RuleShare]:
     left = differing
     for one in (*whole.parts, whole):
         here = left & one.allows(got)
         left = left & ~here
         if here.any():
-            yield Part(one.rule, int(here.sum()), witness(asked, rows, got, here))
+            yield RuleShare(one.rule, int(here.sum()), witness(asked, rows, got, here))
 
 
-def _unexplained(asked: Asked, rows: Array, got: Array, differing: Array) -> Rule:
+def _unexplained(asked: AskedForm, rows: Array, got: Array, differing: Array) -> Rule:
     """The theorems that the answers contradict are named all the same."""
     operands = (asked.every_x[rows], asked.lower[rows], asked.upper[rows])
     operand = np.any([same_or_nan(got, np.broadcast_to(part, got.shape)) for part in operands], axis=0)

@@ -14,7 +14,7 @@ from sonnx_clip.language.values import encode, integer_range
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dialects.asked import AskedForm
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
@@ -37,7 +37,7 @@ class OtherBounds:
     upper: Array
 
 
-def other_bounds(spec: Spec, asked: Asked) -> Iterator[OtherBounds]:
+def other_bounds(spec: Spec, asked: AskedForm) -> Iterator[OtherBounds]:
     """No bound at all first, then the limits of other types; nothing where no bound is missing."""
     missing = [name for name in ("min", "max") if name not in asked.form.given]
     if not missing:
@@ -64,7 +64,7 @@ def _limits(other: ElementType, etype: ElementType) -> tuple[int, int] | None:
     return int(limits[0] or 0), int(limits[1])
 
 
-def _put(asked: Asked, missing: list[str], ends: tuple[int, int], id_: str, words: str) -> OtherBounds:
+def _put(asked: AskedForm, missing: list[str], ends: tuple[int, int], id_: str, words: str) -> OtherBounds:
     dtype, bits = numpy_type(asked.etype.id), bits_type(asked.etype.id)
     columns = [np.full(asked.lower.shape, end, bits).view(dtype) for end in ends]
     lower = columns[0] if "min" in missing else asked.lower

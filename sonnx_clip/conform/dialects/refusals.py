@@ -11,11 +11,11 @@ from sonnx_clip.conform.dialects.explanations import Rule
 from sonnx_clip.conform.dialects.obligations import is_shown
 
 if TYPE_CHECKING:
-    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dialects.asked import AskedForm
     from sonnx_clip.conform.dtypes import Array
 
 
-def refusal(asked: Asked, served: Array, *, odd: bool) -> Rule:
+def refusal(asked: AskedForm, served: Array, *, odd: bool) -> Rule:
     """What explains that some calls gave no result.
 
     Args:
@@ -35,14 +35,14 @@ def refusal(asked: Asked, served: Array, *, odd: bool) -> Rule:
     return Rule("refused-unexplained", "unexplained", words, (named.is_sonnx(asked.word),))
 
 
-def _ordered(asked: Asked) -> Array:
+def _ordered(asked: AskedForm) -> Array:
     """Where min <= max as they are given, or as they stand for missing ones before they are converted."""
     with np.errstate(invalid="ignore"):
         found: Array = np.less_equal(_as_given(asked, "min"), _as_given(asked, "max"))
     return found
 
 
-def _as_given(asked: Asked, name: str) -> Array:
+def _as_given(asked: AskedForm, name: str) -> Array:
     if name in asked.given:
         return asked.given[name]
     row = asked.dialect.row

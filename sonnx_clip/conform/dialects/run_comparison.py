@@ -13,7 +13,7 @@ import onnx
 import sonnx_clip
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.dialects.asked import questions
-from sonnx_clip.conform.dialects.comparison_record import Cell, ComparisonRecord, oracle_digest
+from sonnx_clip.conform.dialects.comparison_record import ComparisonCell, ComparisonRecord, oracle_digest
 from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
 from sonnx_clip.conform.dialects.groups import Groups
 from sonnx_clip.conform.dialects.judge import judge
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.dialects.asked import Asked
-    from sonnx_clip.oracle.dialect import Dialect
+    from sonnx_clip.conform.dialects.asked import AskedForm
+    from sonnx_clip.oracle.dialect import DialectOracle
     from sonnx_clip.spec import Spec
 
 
@@ -137,13 +137,13 @@ def _require_taken(spec: Spec, type_id: str) -> None:
         raise UserError(f"no Clip of ONNX takes {type_id}", todo="choose another type")
 
 
-def _oracle(opset: int) -> Dialect:
+def _oracle(opset: int) -> DialectOracle:
     return dialect("onnx", clip_version(opset))
 
 
 def _every_question(
     spec: Spec, opsets: Sequence[int], types: Sequence[str], on_opset: Callable[[int], None]
-) -> Iterator[Asked]:
+) -> Iterator[AskedForm]:
     """All bounds in the first operator set that means a version of Clip, a third of them in the others."""
     met: set[str] = set()
     for opset in opsets:
@@ -155,12 +155,12 @@ def _every_question(
         met.add(oracle.id)
 
 
-def _compared(spec: Spec, caller: _Caller, asked: Asked, groups: Groups) -> Cell:
+def _compared(spec: Spec, caller: _Caller, asked: AskedForm, groups: Groups) -> ComparisonCell:
     try:
         answer = caller.runner().answered(asked.calls)
     except RuntimeDiedError as error:
         caller.close()
-        return Cell(
+        return ComparisonCell(
             opset=asked.opset, dialect=asked.dialect.id, type=asked.etype.id, form=asked.form.id,
             calls=len(asked.lower), crashed=True, words=f"{error} in call {max(0, error.died.call)}",
         )  # fmt: skip

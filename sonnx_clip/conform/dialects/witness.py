@@ -12,11 +12,11 @@ from sonnx_clip.language.show import show
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from sonnx_clip.conform.dialects.asked import Asked
+    from sonnx_clip.conform.dialects.asked import AskedForm
     from sonnx_clip.conform.dtypes import Array
 
 
-def witness(asked: Asked, rows: Array, got: Array, where: Array) -> AnswerNotAllowed:
+def witness(asked: AskedForm, rows: Array, got: Array, where: Array) -> AnswerNotAllowed:
     """The first answer of some.
 
     Args:
@@ -41,13 +41,13 @@ def witness(asked: Asked, rows: Array, got: Array, where: Array) -> AnswerNotAll
     )
 
 
-def failure_witness(asked: Asked, call: int, words: str) -> AnswerNotAllowed:
+def failure_witness(asked: AskedForm, call: int, words: str) -> AnswerNotAllowed:
     """A call without a result."""
     return _made(asked, call, f"{_bounds_shown(asked, call)}: no result", words=words)
 
 
 def _made(
-    asked: Asked, call: int, shown: str, *,
+    asked: AskedForm, call: int, shown: str, *,
     x: str | None = None, got: str | None = None, due: str | None = None, words: str | None = None,
 ) -> AnswerNotAllowed:  # fmt: skip
     kind = _bound_type(asked)
@@ -61,17 +61,17 @@ def _made(
     )  # fmt: skip
 
 
-def _bound_type(asked: Asked) -> str:
+def _bound_type(asked: AskedForm) -> str:
     return "float32" if asked.dialect.row["bounds"] == "attributes" else asked.etype.id
 
 
-def _given(asked: Asked, call: int, name: str) -> int | None:
+def _given(asked: AskedForm, call: int, name: str) -> int | None:
     if name not in asked.given:
         return None
     return int(asked.given[name].view(bits_type(_bound_type(asked)))[call])
 
 
-def _bounds_shown(asked: Asked, call: int) -> str:
+def _bounds_shown(asked: AskedForm, call: int) -> str:
     of = load_spec().element_type(_bound_type(asked))
     texts = []
     for name in ("min", "max"):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.board import Board
     from sonnx_clip.conform.calls import Request
     from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.conform.foreign.frames import Reply
+    from sonnx_clip.conform.foreign.frames import FrameReply
     from sonnx_clip.conform.foreign.runtime_names import ProgramName
 
 _BY_ID = {layout.id: layout for layout in LAYOUTS}
@@ -120,7 +120,7 @@ class FrameCaller:
         """Make one of some calls by itself."""
         self._some(shape, tuple(part[row : row + 1] for part in operands), first + row, bits)
 
-    def _keep(self, reply: Reply, shape: tuple[int, ...], first: int, bits: Array) -> None:
+    def _keep(self, reply: FrameReply, shape: tuple[int, ...], first: int, bits: Array) -> None:
         dtype = numpy_type(self._type)
         if (reply.etype, reply.shape) == (self._type, shape):
             assert reply.bits is not None
@@ -143,7 +143,7 @@ class FrameCaller:
         os._exit(0)
 
 
-def _told(reply: Reply, etype: str) -> Array:
+def _told(reply: FrameReply, etype: str) -> Array:
     try:
         return result_of(reply)
     except (Refused, Unsupported) as error:

@@ -70,7 +70,7 @@ class Hello:
 
 
 @dataclass(frozen=True)
-class Reply:
+class FrameReply:
     """What a program answers to a request.
 
     Args:
@@ -188,7 +188,7 @@ def reply_size(head: bytes, order: ByteOrder, calls: int, entries: int) -> int:
     return size
 
 
-def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> Reply:
+def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> FrameReply:
     """The reply to a request.
 
     Args:
@@ -206,7 +206,7 @@ def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> Reply:
     if status > FAULT:
         raise FrameError(f"its reply says {status}, which means nothing")
     if status != OK:
-        return Reply(status, printable(data[8:].decode("utf-8", "backslashreplace")))
+        return FrameReply(status, printable(data[8:].decode("utf-8", "backslashreplace")))
     if len(data) < 20:
         raise FrameError(f"its reply ends after {len(data)} bytes, before type, calls and rank")
     type_number, found, rank = _numbers(data, 8, 3, order)
@@ -226,7 +226,7 @@ def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> Reply:
         called = f"{calls:,} result{'s' if calls > 1 else ''} of {etype} and shape {shape}"
         raise FrameError(f"its reply has {len(data) - start:,} bytes of entries; {called} have {due:,}")
     bits = np.frombuffer(data, dtype.newbyteorder(_SIGNS[order]), calls * entries, start)
-    return Reply(OK, "", etype, shape, bits.astype(dtype).reshape(calls, entries))
+    return FrameReply(OK, "", etype, shape, bits.astype(dtype).reshape(calls, entries))
 
 
 def _entries(bits: Array, etype: str, order: ByteOrder) -> bytes:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.conform.foreign.frames import Hello, Reply
+    from sonnx_clip.conform.foreign.frames import FrameReply, Hello
     from sonnx_clip.conform.foreign.runtime_names import ProgramName
 
 _HIGH = 64  # descriptors of ours stay clear of 3 and 4
@@ -104,7 +104,7 @@ class Program:
     def ask(
         self, etype: str, shape: Sequence[int], operands: tuple[Array, ...],
         within: float | None = None,
-    ) -> Reply:  # fmt: skip
+    ) -> FrameReply:  # fmt: skip
         """The reply to calls of one element type and shape.
 
         Args:
@@ -261,7 +261,7 @@ def function_of(opened: Program) -> Callable[..., Any]:
     return clip
 
 
-def result_of(reply: Reply) -> Array:
+def result_of(reply: FrameReply) -> Array:
     """The results of a reply, shape (calls, …).
 
     Raises:

@@ -37,7 +37,7 @@ _LENGTHS = {
 _FLOATS: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
 
 
-class Library:
+class SharedLibrary:
     """A shared library and the file that says how it is called.
 
     Args:
@@ -145,12 +145,12 @@ def _number(etype: str) -> Any:
 
 
 @cache
-def opened(name: str) -> Library:
-    """The library that a name such as ``so[clip.toml]:./libclip.so`` speaks of; UserError as `Library`."""
+def opened(name: str) -> SharedLibrary:
+    """The library that a name such as ``so[clip.toml]:./libclip.so`` speaks of, or its UserError."""
     found = library_name(name)
     if found is None:
         raise UserError(f"`{name}` is no library", todo="for example so[clip.toml]:./libclip.so")
-    return Library(*found)
+    return SharedLibrary(*found)
 
 
 @cache
@@ -171,7 +171,7 @@ def function_of(name: str, etype: str) -> Callable[..., Any]:
 
 
 def library_runtime(name: str) -> Runtime:
-    """The runtime; UserError as `Library`."""
+    """The runtime; UserError as `SharedLibrary`."""
     return Runtime(
         version=opened(name).version,
         open=lambda etype: opened(name).function(etype),

@@ -1,4 +1,4 @@
-"""What a check of the specification finds."""
+"""What a check of the specification says is wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnostic:
     """Something that is wrong with a value of the file.
 
     Args:
@@ -30,8 +30,8 @@ class Finding:
     of_key: bool = False
 
 
-def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Finding]:
-    """A finding if an id is none of those that are there.
+def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagnostic]:
+    """A diagnostic if an id is none of those that are there.
 
     Args:
         way: the path to the id.
@@ -41,14 +41,17 @@ def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Findin
     """
     known = list(ids)
     if id_ not in known:
-        yield Finding(way, f"there is no {one} `{id_}`", suggestion(id_, known, "there are"))
+        yield Diagnostic(way, f"there is no {one} `{id_}`", suggestion(id_, known, "there are"))
 
 
-def raise_first(document: Document, findings: Iterable[Finding]) -> None:
-    """Raise the UserError for the finding that stands first in the file, if there is any."""
+def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
+    """Raise the UserError for the diagnostic that stands first in the file, if there is any."""
     placed = [
-        (document.key_position(finding.way) if finding.of_key else document.position(finding.way), finding)
-        for finding in findings
+        (
+            document.key_position(diagnostic.way) if diagnostic.of_key else document.position(diagnostic.way),
+            diagnostic,
+        )
+        for diagnostic in diagnostics
     ]
     if placed:
         at, first = min(placed, key=lambda pair: (pair[0].line, pair[0].column))
