@@ -98,6 +98,7 @@ CaseResult: TypeAlias = Annotated[
     BeforeValidator(_result_of_case),
     Field(description="The operand that is the result, or a number."),
 ]
+OperatorName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*$")]
 Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 Tensor: TypeAlias = Literal["X", "L", "M", "Y"]
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 
 from sonnx_clip.language.names import suggestion
 from sonnx_clip.language.scope import Head
-from sonnx_clip.language.types import WHOLE, ElementType, Family, Part, Source, Text
+from sonnx_clip.language.types import WHOLE, ElementType, Family, Part, Source
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialect_examples import DialectExample
 from sonnx_clip.spec.dialects import Dialect, DialectRow, whole
@@ -21,6 +21,7 @@ from sonnx_clip.spec.entries import (
     FileContext,
     Latitude,
     Operand,
+    OperatorName,
     OperatorResult,
     Page,
     Property,
@@ -76,7 +77,7 @@ class Spec(Part):
     format: Annotated[
         int, Field(strict=True, ge=1, le=1, description="The version of this form of file."), WHOLE
     ]
-    operator: Text
+    operator: OperatorName
     operands: Annotated[tuple[Operand, ...], Field(min_length=1)]
     result: OperatorResult
     sources: Annotated[tuple[Page, ...], Field(min_length=1)]

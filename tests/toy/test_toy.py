@@ -126,6 +126,14 @@ def test_an_operand_takes_no_name_that_is_taken(id_: str, words: str) -> None:
     assert any(words in f.what for f in found)
 
 
+@pytest.mark.parametrize("name", ["relu!", "re lu", "relu", "../Relu", ""])
+def test_an_operator_has_a_name_as_in_onnx(name: str, tmp_path: Path) -> None:
+    text, path = (FOLDER / "relu.yaml").read_text(encoding="utf-8"), tmp_path / "relu.yaml"
+    path.write_text(text.replace("operator: Relu", f"operator: '{name}'"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"relu\.yaml:\d+:\d+ \(operator\)"):
+        load_spec(path)
+
+
 def test_what_is_false_is_found_before_a_prover_is_asked(tmp_path: Path) -> None:
     text = (FOLDER / "max.yaml").read_text(encoding="utf-8")
     path = tmp_path / "max.yaml"
