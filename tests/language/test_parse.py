@@ -234,5 +234,5 @@ def test_every_tree_comes_back_from_its_text(expr: Expr) -> None:
 def test_subtrees_are_all_of_them() -> None:
     expr = parse("every(if is_nan(X[i]) then same(Y[i], 5) else not X[i] < -inf)", VALUES)
     found = [type(node).__name__ for node in subtrees(expr)]
-    due = "Every If Call Entry Name Use Entry Name Number Not Compare Entry Name Constant"
+    due = "Every If Call Subscript Name Use Subscript Name Number Not Compare Subscript Name Constant"
     assert found == due.split()
