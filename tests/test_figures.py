@@ -16,6 +16,7 @@ import pytest
 from bench.targets import TARGETS
 from sonnx_clip.backends.targets import FILES
 from sonnx_clip.conform import chosen_triples, describe, limits, session
+from sonnx_clip.conform.limits import LIMITS
 from sonnx_clip.explain import measured_models
 from sonnx_clip.graph import ask_onnx, expand, load_model, self_check
 from sonnx_clip.spec import load_spec
@@ -95,7 +96,7 @@ def figures() -> Iterator[tuple[str, str]]:
     yield page, f"X has {measured_models.ENTRIES} equal entries"
     yield page, f"all {2**16:,} X are tried under {chosen_triples._MORE_BOUNDS} pairs of bounds"
     yield page, f"A call hangs after {limits.CALL:.0f} s"
-    yield page, f"dies {WORDS[session._WITHOUT_ANSWER]} times before any answer, or {session._DEATHS} times"
+    yield page, f"dies {WORDS[session._WITHOUT_ANSWER]} times before any answer, or {LIMITS.deaths} times"
     yield page, f"or hangs {WORDS[session._HANGS]} times, is given up"
     yield page, f"again {WORDS[describe._AGAIN]} times, and then in a new process, {describe._IN_A_ROW} times"
     ort = json.loads((ROOT / "spec/measured/runtimes.json").read_text(encoding="utf-8"))["runtimes"][

@@ -29,19 +29,27 @@ _CALL = re.compile(r"\b([a-z]\w*) ?\(")
 _FUNCTION = re.compile(r"^(?:static inline )?\w+ (\w+)\(", re.MULTILINE)
 
 
-def extract(theories: Mapping[str, str], drivers: Mapping[str, str]) -> Mapping[str, str]:
+def extract(
+    theories: Mapping[str, str],
+    drivers: Mapping[str, str],
+    *,
+    common: str = COMMON,
+    seconds: float = _SECONDS,
+) -> Mapping[str, str]:
     """The C text of the kernel of each element type.
 
     Args:
         theories: the kernels in WhyML, by their path; a kernel is the module ``Kernel`` of ``c_<type>.mlw``.
-        drivers: for each element type what its kernel is printed with, beside why3/drivers/sonnx_clip_c.drv.
+        drivers: for each element type what its kernel is printed with, beside the common driver.
+        common: that driver.
+        seconds: for each kernel.
 
     Raises:
         UserError: Why3 is missing or said something, or gave no kernel.
     """
     written = tuple(
         (path.name, path.read_text(encoding="utf-8"))
-        for path in (*sorted(repo_file("why3").glob("*.mlw")), repo_file(COMMON))
+        for path in (*sorted(repo_file("why3").glob("*.mlw")), repo_file(common))
     )
     by_name = {Path(path).name: text for path, text in theories.items()}
     asked = [
@@ -49,12 +57,14 @@ def extract(theories: Mapping[str, str], drivers: Mapping[str, str]) -> Mapping[
         for name, driver in drivers.items()
     ]
     with ThreadPoolExecutor() as pool:
-        texts = pool.map(lambda one: _extracted(*one, written), asked)
+        texts = pool.map(lambda one: _extracted(*one, written, Path(common).name, seconds), asked)
         return dict(zip(drivers, texts, strict=True))
 
 
 @cache
-def _extracted(name: str, theory: str, driver: str, written: tuple[tuple[str, str], ...]) -> str:
+def _extracted(
+    name: str, theory: str, driver: str, written: tuple[tuple[str, str], ...], common: str, seconds: float
+) -> str:
     """Extracted in a folder that holds exactly these texts: what is on disk takes no part.
 
     Why3 1.7 and later also looks for a driver among its own, and stops where it finds two: so no driver has a
@@ -64,13 +74,13 @@ def _extracted(name: str, theory: str, driver: str, written: tuple[tuple[str, st
     with tempfile.TemporaryDirectory() as folder:
         for file, text in (*written, (f"c_{name}.mlw", theory), (own, driver)):
             Path(folder, file).write_text(text, encoding="utf-8")
-        asked = [word.replace("{type}", name) for word in COMMAND]
-        done = run_limited(asked, _SECONDS, folder=Path(folder))
+        asked = [word.replace("{type}", name).replace(Path(COMMON).name, common) for word in COMMAND]
+        done = run_limited(asked, seconds, folder=Path(folder))
     if isinstance(done.unstarted, FileNotFoundError):
         what = "why3 is not installed, and generated/c is extracted by it"
         raise UserError(what, todo="apt-get install why3")
     if done.killed:
-        raise UserError(f"why3 extract did not end within {_SECONDS} s", module)
+        raise UserError(f"why3 extract did not end within {seconds} s", module)
     where = f"generated/why3/c_{name}.mlw"
     if done.words.strip() or done.status != 0:
         said = done.words.strip() or f"exit status {done.status}"

@@ -52,18 +52,19 @@ class Result:
     seconds: Mapping[str, float]
 
 
-def foundation(*, as_json: bool, build: Path, accept: bool = False) -> int:
+def foundation(*, as_json: bool, build: Path, accept: bool = False, root: Path | None = None) -> int:
     """Check the Coq files, write the record, and print what was found; returns the exit status.
 
     Args:
         as_json: print the record instead of the text.
         build: where the compiled files and foundation.json go.
         accept: write what the theorems rest on into coq/assumptions.txt instead of comparing it.
+        root: the checkout whose files are checked; this one, if None.
 
     Raises:
         UserError: Coq is missing, or generated/coq is not fresh.
     """
-    spec, root = load_spec(), repo_root()
+    spec, root = load_spec(), root or repo_root()
     for path, text in render_coq(spec).items():
         if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text:
             raise UserError(f"generated/ is not fresh: {path}", todo="run: sonnx-clip generate")

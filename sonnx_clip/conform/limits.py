@@ -29,15 +29,17 @@ _EVERY = 0.1
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds of its own time that a runtime may take.
+    """Seconds of its own time that a runtime may take, and how often it may die.
 
     Args:
         call: for one call.
         start: to be imported and opened for an element type.
+        deaths: in a form of a model, or in all other calls; then it is given up.
     """
 
     call: float = CALL
     start: float = START
+    deaths: int = 80
 
 
 LIMITS = Limits()

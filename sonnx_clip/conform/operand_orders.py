@@ -60,7 +60,9 @@ class Formula:
     of: Callable[[Array, Array, Array], Array]
 
 
-def explained(etype: ElementType, triple: Triple, got: Array, readings: Mapping[str, Allows]) -> str | None:
+def explained(
+    etype: ElementType, triple: Triple, got: Array, readings: Mapping[str, Allows], sample: int = _SAMPLE
+) -> str | None:
     """What all the answers are, if a formula or a change is found that gives each of them; else None.
 
     Args:
@@ -68,9 +70,10 @@ def explained(etype: ElementType, triple: Triple, got: Array, readings: Mapping[
         triple: X, L and M of each answer, each of shape (n,), of its NumPy type.
         got: the answers, of the same shape and type.
         readings: by id, whether a reading allows Y for X, L and M; asked after a change.
+        sample: how many answers are looked at before all of them.
     """
     x, l, m = triple
-    few = np.unique(np.linspace(0, len(got) - 1, min(_SAMPLE, len(got))).astype(int))
+    few = np.unique(np.linspace(0, len(got) - 1, min(sample, len(got))).astype(int))
     with np.errstate(all="ignore"):  # NaNs are compared
         for fits, words in _candidates(etype, readings):
             if fits(x[few], l[few], m[few], got[few]).all() and fits(x, l, m, got).all():

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Piece: TypeAlias = tuple[Request, Table, Answer]
 
 _WITHOUT_ANSWER = 3  # deaths before any answer after which a runtime is given up
-_DEATHS, _HANGS = 80, 6  # and deaths in a form of a model, and hangs or bad frames in all
+_HANGS = 6  # and hangs or bad frames, in all
 _LAYOUTS = 3  # a class that is deadly in so many layouts is asked in no other
 _AT_A_GUARD = ("SIGSEGV", "SIGBUS")
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
@@ -76,6 +76,7 @@ class Session:
         models_only: bool = False,
         node: OperatorNode = CLIP_NODE,
     ) -> None:
+        self._limits = limits
         self.worker = Worker(runtime, etype, limits, models_only=models_only, node=node)
         self.remarks: dict[str, None] = dict.fromkeys(self.worker.remarks)
         self.forget()
@@ -166,7 +167,7 @@ class Session:
     def _dead(self) -> bool:
         """Whether it died so often that it is given up."""
         never = not self._answered and self._deaths >= _WITHOUT_ANSWER
-        return never or self._deaths >= _DEATHS or max(self._hangs, self._bad_frames) >= _HANGS
+        return never or self._deaths >= self._limits.deaths or max(self._hangs, self._bad_frames) >= _HANGS
 
     def _require_life(self, died: Died) -> None:
         if self._dead():

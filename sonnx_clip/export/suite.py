@@ -32,6 +32,7 @@ from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from sonnx_clip.language.types import ElementType
 
@@ -124,8 +125,12 @@ class TypeSuite:
         return (call.start + np.arange(call.length) * (not repeats)) % size
 
 
-def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
+def suite(types: Sequence[str] = (), vectors: Path | None = None) -> list[TypeSuite]:
     """What is exported of element types; of all that have bit patterns, if none is named.
+
+    Args:
+        types: their ids.
+        vectors: the folder of the vectors; generated/vectors, if None.
 
     Raises:
         UserError: a type is not known or has no bit patterns, or the vectors are missing or of another
@@ -136,11 +141,11 @@ def suite(types: Sequence[str] = ()) -> list[TypeSuite]:
     for etype in etypes:
         if etype.width is None:
             raise UserError(f"{etype.id} has no bit patterns, so there are no vectors of it")
-    return [_of_type(etype) for etype in etypes or spec.element_types if etype.width is not None]
+    return [_of_type(etype, vectors) for etype in etypes or spec.element_types if etype.width is not None]
 
 
-def _of_type(etype: ElementType) -> TypeSuite:
-    text = vectors_text(f"{etype.id}.json")
+def _of_type(etype: ElementType, vectors: Path | None) -> TypeSuite:
+    text = vectors_text(f"{etype.id}.json", vectors)
     document = json.loads(text)
     if document["spec_sha256"] != load_spec().digest or document["spec_sha256"] != load_oracle().SPEC_DIGEST:
         raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
@@ -152,9 +157,9 @@ def _of_type(etype: ElementType) -> TypeSuite:
     return TypeSuite(etype, document, text, tables, tuple(_calls(etype, tables)))
 
 
-def vectors_text(name: str) -> str:
-    """A file of generated/vectors; UserError if it cannot be read."""
-    path = repo_file(f"{VECTORS}/{name}")
+def vectors_text(name: str, folder: Path | None = None) -> str:
+    """A file of generated/vectors, or of another folder; UserError if it cannot be read."""
+    path = (folder or repo_file(VECTORS)) / name
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

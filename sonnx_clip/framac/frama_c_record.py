@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.backends.acsl import LOOP, contract_path, due, functions
 from sonnx_clip.root.digest import digest_of_file
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.paths import repo_root
 from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sonnx_clip.language import ElementType
 
 PROVERS = ("Z3", "cvc5")
@@ -140,9 +142,10 @@ def c_path(etype: ElementType) -> str:
     return f"generated/c/sonnx_clip_{etype.id}.c"
 
 
-def digests(etype: ElementType) -> dict[str, str]:
-    """SHA-256 of the files that a proof rests on, as they are now; empty if one is missing."""
+def digests(etype: ElementType, root: Path | None = None) -> dict[str, str]:
+    """SHA-256 of the files that a proof rests on, as they are now in a checkout; empty if one is missing."""
+    root = root or repo_root()
     paths = (c_path(etype), HEADER, contract_path(etype), LOOP)
-    if not all(repo_file(path).is_file() for path in paths):
+    if not all((root / path).is_file() for path in paths):
         return {}
-    return {path: digest_of_file(repo_file(path)) for path in paths}
+    return {path: digest_of_file(root / path) for path in paths}

@@ -16,7 +16,7 @@ from sonnx_clip.framac.wp_report import UnreadableError, read_goals, read_proper
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.paths import repo_file, repo_root
 from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
 
 if TYPE_CHECKING:
@@ -93,14 +93,30 @@ def configuration(text: str) -> str:
     return text
 
 
-def prove_type(tool: FramaC, etype: ElementType) -> OfType:
+def prove_type(
+    tool: FramaC,
+    etype: ElementType,
+    root: Path | None = None,
+    *,
+    seconds: int = SECONDS,
+    whole: float = WHOLE,
+) -> OfType:
     """What Frama-C shows of the C of an element type, as generated/ has it.
+
+    Args:
+        tool: Frama-C.
+        etype: the element type.
+        root: the checkout whose generated/ it is; this one, if None.
+        seconds: for a goal.
+        whole: for a run of Frama-C, of which there are two.
 
     Raises:
         UserError: a file is missing, or the C is not one that the contracts fit.
     """
     begun = time.monotonic()
-    texts = {path: _text(path) for path in (HEADER, c_path(etype), contract_path(etype), LOOP)}
+    texts = {
+        path: _text(root or repo_root(), path) for path in (HEADER, c_path(etype), contract_path(etype), LOOP)
+    }
     if "/*@" in texts[HEADER] or "//@" in texts[HEADER]:
         todo = "run: sonnx-clip generate"
         raise UserError("the header carries an annotation, which Frama-C would believe", HEADER, todo)
@@ -114,8 +130,8 @@ def prove_type(tool: FramaC, etype: ElementType) -> OfType:
             write_whole(Path(name) / folder / "unit.c", text)
             write_whole(Path(name) / folder / "sonnx_clip.h", texts[HEADER])
         proof, again = Path(name) / "proof", Path(name) / "smoke"
-        words += _run(tool, proof, SECONDS)
-        words += _run(tool, again, SMOKE_SECONDS, "-wp-prop", "smoke")
+        words += _run(tool, proof, (seconds, whole))
+        words += _run(tool, again, (SMOKE_SECONDS, whole), "-wp-prop", "smoke")
         goals = _read(read_goals, proof / "goals.json", words)
         properties = _read(read_properties, proof / "properties.csv", words)
         smoked = _read(read_smoke, again / "goals.json", words)
@@ -140,20 +156,21 @@ def _read(reader: Callable[[Path], tuple[_Found, ...]], file: Path, words: list[
         return ()
 
 
-def _run(tool: FramaC, folder: Path, seconds: int, *more: str) -> list[str]:
-    """Run Frama-C; returns its words where something went wrong."""
+def _run(tool: FramaC, folder: Path, limits: tuple[int, float], *more: str) -> list[str]:
+    """Run Frama-C, with seconds for a goal and for all; returns its words where something went wrong."""
+    seconds, whole = limits
     asked = tool.command(folder / "unit.c", folder, seconds, *more)
-    done = run_limited(asked, WHOLE, environment=LARGE_PAGES, together=True)
+    done = run_limited(asked, whole, environment=LARGE_PAGES, together=True)
     words = list(trouble(done.text))
     if done.killed:
-        words.append(f"it did not end within {WHOLE} s")
+        words.append(f"it did not end within {whole} s")
     elif done.status != 0:
         words.append(f"it ended with exit status {done.status}: {done.text.strip()[-300:]}")
     return words
 
 
-def _text(path: str) -> str:
+def _text(root: Path, path: str) -> str:
     try:
-        return repo_file(path).read_text(encoding="utf-8")
+        return (root / path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"it cannot be read: {error}", path, "run: sonnx-clip generate") from error

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 SECONDS = 120.0
 
 
-def checker_problem(model: ModelProto, folder: Path) -> str | None:
-    """What onnx's checker has against a model whose external data lies in `folder`; None where nothing."""
+def checker_problem(model: ModelProto, folder: Path, *, seconds: float = SECONDS) -> str | None:
+    """What onnx's checker has against a model whose external data lies in `folder`; None where nothing.
+
+    It has so many seconds where it may fail or hang.
+    """
     external = any(tensor.data_location == TensorProto.EXTERNAL for tensor in all_tensors(model))
     if external or model.functions:
-        failure = run_isolated(_check, model, seconds=SECONDS, folder=folder).failure
+        failure = run_isolated(_check, model, seconds=seconds, folder=folder).failure
         return None if failure is None else _one_line(failure.removeprefix("ValidationError: "))
     try:  # without data to be found and functions to be followed, the checker ends soon and needs no process
         checker.check_model(model)

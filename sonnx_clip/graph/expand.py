@@ -64,12 +64,15 @@ class Expansion:
     judged: set[Key] = field(default_factory=set)
     alike: dict[Alike, int] = field(default_factory=dict)
     listings: Listings = field(default_factory=Listings)
+    most_calls: int = MAX_CALLS
     calls: int = 0
     multiplied: bool = False
     failed: bool = False
 
 
-def expand(model: ModelProto, path: Path, listings: Listings | None = None) -> Expansion:
+def expand(
+    model: ModelProto, path: Path, listings: Listings | None = None, *, most_calls: int = MAX_CALLS
+) -> Expansion:
     """Every Clip node in the order of calls; a function is looked at once for all calls that pass the same.
 
     A function that no call reaches is looked at alone, by its own declarations.
@@ -78,11 +81,12 @@ def expand(model: ModelProto, path: Path, listings: Listings | None = None) -> E
         model: not changed.
         path: its file.
         listings: of its nodes, where somebody keeps them.
+        most_calls: of functions that are looked at; they can multiply without end.
 
     Raises:
         UserError: an import of an operator set, or a call, is malformed.
     """
-    found = Expansion(listings=listings or Listings())
+    found = Expansion(listings=listings or Listings(), most_calls=most_calls)
     functions = leading_to_clip(model.functions)
     if not functions and not any(is_clip(node) for node in all_nodes(model.graph.node)):
         return found
@@ -104,7 +108,7 @@ def expand(model: ModelProto, path: Path, listings: Listings | None = None) -> E
         ]
     alone = [f for name, f in functions.items() if name not in found.judged and holds_clip(f)]
     bodies = [Body(as_model(f, Passed(), model), function_title(f), f, Passed(), (key(f),)) for f in alone]
-    why = "no call reaches" if found.calls <= MAX_CALLS else "the calls were cut off before they reached"
+    why = "no call reaches" if found.calls <= most_calls else "the calls were cut off before they reached"
     found.notes += [f"{why} {body.title}: judged by its own declarations" for body in bodies]
     more = sum(found.alike.values())
     if more:
@@ -233,11 +237,9 @@ def _called(body: Body, site: Site, function: FunctionProto, path: Path, found: 
         return None
     found.alike[alike] = 0
     found.calls += 1
-    if found.calls > MAX_CALLS:
-        _say_once(
-            found,
-            f"more than {MAX_CALLS} calls of functions that hold Clip nodes; the others were not judged",
-        )
+    if found.calls > found.most_calls:
+        cut = f"more than {found.most_calls} calls of functions that hold Clip nodes"
+        _say_once(found, f"{cut}; the others were not judged")
         return None
     title = f"{name} called by {site.place}"
     formal = dict(zip(function.input, site.proto.input, strict=False))

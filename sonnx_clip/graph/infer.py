@@ -11,7 +11,7 @@ from onnx import ModelProto, onnx_cpp2py_export
 from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 SECONDS = 60.0
 _LENIENT = (False, False, False)  # no check of types, no strict mode, no propagation of data
@@ -25,9 +25,17 @@ class Inference:
     failure: str | None
 
 
-def infer(models: Sequence[ModelProto | bytes], *, seconds: float = SECONDS) -> Inference:
-    """Shape inference of onnx on models or their protobuf, within one time limit for all of them."""
-    done = run_isolated(infer_all, models, seconds=seconds)
+def infer(
+    models: Sequence[ModelProto | bytes],
+    *,
+    seconds: float = SECONDS,
+    work: Callable[[Sequence[ModelProto | bytes]], bytes] | None = None,
+) -> Inference:
+    """Shape inference of onnx on models or their protobuf, within one time limit for all of them.
+
+    The process runs `work`, which answers as `infer_all` does; that itself, if none is given.
+    """
+    done = run_isolated(work or infer_all, models, seconds=seconds)
     if done.failure is not None:
         return Inference((), f"shape inference failed: {done.failure}")
     found = tuple(_models(done.result))

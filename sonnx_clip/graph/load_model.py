@@ -26,10 +26,10 @@ MAX_BYTES = 2**31 - 1
 _LARGE = 1_000_000
 
 
-def read_without_weights(path: Path) -> bytes:
-    """The content of a regular file of at most `MAX_BYTES` bytes.
+def read_without_weights(path: Path, *, most: int = MAX_BYTES, large: int = _LARGE) -> bytes:
+    """The content of a regular file of at most `most` bytes.
 
-    Where the file is large the raw data of large tensors is passed over (see `skim`).
+    Where the file has more than `large` bytes the raw data of large tensors is passed over (see `skim`).
 
     Raises:
         UserError: the path is missing, not a regular file, unreadable, empty or too large.
@@ -40,19 +40,19 @@ def read_without_weights(path: Path) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
             raise UserError(f"this is {kind}", where=where, todo="give the path of an .onnx file")
-        if status.st_size > MAX_BYTES:
+        if status.st_size > most:
             raise _too_large(status.st_size, where)
         with path.open("rb") as file:
-            data = skim(file, status.st_size) if status.st_size > _LARGE else None
+            data = skim(file, status.st_size) if status.st_size > large else None
             if data is None:
                 file.seek(0)
                 data = file.read(status.st_size)
-                while len(data) <= MAX_BYTES and (more := file.read(_LARGE)):
+                while len(data) <= most and (more := file.read(_LARGE)):
                     data += more  # the file has grown meanwhile
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise UserError(f"cannot read the model: {reason}", where=where, todo="check the path") from error
-    if len(data) > MAX_BYTES:
+    if len(data) > most:
         raise _too_large(len(data), where)
     if not data:
         raise UserError("the file is empty", where=where, todo="export or copy the model again")

@@ -120,13 +120,13 @@ def c_kernels(spec: Spec) -> Iterator[ProgramMutant]:
                 yield ProgramMutant("c kernels", path.rpartition("/")[2], change, source, (etype.id,))
 
 
-def found_by(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
-    """What finds a mutant, and where; None if nothing that was run does."""
+def found_by(spec: Spec, mutant: ProgramMutant, patience: float = _PATIENCE) -> tuple[str, str] | None:
+    """What finds a mutant, and where; None if nothing that was run does. A C kernel has so many seconds."""
     match mutant.area:
         case "numpy kernels":
             return _in_numpy(spec, mutant)
         case "c kernels":
-            return _in_c(spec, mutant)
+            return _in_c(spec, mutant, patience)
         case _:
             return _in_oracle(spec, mutant)
 
@@ -213,7 +213,7 @@ def _on_special_values(spec: Spec, etype: str, clip: Callable[..., Any]) -> str 
 # ------------------------------------------------------------------------------------------------------ C
 
 
-def _in_c(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
+def _in_c(spec: Spec, mutant: ProgramMutant, patience: float) -> tuple[str, str] | None:
     """Compile and run, in a process of its own: a mutant may write anywhere, and need not end."""
     (etype,) = mutant.types
     with tempfile.TemporaryDirectory() as folder:
@@ -222,7 +222,7 @@ def _in_c(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
         command = ["cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC", f"-I{repo_file('generated/c')}"]
         if run_limited([*command, str(source), "-o", str(library)], None).status != 0:
             return "compiler", "it is refused"
-        done = run_isolated(_judged_in_c, spec, mutant, library, etype, seconds=_PATIENCE)
+        done = run_isolated(_judged_in_c, spec, mutant, library, etype, seconds=patience)
     if done.failure is not None:
         return "vector", "it does not end" if done.hung else "it crashes"
     found = json.loads(done.result)

@@ -185,6 +185,7 @@ def print_tasks(
     proved: frozenset[str],
     asked: Sequence[Obligation] = (),
     running: Running | None = None,
+    seconds: float = WHY3_SECONDS,
 ) -> PrintedTasks:
     """Let Why3 print the tasks of a theory file, and account for what they say.
 
@@ -198,19 +199,20 @@ def print_tasks(
         proved: lemmas that are obligations themselves.
         asked: the obligations of the file whose tasks are printed; all by default.
         running: what can stop Why3 from another thread.
+        seconds: for each run of Why3.
     """
     stem = Path(file).stem
     goals, context = _options(file, asked)
     found: _Texts = {stem: {}}
     said = ""
     if goals or not asked:
-        found, said = _print(command(why3, prover, file, *goals, *INLINE), (stem,), running)
+        found, said = _print(command(why3, prover, file, *goals, *INLINE), (stem,), running, seconds)
     whole: _Texts = {stem: {}}
     if (found[stem] or asked) and not said:
         more = context or _whole(found[stem])
-        whole, said = _print(command(why3, prover, file, *more), (stem,), running)
+        whole, said = _print(command(why3, prover, file, *more), (stem,), running, seconds)
     if said and asked:  # of one goal that it does not find, Why3 prints no other
-        return print_tasks(why3, prover, file, proved, (), running)
+        return print_tasks(why3, prover, file, proved, (), running, seconds)
     return _printed(found[stem], whole[stem], said, proved, prover)
 
 
@@ -292,18 +294,20 @@ def _options(file: str, asked: Sequence[Obligation]) -> tuple[list[str], list[st
     return goals, context
 
 
-def run_why3(command: list[str], running: Running | None = None) -> Ended:
-    """Run Why3 in the repository's root for at most `WHY3_SECONDS`."""
-    return run_limited(command, WHY3_SECONDS, running, folder=repo_root())
+def run_why3(command: list[str], running: Running | None = None, seconds: float = WHY3_SECONDS) -> Ended:
+    """Run Why3 in the repository's root, for so many seconds at most."""
+    return run_limited(command, seconds, running, folder=repo_root())
 
 
-def _print(asked: list[str], stems: Sequence[str], running: Running | None) -> tuple[_Texts, str]:
+def _print(
+    asked: list[str], stems: Sequence[str], running: Running | None, seconds: float = WHY3_SECONDS
+) -> tuple[_Texts, str]:
     """What Why3 prints of the files with these names, and what it complains of."""
     tasks: _Texts = {stem: {} for stem in stems}
     with tempfile.TemporaryDirectory() as folder:
-        done = run_why3([*asked, "-o", folder], running)
+        done = run_why3([*asked, "-o", folder], running, seconds)
         if done.killed:
-            return tasks, f"why3 did not end within {WHY3_SECONDS} s"
+            return tasks, f"why3 did not end within {seconds} s"
         for path in sorted(Path(folder).glob("*.smt2")):
             stem, key, text = _read(path, stems)
             tasks[stem][key] = text

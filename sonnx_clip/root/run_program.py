@@ -157,21 +157,22 @@ def run_limited(
     return Ended(process.returncode, said, complained, cpu, killed.is_set())
 
 
-def version_of(command: tuple[str, ...], todo: str) -> str:
+def version_of(command: tuple[str, ...], todo: str, seconds: float = _VERSION_SECONDS) -> str:
     """What a tool prints when asked for its version.
 
     Args:
         command: the tool and how it is asked.
         todo: how it is installed.
+        seconds: it is stopped after so many.
 
     Raises:
         UserError: it is missing, does not run or fails.
     """
     if shutil.which(command[0]) is None:
         raise UserError(f"{command[0]} is not installed", todo=todo)
-    done = run_limited(command, _VERSION_SECONDS, tied=False)
+    done = run_limited(command, seconds, tied=False)
     if done.killed or done.unstarted:
-        why = done.unstarted or f"no answer within {_VERSION_SECONDS} s"
+        why = done.unstarted or f"no answer within {seconds} s"
         raise UserError(f"{command[0]} does not run: {why}", todo=todo)
     if done.status != 0:
         asked = " ".join(command[1:])

@@ -88,10 +88,9 @@ def test_a_word_on_standard_error_is_a_failure(tmp_path: Path, monkeypatch: pyte
 def test_a_fault_of_the_extraction(
     fault: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction, "_SECONDS", 1)
     fake("why3", fault, tmp_path, monkeypatch)
     with pytest.raises(UserError, match=words):
-        extract(*_of_int8())
+        extract(*_of_int8(), seconds=1)
 
 
 def test_a_missing_why3_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,10 +142,8 @@ def test_no_driver_is_called_like_one_of_why3(tmp_path: Path, monkeypatch: pytes
     assert "void sonnx_clip_int8(" in extract(*_of_int8())["int8"]
     short = tmp_path / "c.drv"
     short.write_text(repo_file(extraction.COMMON).read_text(encoding="utf-8"), encoding="utf-8")
-    monkeypatch.setattr(extraction, "COMMON", str(short))
-    extraction._extracted.cache_clear()
     with pytest.raises(UserError, match=r"Ambiguous file name found: c\.drv"):
-        extract(*_of_int8())
+        extract(*_of_int8(), common=str(short))
 
 
 def test_each_function_has_its_contract_above_it() -> None:

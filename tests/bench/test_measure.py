@@ -1,6 +1,7 @@
 """Who is measured, who is left out, and whose answers are wrong."""
 
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_onnxruntime_takes_part_where_it_has_a_clip():
 
 
 def test_a_package_that_is_not_installed_is_not_there(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(NotThereError, match="torch is not installed"):
         torch_clamp(CASE, CASE.output())
     assert version("torch") == "not there"

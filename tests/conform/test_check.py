@@ -235,7 +235,7 @@ def test_unreached_is_printed(monkeypatch):
     assert "unreached uint16: no vector reached" in done.output
 
 
-def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path, monkeypatch):
+def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path):
     from sonnx_clip.conform import runtimes
 
     before = {name: runtimes.code_digest(name) for name in ("sonnx", "sonnx-c")}
@@ -243,8 +243,7 @@ def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path, monkeypatch)
     assert runtimes.code_digest("numpy") is None
     (tmp_path / "sonnx_clip/oracle").mkdir(parents=True)
     (tmp_path / "sonnx_clip/oracle/strict.py").write_text("def clip(): ...")
-    monkeypatch.setattr(runtimes, "_PACKAGE", tmp_path)
-    assert runtimes.code_digest("sonnx") != before["sonnx"]
+    assert runtimes.code_digest("sonnx", tmp_path) != before["sonnx"]
 
 
 def test_what_was_compared_and_what_is_not_seen_is_told():

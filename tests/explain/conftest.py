@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.root import paths
+from tests.other_root import use_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,5 +19,5 @@ def own_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The root of a repository that has its own spec/; the project's files are looked up there."""
     root = tmp_path / "repository"
     shutil.copytree(paths.repo_root() / "spec", root / "spec")
-    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    use_root(root, monkeypatch)
     return root

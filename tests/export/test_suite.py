@@ -168,17 +168,13 @@ def test_bad_types_are_one_message_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_vectors_of_another_specification_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_of_another_specification_are_refused(tmp_path: Path) -> None:
     other = repo_file("generated/vectors/int8.json").read_text().replace(SPEC.digest, "0" * 64)
     (tmp_path / "int8.json").write_text(other)
-    monkeypatch.setattr(suites, "repo_file", lambda name: tmp_path / name.rpartition("/")[2])
     with pytest.raises(UserError, match="run `sonnx-clip generate`"):
-        write_export("npz", tmp_path / "out", ["int8"])
+        suite(["int8"], tmp_path)
 
 
-def test_missing_vectors_are_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suites, "repo_file", lambda name: tmp_path / name)
+def test_missing_vectors_are_one_message(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the vectors cannot be read: No such file"):
-        write_export("npz", tmp_path / "out", ["int8"])
+        suite(["int8"], tmp_path)

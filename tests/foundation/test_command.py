@@ -23,8 +23,10 @@ def root(tmp_path, monkeypatch):
         )
     fake.install(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr(foundation_command, "repo_root", lambda: tmp_path)
-    assert foundation_command.foundation(as_json=False, build=tmp_path / "build", accept=True) == 0
+    assert (
+        foundation_command.foundation(as_json=False, build=tmp_path / "build", accept=True, root=tmp_path)
+        == 0
+    )
     return tmp_path
 
 
@@ -39,7 +41,7 @@ def replace(file, old, new):
 
 
 def test_all_is_well_and_the_record_says_so(root, capsys):
-    assert foundation_command.foundation(as_json=True, build=root / "build") == 0
+    assert foundation_command.foundation(as_json=True, build=root / "build", root=root) == 0
     record = json.loads((root / "build/foundation.json").read_text())
     assert json.loads(capsys.readouterr().out) == record
     assert record["problems"] == []
@@ -50,7 +52,7 @@ def test_all_is_well_and_the_record_says_so(root, capsys):
 
 
 def test_closing_line_counts_what_is_closed(root, capsys):
-    assert foundation_command.foundation(as_json=False, build=root / "build") == 0
+    assert foundation_command.foundation(as_json=False, build=root / "build", root=root) == 0
     line = capsys.readouterr().out.splitlines()[-1]
     assert "theorems checked by Coq's kernel" in line
     assert line.endswith("on the axioms of the reals; coqchk agrees")
@@ -59,7 +61,7 @@ def test_closing_line_counts_what_is_closed(root, capsys):
 def test_stale_rendering_is_refused(root):
     replace(root / "generated/coq/Int.v", "m < l", "l < m")
     with pytest.raises(UserError, match=r"not fresh: generated/coq/Int\.v"):
-        foundation_command.foundation(as_json=False, build=root / "build")
+        foundation_command.foundation(as_json=False, build=root / "build", root=root)
 
 
 def test_proof_that_fails_is_named_with_its_theorem(root):

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.acsl import render_acsl
-from sonnx_clip.framac import frama_c_record, run_frama_c
 from sonnx_clip.framac.frama_c_record import PROVERS, OfType
-from sonnx_clip.framac.run_frama_c import FramaC, find_frama_c, prove_type
+from sonnx_clip.framac.run_frama_c import SECONDS, FramaC, find_frama_c, prove_type
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.root.paths import repo_file
@@ -43,10 +42,10 @@ class Copy:
         for path, text in render_acsl(spec).items():
             (self.folder / path).write_text(text)
 
-    def prove(self, type_id: str) -> tuple[OfType, tuple[str, ...]]:
-        """What Frama-C shows of an element type, and what is open."""
+    def prove(self, type_id: str, seconds: int = SECONDS) -> tuple[OfType, tuple[str, ...]]:
+        """What Frama-C shows of an element type, with so many seconds for a goal, and what is open."""
         etype = load_spec().element_type(type_id)
-        found = prove_type(self.tool, etype)
+        found = prove_type(self.tool, etype, self.folder, seconds=seconds)
         return found, found.open(etype)
 
 
@@ -57,8 +56,6 @@ def frama_c(tmp_path_factory: pytest.TempPathFactory) -> FramaC:
 
 
 @pytest.fixture
-def copy(frama_c: FramaC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copy:
+def copy(frama_c: FramaC, tmp_path: Path) -> Copy:
     shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
-    monkeypatch.setattr(run_frama_c, "repo_file", lambda path: tmp_path / path)
-    monkeypatch.setattr(frama_c_record, "repo_file", lambda path: tmp_path / path)
     return Copy(tmp_path, frama_c)

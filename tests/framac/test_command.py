@@ -10,9 +10,9 @@ import pytest
 
 from sonnx_clip.cli import frama_c_command
 from sonnx_clip.cli.frama_c_command import frama_c
-from sonnx_clip.framac import frama_c_record, run_frama_c
+from sonnx_clip.framac import run_frama_c
 from sonnx_clip.framac.frama_c_record import HEADER, FramaCRecord, digests
-from sonnx_clip.framac.run_frama_c import configuration
+from sonnx_clip.framac.run_frama_c import FramaC, configuration, prove_type
 from sonnx_clip.prove.tasks import Why3
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
@@ -39,6 +39,12 @@ def prove(fake: FakeFramaC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
         return status, capsys.readouterr().out
 
     return proving
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> FramaC:
+    """The Frama-C that stands on PATH."""
+    return FramaC("25.0", tmp_path / "why3.conf", (), 1)
 
 
 def test_all_that_is_due_is_proved(prove, tmp_path):
@@ -204,15 +210,12 @@ def test_reports_that_are_not_written_prove_nothing(fake, prove, monkeypatch):
     assert prove()[0] == 1
 
 
-def test_a_run_that_does_not_end_is_ended(fake, prove, monkeypatch):
-    monkeypatch.setattr(run_frama_c, "WHOLE", 0.2)
+def test_a_run_that_does_not_end_is_ended(fake, tool, monkeypatch):
     fake.install(monkeypatch)
-    monkeypatch.setattr(
-        "tests.framac.fake._SCRIPT", "#!/bin/sh\n[ $1 = -version ] && {{ echo 25.0; exit; }}\nsleep 60\n"
-    )
-    status, out = prove()
-    assert status == 1
-    assert "it did not end within 0.2 s" in out
+    (fake.folder / "frama-c").write_text("#!/bin/sh\nsleep 60\n")
+    found = prove_type(tool, INT8, whole=0.2)
+    assert "it did not end within 0.2 s" in found.words
+    assert found.status(INT8) == "not proved"
 
 
 def test_json_is_the_record_and_a_whole_run_is_kept(fake, prove, tmp_path, monkeypatch):
@@ -249,20 +252,18 @@ def test_a_type_without_c_is_refused(prove):
         prove(types=["real"])
 
 
-def test_a_missing_c_file_is_one_message(prove, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_frama_c, "c_path", lambda etype: "generated/c/none.c")
-    with pytest.raises(UserError, match=r"generated/c/none\.c: it cannot be read"):
-        prove()
+def test_a_missing_c_file_is_one_message(tool, tmp_path):
+    with pytest.raises(UserError, match=rf"{HEADER}: it cannot be read"):
+        prove_type(tool, INT8, tmp_path)
 
 
-def test_a_header_with_an_annotation_is_refused(prove, tmp_path, monkeypatch):
+def test_a_header_with_an_annotation_is_refused(tool, tmp_path):
     """Frama-C would believe it, and nothing would list it."""
     shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
     header = tmp_path / HEADER
     header.write_text(header.read_text() + "/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
-    monkeypatch.setattr(run_frama_c, "repo_file", lambda path: tmp_path / path)
     with pytest.raises(UserError, match="the header carries an annotation, which Frama-C would believe"):
-        prove()
+        prove_type(tool, INT8, tmp_path)
 
 
 def test_a_missing_frama_c_is_one_message(tmp_path, monkeypatch):
@@ -287,9 +288,8 @@ def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch)
         run_frama_c.find_frama_c(Why3("1.5.1", tmp_path / "why3.conf", ""), (), tmp_path, 1)
 
 
-def test_files_that_are_missing_have_no_digests(monkeypatch, tmp_path):
-    monkeypatch.setattr(frama_c_record, "repo_file", lambda path: tmp_path / path)
-    assert digests(INT8) == {}
+def test_files_that_are_missing_have_no_digests(tmp_path):
+    assert digests(INT8, tmp_path) == {}
 
 
 def test_a_configuration_that_has_changed_is_not_patched_blindly():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import helper
 
-from sonnx_clip.graph import ask_onnx
 from sonnx_clip.graph.ask_onnx import checker_problem
 from tests.graph.build import clip, graph, model
 
@@ -41,6 +40,5 @@ def test_the_checker_says_the_same_from_either_place(tmp_path: Path) -> None:
 
 
 def test_a_checker_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ask_onnx, "SECONDS", 0.1)
     monkeypatch.setattr("onnx.checker.check_model", lambda _: time.sleep(60))
-    assert checker_problem(_functions(OLD), tmp_path) == "no answer within 0.1 s"
+    assert checker_problem(_functions(OLD), tmp_path, seconds=0.1) == "no answer within 0.1 s"

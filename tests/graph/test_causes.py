@@ -78,7 +78,6 @@ def test_a_long_chain_needs_no_recursion(tmp_path: Path) -> None:
 def test_nothing_is_traced_where_nothing_was_inferred(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sonnx_clip.graph.infer.SECONDS", 0.0)
     monkeypatch.setattr("sonnx_clip.graph.infer.run_isolated", lambda *_, **__: _Failed())
     report = lint(tmp_path, MODELS["two Clip behind one input"][0])
     assert report.undecided

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.graph import expand
+from sonnx_clip.graph.expand import expand
+from sonnx_clip.graph.lint import report_of
 from sonnx_clip.root.errors import UserError
 from tests.graph.build import FLOAT, bounds, clip, graph, lint, model, problems, scalar, value, verdicts
 
@@ -75,14 +76,12 @@ def test_a_value_computed_in_a_function_contradicts_it(tmp_path: Path) -> None:
     assert verdicts(report) == {"R4": "violates", "scalar_bounds": "violates"}
 
 
-def test_calls_that_multiply_or_never_end_are_undecided(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(expand, "MAX_CALLS", 5)
+def test_calls_that_multiply_or_never_end_are_undecided(tmp_path: Path) -> None:
     twice = [call("F", "a", "b", "c", out="e"), call("F", "e", "b", "c", out="d")]
     again = [call("G", "a", "b", "c", out="e"), call("G", "e", "b", "c", out="d")]
     functions = [CLIPS, function("G", *twice), function("H", *again)]
-    report = lint(tmp_path, model(graph(call("H", "X", "L", "M")), 13, functions, IMPORTS))
+    proto, path = model(graph(call("H", "X", "L", "M")), 13, functions, IMPORTS), tmp_path / "model.onnx"
+    report = report_of(proto, expand(proto, path, most_calls=5), path)
     assert report.undecided == (
         "more than 5 calls of functions that hold Clip nodes; the others were not judged",
     )

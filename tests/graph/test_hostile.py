@@ -13,8 +13,9 @@ import pytest
 from onnx import helper
 
 from sonnx_clip.graph import infer as infer_module
-from sonnx_clip.graph import lint_model, lint_models, load_model
+from sonnx_clip.graph import lint_model, lint_models
 from sonnx_clip.graph.infer import infer
+from sonnx_clip.graph.load_model import read_without_weights
 from sonnx_clip.root.errors import UserError
 from tests.graph.build import FLOAT, clip, graph, lint, model, value
 
@@ -73,9 +74,9 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
 def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, b"0123456789")
     small = path.stat()
-    monkeypatch.setattr(load_model, "MAX_BYTES", 4)
     monkeypatch.setattr(Path, "stat", lambda *_, **__: os.stat_result((small.st_mode, *[0] * 9)))
-    assert "over the limit" in message(path)
+    with pytest.raises(UserError, match="over the limit"):
+        read_without_weights(path, most=4)
 
 
 @pytest.mark.parametrize(
@@ -184,10 +185,9 @@ def _says_nothing(*_: object) -> bytes:
     ],
 )
 def test_inference_that_hangs_fails_or_lies_gives_its_reason(
-    monkeypatch: pytest.MonkeyPatch, work: Callable[..., bytes], seconds: float, expected: str
+    work: Callable[..., bytes], seconds: float, expected: str
 ) -> None:
-    monkeypatch.setattr(infer_module, "infer_all", work)
-    assert infer([onnx.load(REAL)], seconds=seconds) == infer_module.Inference((), expected)
+    assert infer([onnx.load(REAL)], seconds=seconds, work=work) == infer_module.Inference((), expected)
 
 
 def test_inference_keeps_the_model_and_adds_shapes() -> None:

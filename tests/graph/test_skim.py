@@ -11,8 +11,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from bench.lint import large_model
-from sonnx_clip.graph import lint_model, load_model
-from sonnx_clip.graph.load_model import read_without_weights
+from sonnx_clip.graph import lint_model
+from sonnx_clip.graph.lint import lint_proto
+from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from sonnx_clip.graph.skim import passed_over, skim
 from sonnx_clip.graph.stored_tensors import all_tensors
 from sonnx_clip.root.errors import UserError
@@ -30,14 +31,13 @@ def written(folder: Path, proto: onnx.ModelProto) -> Path:
     return path
 
 
-def test_a_large_model_is_judged_as_it_would_be_in_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_model_is_judged_as_it_would_be_in_full(tmp_path: Path) -> None:
     path = written(tmp_path, large_model(SIZE, layers=3))
     lean = lint_model(path)
     assert len(read_without_weights(path)) < 10_000
-    monkeypatch.setattr(load_model, "_LARGE", 10**9)
-    assert lint_model(path) == lean
+    whole = read_without_weights(path, large=10**9)
+    assert len(whole) == path.stat().st_size
+    assert lint_proto(parse_model(whole, path), path) == lean
     assert len(lean.nodes) == 3
 
 

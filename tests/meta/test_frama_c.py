@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from sonnx_clip.framac import run_frama_c
 from sonnx_clip.spec import load_spec
 from tests.framac.real import Copy, copy, frama_c, installed
 
@@ -51,65 +50,56 @@ PLANTED = {
 QUICK = {"a swapped branch", "one element too many"}
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wrong claim uses all the time that it gets."""
-    monkeypatch.setattr(run_frama_c, "SECONDS", 2)
+QUICK_SECONDS = 2  # a wrong claim uses all the time that it gets
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.exhaustive) for n in PLANTED]
 )
 def test_a_mistake_in_the_c_is_refused_by_name(copy: Copy, name: str) -> None:
     type_id, old, new, goal = PLANTED[name]
     copy.plant(f"generated/c/sonnx_clip_{type_id}.c", old, new)
-    _, still_open = copy.prove(type_id)
+    _, still_open = copy.prove(type_id, QUICK_SECONDS)
     assert goal in still_open
 
 
-@pytest.mark.usefixtures("quick")
 def test_swapped_results_in_the_yaml_are_refused_by_name(copy: Copy) -> None:
     spec = load_spec()
     swapped = {"low": "M", "high": "L"}
     cases = tuple(c.model_copy(update={"result": swapped.get(c.id, c.result)}) for c in spec.cases)
     copy.render(spec.model_copy(update={"cases": cases}))
-    _, still_open = copy.prove("int8")
+    _, still_open = copy.prove("int8", QUICK_SECONDS)
     assert MEANING in still_open
 
 
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("quick")
 def test_a_case_that_is_missing_in_the_yaml_is_refused_by_name(copy: Copy) -> None:
     spec = load_spec()
     copy.render(spec.model_copy(update={"cases": spec.cases[:-1]}))
-    _, still_open = copy.prove("int8")
+    _, still_open = copy.prove("int8", QUICK_SECONDS)
     assert MEANING in still_open
 
 
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("quick")
 def test_axioms_that_contradict_themselves_are_found(copy: Copy) -> None:
     said = "(a & 0x7FFF) == a - 0x8000"
     copy.plant("generated/c/acsl/float16.h", said, f"{said} && (a & 0x7FFF) == a")
-    _, still_open = copy.prove("float16")
+    _, still_open = copy.prove("float16", QUICK_SECONDS)
     assert "rank_smoke: false was proved" in still_open
 
 
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("quick")
 def test_preconditions_that_nobody_can_meet_are_found(copy: Copy) -> None:
     path = "generated/c/acsl/int8.h"
     text = (copy.folder / path).read_text()
     (copy.folder / path).write_text(
         text.replace("requires x_readable:", "requires n < 0;\n    requires x_readable:")
     )
-    _, still_open = copy.prove("int8")
+    _, still_open = copy.prove("int8", QUICK_SECONDS)
     assert "sonnx_clip_int8_smoke: false was proved" in still_open
 
 
-@pytest.mark.usefixtures("quick")
 def test_an_annotation_that_frama_c_ignores_is_a_failure(copy: Copy) -> None:
     copy.plant("generated/c/acsl/loop.acsl", "loop variant n - i;", "loop variant n - j;")
-    _, still_open = copy.prove("int8")
+    _, still_open = copy.prove("int8", QUICK_SECONDS)
     assert any("unbound logic variable j" in line for line in still_open)

@@ -11,12 +11,12 @@ import pytest
 
 from sonnx_clip.backends.coverage_page import SORTS
 from sonnx_clip.backends.generate import all_obligations, render_all
-from sonnx_clip.root import paths
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.coverage_file import PATH
+from tests.other_root import use_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +110,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The root of a repository with its own spec/ and the theories of this one."""
     root = tmp_path / "repository"
     shutil.copytree(repo_root() / "spec", root / "spec")
-    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    use_root(root, monkeypatch)
     return root
 
 

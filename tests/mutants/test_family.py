@@ -164,11 +164,8 @@ def test_two_changes_of_one_text_are_two_questions() -> None:
         ("", ("vector int8.inverted_ordinary.1", "")),
     ],
 )
-def test_c_that_dies_or_hangs_is_found_in_a_process_of_its_own(
-    body: str, found: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(programs, "_PATIENCE", 1.0)
+def test_c_that_dies_or_hangs_is_found_in_a_process_of_its_own(body: str, found: tuple[str, str]) -> None:
     head = "#include <stdint.h>\n#include <stddef.h>\n"
     kernel = f"void sonnx_clip_int8(int8_t *y, int8_t *x, int8_t l, int8_t m, size_t n) {{ {body} }}\n"
     mutant = programs.ProgramMutant("c kernels", "a kernel", "all of it", head + kernel, ("int8",))
-    assert programs.found_by(SPEC, mutant) == found
+    assert programs.found_by(SPEC, mutant, patience=1.0) == found

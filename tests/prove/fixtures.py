@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root import paths
 from sonnx_clip.spec import load
+from tests.other_root import use_root
 from tests.prove.remembered import Remembered
 from tests.prove.workbench import HERE, SharedSpec, Workbench, copy_of_the_repository
 
@@ -38,7 +38,7 @@ def bench(
     """A repository of its own: the project's files are looked up there."""
     root = tmp_path / "repository"
     copy_of_the_repository(root)
-    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    use_root(root, monkeypatch)
     monkeypatch.setattr(load, "_load_once", SharedSpec())
     remembered(tmp_path_factory).use(monkeypatch)
     return Workbench(root, tmp_path / "build", monkeypatch, capsys)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sonnx_clip.prove import declared_by_why3, prove_all, standing, tasks
 from sonnx_clip.prove.provers import ask
+from sonnx_clip.prove.tasks import WHY3_SECONDS
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.files import write_whole_bytes
 from sonnx_clip.root.paths import repo_root
@@ -53,10 +54,12 @@ class Remembered:
         monkeypatch.setattr(prove_all, "ask", self.ask)
         monkeypatch.setattr(standing, "_of_subject", self.of_subject)
 
-    def run_why3(self, command: list[str], running: Running | None = None) -> Ended:
+    def run_why3(
+        self, command: list[str], running: Running | None = None, seconds: float = WHY3_SECONDS
+    ) -> Ended:
         """As `tasks.run_why3`; the files that Why3 writes are written again."""
         if shutil.which("why3") != _REAL["why3"] and command[1] != "pp":  # see `tools.fake`
-            return _RUN_WHY3(command, running)
+            return _RUN_WHY3(command, running, seconds)
         folder = Path(command[command.index("-o") + 1]) if "-o" in command else None
         done, files = self._once(lambda: _why3(command, folder, running), *_question(command))
         for name, text in files.items() if folder else ():

@@ -16,6 +16,7 @@ from sonnx_clip.claims.obligation import Obligation
 from sonnx_clip.prove import rendered
 from sonnx_clip.root import paths
 from sonnx_clip.spec import load_spec
+from tests.other_root import use_root
 from tests.prove.tools import fake
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Copy:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(FILES.get(path, "as it was\n"), encoding="utf-8")
         self.spec = load_spec()
-        monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+        use_root(root, monkeypatch)
         monkeypatch.setattr(rendered, "PACKAGE", root / "sonnx_clip")
         monkeypatch.setattr(rendered, "folder", lambda: root / "build/cache")
         monkeypatch.setattr(rendered, "render_all", self.render)

@@ -102,9 +102,9 @@ def test_files_that_are_printed_together_are_printed_as_each_alone(
     started: list[list[str]] = []
     real = tasks.run_why3
 
-    def noted(asked: list[str], running: Running | None) -> Ended:
+    def noted(asked: list[str], running: Running | None, seconds: float) -> Ended:
         started.append(asked)
-        return real(asked, running)
+        return real(asked, running, seconds)
 
     for prover in find_provers():
         monkeypatch.setattr(tasks, "run_why3", noted)
@@ -218,8 +218,7 @@ def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
-    monkeypatch.setattr(tasks, "WHY3_SECONDS", 0.2)
-    printed = print_tasks(why3, prover, "why3/clip.mlw", lemmas())
+    printed = print_tasks(why3, prover, "why3/clip.mlw", lemmas(), seconds=0.2)
     assert (printed.tasks, printed.said) == ((), "why3 did not end within 0.2 s")
 
 

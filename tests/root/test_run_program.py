@@ -167,12 +167,11 @@ def test_a_tool_that_does_not_say_its_version_is_one_message(
 
 
 def test_a_tool_that_hangs_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sonnx_clip.root.run_program._VERSION_SECONDS", 0.3)
     (tmp_path / "tool").write_text("#!/bin/sh\nsleep 600\n")
     (tmp_path / "tool").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(UserError, match=r"tool does not run: no answer within 0\.3 s"):
-        version_of(("tool", "--version"), "buy it")
+        version_of(("tool", "--version"), "buy it", seconds=0.3)
 
 
 # --- Who else starts processes ---------------------------------------------------------------------------

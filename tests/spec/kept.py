@@ -7,11 +7,11 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root import paths
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import compiled
 from sonnx_clip.spec.checked import read_and_check
+from tests.other_root import use_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ def repository(root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     for layer in compiled._LAYERS:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(compiled._PACKAGE / layer, root / "sonnx_clip" / layer, ignore=ignored)
-    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    use_root(root, monkeypatch)
     monkeypatch.setattr(compiled, "_PACKAGE", root / "sonnx_clip")
     monkeypatch.setenv("XDG_CACHE_HOME", str(root / "home"))
     return Repository(root)

@@ -110,13 +110,18 @@ class Runtime:
         return {optimised: self.run_model(optimised) for optimised in every}
 
 
-def code_digest(name: str) -> str | None:
-    """SHA-256 of the code of one of our own implementations, in hex; None for what others have written."""
+def code_digest(name: str, package: Path = _PACKAGE) -> str | None:
+    """SHA-256 of the code of one of our own implementations, in hex; None for what others have written.
+
+    Args:
+        name: the runtime.
+        package: where the folder sonnx_clip is.
+    """
     if name not in _CODE:
         return None
     parts = [name.encode()]
     for pattern in _CODE[name]:
-        folder = _PACKAGE if pattern.startswith("sonnx_clip/") else repo_root()
+        folder = package if pattern.startswith("sonnx_clip/") else repo_root()
         for file in sorted(folder.glob(pattern)):
             text = file.read_bytes()
             parts.append(f"{file.name} {len(text)}:".encode() + text)

@@ -28,10 +28,11 @@ _SHORT = 70
 _SHIFTS = (1, 2, 63, 4095, 8192, 16383, 16384, 16385, 32768)
 
 
-def every_way(clip: ClipInto) -> Callable[..., Array]:
+def every_way(clip: ClipInto, every: int = EVERY) -> Callable[..., Array]:
     """`clip` as the checker calls it, which compares its answers with those that it gives into other arrays.
 
-    The function raises AssertionError, with the way in words, where an answer differs in a bit.
+    The function raises AssertionError, with the way in words, where an answer differs in a bit. It asks in
+    every way one of `every` calls, and each that is long.
     """
     calls = 0
 
@@ -39,7 +40,7 @@ def every_way(clip: ClipInto) -> Callable[..., Array]:
         nonlocal calls
         found = clip(x, *bounds)
         calls += 1
-        if isinstance(x, np.ndarray) and x.ndim == 1 and x.size and (x.size > _LONG or calls % EVERY == 0):
+        if isinstance(x, np.ndarray) and x.ndim == 1 and x.size and (x.size > _LONG or calls % every == 0):
             wanted = found.tobytes()
             for words, given, out in ways(x):
                 _compare(clip, (given, *bounds), out, wanted, words)
