@@ -74,7 +74,11 @@ def alone(cluster: Cluster, nanny: psutil.Process) -> psutil.Process:
     return cluster.worker(2, "--no-nanny")
 
 
-HOME = HomeVariables(VARIABLES, variables())
+def home() -> HomeVariables:
+    """As they are now: a test before may have set some."""
+    return HomeVariables(VARIABLES, variables())
+
+
 ASKED = Asked(RUNTIME, "", "default", LIMITS, "default", "quick")
 
 
@@ -88,7 +92,7 @@ def ended(workers: DaskWorkers) -> Iterator[DaskWorkers]:
 
 @contextmanager
 def workers_of(cluster: Cluster, count: int) -> Iterator[DaskWorkers]:
-    with ended(DaskWorkers(cluster.address, HOME)) as found:
+    with ended(DaskWorkers(cluster.address, home())) as found:
         found._client.wait_for_workers(count)
         yield found
 
@@ -199,7 +203,7 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
         def submit(self, *_: object, **__: object) -> Future[Any]:
             return super().submit(far_functions.ends_worker)
 
-    deadly = Deadly(cluster.address, HOME)
+    deadly = Deadly(cluster.address, home())
     with ended(deadly):
         (unit, *_) = units_of(load_spec().element_type("int8"), ASKED)
         found, _ = JudgesThere(deadly, RUNTIME, VERSION).judge(unit)
@@ -363,9 +367,9 @@ def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
     try:
         found.worker(1)
         with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(UserError):
-            DaskWorkers(found.address, HOME)
+            DaskWorkers(found.address, home())
         certified = dask.config.set({**tls, "distributed.comm.tls.ca-file": str(cert)})
-        with certified, ended(DaskWorkers(found.address, HOME)) as workers:
+        with certified, ended(DaskWorkers(found.address, home())) as workers:
             assert workers.submit(far_functions.process).result() != os.getpid()
     finally:
         found.close()

@@ -13,7 +13,7 @@ from sonnx_clip.spec import load_spec
 from sonnx_clip.sweep import run_sweep, slices, tables
 from sonnx_clip.sweep.slices import BOUNDS, SPECIAL, TABLE, TRIPLES, Slice
 from sonnx_clip.sweep.subjects import find_subject, kernels_of
-from sonnx_clip.sweep.sweep_record import record_of
+from sonnx_clip.sweep.sweep_record import judge_digest, record_of
 from sonnx_clip.sweep.work import Swept, run_slice
 
 PLANTED = "tests.meta.planted_sweep:"
@@ -181,8 +181,12 @@ def test_a_slice_that_compared_nothing_fails(tmp_path, monkeypatch):
 def test_code_that_changes_under_the_sweep_stops_it():
     from sonnx_clip.root.errors import UserError
 
-    with pytest.raises(UserError, match="has changed during the sweep"):
-        run_sweep._in_worker(PLANTED + "right", "another digest", Slice("int8", TRIPLES))
+    name, part = PLANTED + "right", Slice("int8", TRIPLES)
+    digest, judge = find_subject(name).digest, judge_digest()
+    with pytest.raises(UserError, match=r"the code of .*right is other than where the sweep began"):
+        run_sweep._in_worker(name, "another digest", judge, part)
+    with pytest.raises(UserError, match="the code that compares is other than where the sweep began"):
+        run_sweep._in_worker(name, digest, "another digest", part)
 
 
 def test_the_ends_are_those_that_the_theorem_is_about():
