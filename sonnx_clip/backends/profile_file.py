@@ -70,8 +70,8 @@ def _restriction(spec: Spec, entry: Restriction) -> dict[str, Any]:
             todo="state it in one word of declared tensors, or make it two restrictions",
         )
     said = {name.id for one in calls for name in one.arguments if isinstance(name, Name)}
-    tensors = (*spec.head.operands, spec.head.result)
-    return {"id": entry.id, "word": next(iter(words)), "of": [name for name in tensors if name in said]}
+    of = [name for name in spec.head.all if name in said]
+    return {"id": entry.id, "word": next(iter(words)), "of": of}
 
 
 def _element_type(spec: Spec, etype: ElementType) -> dict[str, Any]:

@@ -67,7 +67,8 @@ def all_tensors(spec: Spec) -> Binder:
 
 def _spoken_of(c: Constraint, variables: Sequence[str]) -> Iterator[Expr]:
     """The variables that a constraint speaks of: the hand-written one has no others."""
-    return (tensor(name) for name in variables if name in free_names(c.holds))
+    spoken_of = free_names(c.holds)
+    return (tensor(name) for name in variables if name in spoken_of)
 
 
 def _constraint(spec: Spec, etype: ElementType, c: Constraint) -> Iterator[Claim]:

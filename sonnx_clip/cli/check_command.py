@@ -105,15 +105,11 @@ def check_runtime(
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     interrupted = False
-    asked = Asked(runtime, "", policy, limits, forms, level)
-    with _campaign(asked, types, require, journal, scheduler, jobs or os.cpu_count() or 1) as (
-        book,
-        show,
-        judges,
-    ):
+    asked, at_once = Asked(runtime, "", policy, limits, forms, level), jobs or os.cpu_count() or 1
+    with _campaign(asked, types, require, journal, scheduler, at_once) as (book, show, judges):
         try:
             report = run_campaign(
-                runtime, types, policy=policy, on_progress=show, jobs=jobs or os.cpu_count() or 1,
+                runtime, types, policy=policy, on_progress=show, jobs=at_once,
                 kept=None if build is None else build / FOLDER, again=again,
                 limits=limits, require=require, forms=forms, level=level, journal=book,
                 judges=judges,

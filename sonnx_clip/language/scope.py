@@ -177,7 +177,7 @@ def element_scope(
 
 def declared_scope(families: frozenset[str], head: Head) -> Scope:
     """The scope of restrictions: operands and result as a model declares them."""
-    variables = dict.fromkeys((*head.operands, head.result), _D)
+    variables = dict.fromkeys(head.all, _D)
     return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, head=head)
 
 
@@ -190,7 +190,7 @@ def values_scope(uses: Mapping[str, Usable], families: frozenset[str], head: Hea
 
 def claim_scope(uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
     """The scope of a finding's claim on elements: the operands, two answers Y and Z, and a FLOAT F."""
-    variables = {**elements(*head.operands, head.result, "Z"), "F": Kind.FLOAT}
+    variables = {**elements(*head.all, "Z"), "F": Kind.FLOAT}
     functions = {**ELEMENT_FUNCTIONS, **CONVERSION}
     return Scope("the claim of a finding", variables, functions, uses, families, head=head, gives_result=True)
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import ValueInfoProto, helper, numpy_helper
+import onnx
+import onnx.parser
+from onnx import numpy_helper
 
+from sonnx_clip.conform.model_forms.model_text import ONNX_NAMES, OPSET, graph_text
 from sonnx_clip.conform.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
@@ -21,9 +24,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.conform.runtimes import ModelFunction, OpenModel
-
-_OPSET = 13
-_IR = 8
 
 
 def clip_of_many_nodes(open_model: OpenModel) -> Callable[[Array, Array, Array, Array], None]:
@@ -54,22 +54,17 @@ def clip_of_many_nodes(open_model: OpenModel) -> Callable[[Array, Array, Array, 
 
 def many_nodes(every_max: Array, length: int) -> ModelProto:
     """The model: a node for each max, with X of one dimension and so many entries."""
-    element = helper.np_dtype_to_tensor_dtype(every_max.dtype)
+    element = ONNX_NAMES.get(every_max.dtype.name, every_max.dtype.name)
     first, low, high = CLIP_NODE.operands
     places = range(len(every_max))
-    nodes = [
-        helper.make_node(CLIP_NODE.op_type, [first, low, f"{high}{place}"], [f"y{place}"]) for place in places
-    ]
-    nodes.append(helper.make_node("Concat", [f"y{place}" for place in places], ["y"], axis=0))
-    graph = helper.make_graph(
-        nodes,
-        "every_max",
-        [_declared(first, element, [length]), _declared(low, element, [])],
-        [_declared("y", element, [len(every_max) * length])],
-        [numpy_helper.from_array(every_max[place], f"{high}{place}") for place in places],
+    nodes = [f"y{place} = {CLIP_NODE.op_type}({first}, {low}, {high}{place})" for place in places]
+    nodes.append(f"y = Concat<axis = 0>({', '.join(f'y{place}' for place in places)})")
+    inputs, output = (
+        f"{element}[{length}] {first}, {element} {low}",
+        f"{element}[{every_max.size * length}] y",
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)
-
-
-def _declared(name: str, element: int, shape: list[int]) -> ValueInfoProto:
-    return helper.make_tensor_value_info(name, element, shape)
+    model = onnx.parser.parse_model(graph_text(OPSET, inputs, output, " ".join(nodes)))
+    model.graph.initializer.extend(
+        numpy_helper.from_array(every_max[place], f"{high}{place}") for place in places
+    )
+    return model

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.operator_node import OperatorNode
 
 # Opset 13 is the version on which the SONNX page is based. X has any rank, the bounds rank 0.
-_OPSET = 13
+OPSET = 13
 _NODE_OPSET = 14  # of other operators: the first in which Relu takes integers
-_ONNX_NAMES = {"float32": "float", "float64": "double"}
+ONNX_NAMES = {"float32": "float", "float64": "double"}
 _DIMENSIONS = "ABCD"
 
 _CONSTANTS = {
@@ -33,7 +33,7 @@ _CONSTANTS = {
 }
 
 
-def model_text(etype: str, opset: int = _OPSET, shape: str = "[]", *, bounds_are_inputs: bool = True) -> str:
+def model_text(etype: str, opset: int = OPSET, shape: str = "[]", *, bounds_are_inputs: bool = True) -> str:
     """The model as text; bounds that are no inputs are yet to be added.
 
     Args:
@@ -42,26 +42,27 @@ def model_text(etype: str, opset: int = _OPSET, shape: str = "[]", *, bounds_are
         shape: of X: ``[2, 3]``, ``[A, B]``, empty at rank 0, and ``[]`` for one that is not declared.
         bounds_are_inputs: whether min and max are.
     """
-    t = _ONNX_NAMES.get(etype, etype)
+    t = ONNX_NAMES.get(etype, etype)
     first, *bounds = CLIP_NODE.operands
     inputs = [f"{t}{shape} {first}", *(f"{t} {name}" for name in bounds if bounds_are_inputs)]
-    return _text(opset, ", ".join(inputs), f"{t}{shape} y", _node(CLIP_NODE))
+    return graph_text(opset, ", ".join(inputs), f"{t}{shape} y", _node(CLIP_NODE))
 
 
 def node_text(etype: str, node: OperatorNode) -> str:
     """The model of a node whose operands have any shape."""
-    t = _ONNX_NAMES.get(etype, etype)
+    t = ONNX_NAMES.get(etype, etype)
     inputs = ", ".join(f"{t}[] {name}" for name in node.operands)
-    return _text(_NODE_OPSET, inputs, f"{t}[] y", _node(node))
+    return graph_text(_NODE_OPSET, inputs, f"{t}[] y", _node(node))
 
 
 def _node(node: OperatorNode) -> str:
     return f"y = {node.op_type}({node.call})"
 
 
-def _text(opset: int, inputs: str, output: str, node: str) -> str:
+def graph_text(opset: int, inputs: str, output: str, nodes: str) -> str:
+    """A model as text, of the text of its inputs, its output and its nodes."""
     head = f'<ir_version: 8, opset_import: ["": {opset}]>'
-    return f"{head} g ({inputs}) => ({output}) {{ {node} }}"
+    return f"{head} g ({inputs}) => ({output}) {{ {nodes} }}"
 
 
 def text_of_form(etype: str, form: ModelForm, shape: Sequence[int]) -> str:
