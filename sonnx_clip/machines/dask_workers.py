@@ -6,6 +6,7 @@ A unit whose worker was killed is given to another one. What only the machines a
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import threading
 import time
@@ -67,6 +68,7 @@ class DaskWorkers(Executor):
         self._under_way: set[Future[Any]] = set()
         self._lock = threading.Lock()
         try:
+            asyncio.run(_reach(address, self._patience))  # a Client that fails is heard of again at the end
             self._client = Client(address, timeout=self._patience, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             what = f"the scheduler cannot be reached: {_words(error)}"
@@ -177,6 +179,15 @@ class DaskWorkers(Executor):
             if alone > self._patience:
                 self._end(UserError("no workers are left", self.address, _AGAIN))
             time.sleep(_LOOK)
+
+
+async def _reach(address: str, seconds: float) -> None:
+    """Connect to a scheduler once; OSError, ValueError or TypeError where that is not possible."""
+    from distributed import Security
+    from distributed.comm.core import connect
+
+    comm = await connect(address, timeout=seconds, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 _LOGS = "look for the reason in the logs of the workers, such as memory, and give the same command again"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -170,6 +172,18 @@ def test_a_scheduler_that_is_not_there_is_said() -> None:
         ):
             DaskWorkers(address, HOME)
         assert error.value.where == address
+
+
+def test_an_address_that_is_none_is_one_message() -> None:
+    """A Client of Dask that could not begin waited for a minute, and then said so in a traceback."""
+    words = ["check", "--runtime", "numpy", "--dtype", "int8", "--scheduler", "tcp://127.0.0.1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "sonnx_clip", *words], capture_output=True, text=True, check=False, timeout=50
+    )
+    assert done.returncode == 2
+    first, todo = done.stderr.splitlines()
+    assert first.startswith("error: tcp://127.0.0.1: the scheduler cannot be reached: missing port number")
+    assert "such as tcp://10.0.0.1:8786" in todo
 
 
 def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
