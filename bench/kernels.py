@@ -13,6 +13,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import checker, plot, report
+from bench.contestants import CONTESTANTS, Contestant
 from bench.inputs import TYPES, make_case
 from bench.measure import BUDGETS, Cell, measure, measure_case, turns
 from bench.peers import NotThereError
@@ -29,14 +31,34 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-QUICK_TYPES = ("int8", "float16", "bfloat16", "float32")
-QUICK_BUDGETS = {1_000: 0.01, 100_000: 0.02}
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, judge, print and write; the exit status."""
+@dataclass(frozen=True)
+class Extent:
+    """What one run measures.
+
+    Args:
+        types: the element types.
+        budgets: size -> seconds for each case.
+        checker: seconds for each type of a row of the checker.
+        contestants: who takes part.
+        targets: what is wanted of their ratios.
+    """
+
+    types: Sequence[str] = TYPES
+    budgets: Mapping[int, float] = field(default_factory=lambda: BUDGETS)
+    checker: float = 0.3
+    contestants: Mapping[str, Contestant] = field(default_factory=lambda: CONTESTANTS)
+    targets: Sequence[Target] = TARGETS
+
+
+WHOLE = Extent()
+QUICK = Extent(("int8", "float16", "bfloat16", "float32"), {1_000: 0.01, 100_000: 0.02}, 0.02)
+
+
+def main(arguments: Sequence[str] | None = None, *, quick: Extent = QUICK) -> int:
+    """Measure, judge, print and write; the exit status. ``--quick`` measures what `quick` says."""
     title = (__doc__ or "").split("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m bench.kernels", description=title)
     parser.add_argument(
@@ -49,20 +71,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     try:
         limited = limit(asked.processor, sys.argv[1:] if arguments is None else arguments)
-        rows = _run(asked.output, limited, quick=asked.quick)
+        rows = _run(asked.output, limited, quick if asked.quick else WHOLE)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    return status(rows)
+
+
+def status(rows: Iterable[Row]) -> int:
+    """The exit status: 1 where a ratio missed its target twice, else 0."""
     return 1 if any(row.fails for row in rows) else 0
 
 
-def _run(folder: Path, limited: Mapping[str, str], *, quick: bool) -> list[Row]:
+def _run(folder: Path, limited: Mapping[str, str], extent: Extent) -> list[Row]:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     make_folder(folder)
     before, began = report.load(), time.monotonic()
-    cells = _cells(console, quick=quick)
-    rows = [*_judged(cells, QUICK_BUDGETS if quick else BUDGETS)]
-    rows += checker.rows(*((QUICK_TYPES, 0.02) if quick else ()))
+    cells = _cells(console, extent)
+
+    def again(cell: Cell) -> Cell:
+        case = make_case(cell.etype, cell.kind, cell.size)
+        return measure_case(case, extent.budgets[cell.size], extent.contestants)
+
+    rows = [*judged(cells, again, extent.targets), *checker.rows(extent.types, extent.checker)]
     machine = report.describe_machine(before, limited)
     seconds = time.monotonic() - began
     write_whole(
@@ -84,29 +115,32 @@ def _run(folder: Path, limited: Mapping[str, str], *, quick: bool) -> list[Row]:
     return rows
 
 
-def _judged(cells: Sequence[Cell], budgets: Mapping[int, float]) -> Iterator[Row]:
-    """The row of each target; the cases that miss it are measured a second time, and that counts."""
-    for target, first in zip(TARGETS, judge(cells), strict=True):
+def judged(
+    cells: Sequence[Cell], again: Callable[[Cell], Cell], targets: Sequence[Target] = TARGETS
+) -> Iterator[Row]:
+    """The row of each target; the cases that miss it are measured a second time, and that counts.
+
+    Args:
+        cells: what was measured.
+        again: measures a case a second time.
+        targets: what is wanted.
+    """
+    for target, first in zip(targets, judge(cells, targets), strict=True):
 
         def measure_again(target: Target = target) -> Row:
-            return judge([_again(cell, target, budgets[cell.size]) for cell in cells], [target])[0]
+            missed = (judge([cell], [target])[0].met is False for cell in cells)
+            seen = [again(cell) if miss else cell for cell, miss in zip(cells, missed, strict=True)]
+            return judge(seen, [target])[0]
 
         yield second_chance(first, measure_again)
 
 
-def _again(cell: Cell, target: Target, budget: float) -> Cell:
-    """The case measured a second time if it misses the target alone, else as it is."""
-    if judge([cell], [target])[0].met is not False:
-        return cell
-    return measure_case(make_case(cell.etype, cell.kind, cell.size), budget)
-
-
-def _cells(console: Console, *, quick: bool) -> list[Cell]:
-    types, budgets = (QUICK_TYPES, QUICK_BUDGETS) if quick else (TYPES, BUDGETS)
-    total = turns(types, budgets)
+def _cells(console: Console, extent: Extent) -> list[Cell]:
+    what = (extent.types, extent.budgets, extent.contestants)
+    total = turns(extent.types, extent.budgets)
     if not console.is_terminal:
         console.print(f"measuring, {total} turns")
-        return list(measure(types, budgets))
+        return list(measure(*what))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     # No refreshing thread: it would take time from what is measured.
     with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
@@ -116,7 +150,7 @@ def _cells(console: Console, *, quick: bool) -> list[Cell]:
             progress.update(task, description=turn, advance=1)
             progress.refresh()
 
-        return list(measure(types, budgets, on_turn=show))
+        return list(measure(*what, on_turn=show))
 
 
 def remarks(cells: Sequence[Cell]) -> list[str]:

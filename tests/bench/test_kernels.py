@@ -2,29 +2,28 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
 from bench import kernels, report
 from bench.contestants import C_COPY, NUMPY, OURS, OURS_C
+from bench.kernels import Extent
 from bench.peers import NotThereError
 from bench.plot import draw
-from bench.targets import judge
+from bench.targets import TARGETS, Target, judge
 from tests.bench.made import cell
 
 MACHINE = report.Machine("Made Up 3000", 2, "Linux", {"numpy": "2.4.6"}, "cc 12 -O3", 0.5, 0.7)
 
 
-@pytest.fixture
-def short(monkeypatch):
-    """A run of two types and one small size."""
-    monkeypatch.setattr(kernels, "QUICK_TYPES", ("int8", "float16"))
-    monkeypatch.setattr(kernels, "QUICK_BUDGETS", {1000: 0.0, 100_000: 0.0})
+NEVER = Target("never met", OURS, (NUMPY,), "at least", 1e9, ("float16",), ("ordinary",))
+SHORT = Extent(("int8", "float16"), {1000: 0.0, 100_000: 0.0}, 0.02, targets=(*TARGETS, NEVER))
 
 
-def test_a_run_prints_and_writes_what_it_measured_without_torch(short, tmp_path, capsys, monkeypatch):
+def test_a_run_prints_and_writes_what_it_measured_without_torch(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert kernels.main(["--quick", "--output", str(tmp_path / "new")]) in (0, 1)
+    assert kernels.main(["--quick", "--output", str(tmp_path / "new")], quick=SHORT) == 1
     printed = capsys.readouterr()
     assert printed.err == ""
     assert "torch.clamp is not there: torch is not installed" in printed.out
@@ -41,48 +40,47 @@ def test_a_run_prints_and_writes_what_it_measured_without_torch(short, tmp_path,
         assert all(0 < f["lower"] <= f["median"] <= f["upper"] for f in case["figures"].values())
     assert found["machine"]["versions"]["torch"] == "not there"
     verdicts = {target["what"]: target["verdict"] for target in found["targets"]}
+    (never,) = (target for target in found["targets"] if target["what"] == NEVER.what)
+    assert (never["fails"], never["verdict"][-6:]) == (True, " twice")
+    assert never["before"] != never["figure"]
     assert verdicts["clip, float16, against torch"] == "not measured"
     assert verdicts["clip, float16, against np.clip"] != "not measured"
     assert "| float16 |" in (tmp_path / "new/kernels.md").read_text()
 
 
-@pytest.mark.parametrize(("again", "status"), [(40, 0), (0.5, 1)])
-def test_a_target_that_is_missed_is_measured_again_and_fails_if_missed_twice(
-    short, tmp_path, capsys, monkeypatch, again, status
-):
+@pytest.mark.parametrize(("second", "status"), [(40, 0), (0.5, 1)])
+def test_a_target_that_is_missed_is_measured_again_and_fails_if_missed_twice(second, status):
     made = [cell(ours=2, numpy=1, copy=1), cell("int8", ours=1, without=2, numpy=1, copy=1)]
     seen = []
 
-    def measure_case(case, budget):
-        seen.append((case.etype, case.kind, case.size, budget))
-        return cell(ours=1, numpy=again)
+    def again(missed):
+        seen.append(missed)
+        return cell(ours=1, numpy=second)
 
-    monkeypatch.setattr(kernels, "measure", lambda *_, **__: iter(made))
-    monkeypatch.setattr(kernels, "measure_case", measure_case)
-    monkeypatch.setattr(kernels.checker, "rows", lambda *_: [])
-    assert kernels.main(["--quick", "--output", str(tmp_path)]) == status
-    assert seen == [("float16", "ordinary", 100_000, 0.0)]  # not what is no goal: without C, int8 takes twice
-    (row,) = [t for t in json.loads((tmp_path / "kernels.json").read_text())["targets"] if t["before"]]
-    assert (row["before"], row["figure"], row["fails"]) == (0.5, again, bool(status))
+    rows = [*kernels.judged(made, again)]
+    assert kernels.status(rows) == status
+    assert seen == made[:1]  # not what is no goal: without C, int8 takes twice
+    (row,) = [target for target in report.document(rows, made, MACHINE, 1.0)["targets"] if target["before"]]
+    assert (row["before"], row["figure"], row["fails"]) == (0.5, second, bool(status))
     assert row["verdict"] == ("missed by a factor of 80.0 twice" if status else MET_AT_LAST)
-    assert "no goal; missed by 90 %" in capsys.readouterr().out
+    assert "no goal; missed by 90 %" in [row.verdict.partition("; not compared")[0] for row in rows]
 
 
 MET_AT_LAST = "met at the second measurement, after 0.50"
 
 
-def test_a_folder_that_cannot_be_made_is_one_message(short, tmp_path, capsys):
+def test_a_folder_that_cannot_be_made_is_one_message(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert kernels.main(["--quick", "--output", str(tmp_path / "file/below")]) == 2
+    assert kernels.main(["--quick", "--output", str(tmp_path / "file/below")], quick=SHORT) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert "cannot be made" in error
     assert "Traceback" not in error
 
 
-def test_a_wrong_answer_of_ours_writes_nothing(short, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("sonnx_clip.clip", lambda x, l, m, out=None: x if out is None else None)
-    assert kernels.main(["--quick", "--output", str(tmp_path)]) == 2
+def test_a_wrong_answer_of_ours_writes_nothing(tmp_path, capsys):
+    idle = replace(SHORT, contestants={OURS: lambda case, y: lambda: None})
+    assert kernels.main(["--quick", "--output", str(tmp_path)], quick=idle) == 2
     assert "wrong answers" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 

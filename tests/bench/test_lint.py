@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench import lint
-from bench.lint import Cost, large_model, measure
+from bench.lint import Cost, Limits, large_model, measure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,28 +27,27 @@ def test_the_bench_measures_a_process_of_its_own(tmp_path: Path) -> None:
     assert cost.seconds > idle.seconds
 
 
-@pytest.mark.parametrize(
-    ("time_limit", "memory_limit", "status"), [(99.0, 999.0, 0), (0.0, 999.0, 1), (99.0, 0.0, 1)]
-)
+@pytest.mark.parametrize(("limits", "status"), [((0.5, 3.0), 0), ((0.4, 3.0), 1), ((0.5, 2.9), 1)])
 def test_the_status_says_whether_the_limits_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    time_limit: float,
-    memory_limit: float,
-    status: int,
+    capsys: pytest.CaptureFixture[str], limits: tuple[float, float], status: int
 ) -> None:
-    costs = {"pass": Cost(0.0, 10), lint._LOAD: Cost(2.0, 900), lint._LINT: Cost(1.0, 300)}
-    costs |= {lint._NORMALISE.format(check): Cost(3.0, 300) for check in (False, True)}
-    costs |= {lint._JSON: Cost(4.0, 300), lint._SELF_CHECK: Cost(5.0, 300)}
-    monkeypatch.setattr(lint, "measure", lambda work, *_: costs[work])
-    monkeypatch.setattr(lint, "small", lambda *_: None)
-    monkeypatch.setattr(lint, "_WEIGHTS", 1_000_000)
-    monkeypatch.setattr(lint, "TIME_LIMIT", time_limit)
-    monkeypatch.setattr(lint, "MEMORY_LIMIT", memory_limit)
-    monkeypatch.setattr(sys, "argv", ["lint", "--megabytes", "1"])
-    assert lint.main() == status
+    idle, load, cost = Cost(0.0, 10), Cost(2.0, 900), Cost(1.0, 300)
+    assert lint.judge(idle, load, cost, 100, Limits(*limits)) == status
     out = capsys.readouterr().out
     assert "lint takes 0.50 x onnx.load" in out
+    assert "lint peaks at 3.00 x the file" in out
+    assert "0.10 x are the" in out
+    assert "peaks at 9.00 x" in out
+
+
+def test_the_other_figures_stand_beside_their_goals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    costs = {lint._LOAD: Cost(2.0, 900), lint._LINT: Cost(1.0, 300)}
+    costs |= {lint._NORMALISE.format(check): Cost(3.0, 300) for check in (False, True)}
+    costs |= {lint._JSON: Cost(4.0, 300), lint._SELF_CHECK: Cost(5.0, 300)}
+    lint.chains(tmp_path, 1, 1_000_000, lambda work, *_: costs[work])
+    out = capsys.readouterr().out
     assert "lint, 100,000 Clip nodes: 0.5 x onnx.load and shape inference (goal 2)" in out
     assert "as JSON 4.0 s" in out
     assert "lint, 20 functions calling doubly: 1.00 s (goal 1)" in out

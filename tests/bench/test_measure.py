@@ -14,6 +14,7 @@ from bench.measure import TURNS, measure, measure_case, turns
 from bench.peers import NotThereError, torch_clamp, version
 from bench.timing import FEWEST_ROUNDS
 from sonnx_clip.conform.dtypes import numpy_type
+from sonnx_clip.oracle import c
 from sonnx_clip.root.errors import UserError
 from tests.bench.made import bits, right
 
@@ -136,39 +137,40 @@ def test_an_integer_has_no_nan():
         make_case("int8", "nan", 10)
 
 
+KEPT = (native._kernels, native._copies, c.function, c.library, c.compiler)
+
+
 @pytest.fixture
-def fresh_native(monkeypatch):
-    """bench.native with nothing built yet, and without our kernels."""
-
-    def no_kernels():
-        raise NotThereError("there are no kernels")
-
-    monkeypatch.setattr(native, "_kernels", no_kernels)
-    native._copies.cache_clear()
-    yield native
-    native._copies.cache_clear()
+def no_kernels(monkeypatch):
+    """Nothing is built yet, and our kernels find no compiler."""
+    monkeypatch.setenv("CC", "no-such-compiler")
+    for cached in KEPT:
+        cached.cache_clear()
+    yield
+    for cached in KEPT:
+        cached.cache_clear()
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a C compiler")
-def test_the_copy_is_measured_without_our_kernels(fresh_native):
+def test_the_copy_is_measured_without_our_kernels(no_kernels):
     cell = measure_case(CASE, 0, {name: CONTESTANTS[name] for name in (OURS_C, C_COPY)})
     assert list(cell.figures) == [C_COPY]
-    assert cell.absent == {OURS_C: "there are no kernels"}
+    assert cell.absent == {OURS_C: "CC names a compiler that is not there"}
     assert native.compiler().endswith(" -std=c99 -O3")
 
 
-def test_without_a_compiler_there_is_no_c(fresh_native, monkeypatch):
+def test_without_a_compiler_there_is_no_c(no_kernels, monkeypatch):
     monkeypatch.setattr(native.shutil, "which", lambda _: None)
     cell = measure_case(CASE, 0, {name: CONTESTANTS[name] for name in (OURS_C, C_COPY, NUMPY_COPY)})
     assert list(cell.figures) == [NUMPY_COPY]
     assert cell.absent[C_COPY] == "there is no C compiler"
 
 
-def test_a_compiler_that_fails_is_named_with_its_words(fresh_native, monkeypatch, tmp_path):
+def test_a_compiler_that_fails_is_named_with_its_words(no_kernels, monkeypatch, tmp_path):
     broken = tmp_path / "cc"
     broken.write_text("#!/bin/sh\necho out of order >&2\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(native, "compiler_and_flags", lambda: (str(broken), "-O3"))
+    monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotThereError, match="cc cannot compile a copy: out of order"):
         native.c_copy(CASE, CASE.output())
 

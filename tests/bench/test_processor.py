@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,7 +23,14 @@ def limited(monkeypatch):
     """As in the process that `limit` starts."""
     monkeypatch.setenv(processor._DONE, "avx2")
     monkeypatch.setattr(c_build, "THIS_PROCESSOR", c_build.THIS_PROCESSOR)
-    monkeypatch.setattr(processor, "_torch", lambda: "AVX2")
+    cpu = SimpleNamespace(get_cpu_capability=lambda: "AVX2")
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(backends=SimpleNamespace(cpu=cpu)))
+
+
+def numpy_uses(monkeypatch, **features):
+    """Have NumPy say that it chooses among these features, and which of them it uses."""
+    said = SimpleNamespace(__cpu_features__=features, __cpu_dispatch__=[*features])
+    monkeypatch.setitem(sys.modules, "numpy._core._multiarray_umath", said)
 
 
 def test_as_it_is_nothing_is_limited():
@@ -30,11 +38,10 @@ def test_as_it_is_nothing_is_limited():
     assert processor._C != c_build.THIS_PROCESSOR
 
 
-@here
 def test_a_new_process_is_started_with_the_switches(monkeypatch):
     asked = []
     monkeypatch.delenv(processor._DONE, raising=False)
-    monkeypatch.setattr(processor, "_beyond", lambda: ["X86_V4", "AVX512_ICL"])
+    numpy_uses(monkeypatch, AVX2=True, X86_V4=True, AVX512_ICL=False)
 
     def execve(program, words, environment):
         asked.append((program, words, environment))
@@ -49,12 +56,11 @@ def test_a_new_process_is_started_with_the_switches(monkeypatch):
     assert environment["ATEN_CPU_CAPABILITY"] == "avx2"
 
 
-@here
 def test_what_does_not_keep_to_the_limit_stops_the_run(limited, monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(processor, "_features", lambda: ({"AVX2": True, "X86_V4": True}, ["X86_V4"]))
+    numpy_uses(monkeypatch, AVX2=True, X86_V4=True)
     assert kernels.main(["--quick", "--processor", "avx2", "--output", str(tmp_path)]) == 2
     assert "NumPy still uses X86_V4" in capsys.readouterr().err
-    monkeypatch.setattr(processor, "_features", lambda: ({}, []))
+    numpy_uses(monkeypatch)
     with pytest.raises(UserError, match="has no AVX2"):
         processor._beyond()
 
