@@ -55,8 +55,11 @@ _LENGTH = 1031
 
 
 @cache
-def kernels() -> Mapping[np.dtype[Any], Any] | None:
+def kernels(cpuinfo: Path = CPUINFO) -> Mapping[np.dtype[Any], Any] | None:
     """The C function of each element type, as `sonnx_clip.oracle.c.function_of`; None for NumPy's kernels.
+
+    Args:
+        cpuinfo: the file that says which features the processor has.
 
     Raises:
         UserError: SONNX_CLIP_KERNELS is ``c`` and there is no library, or it is no choice.
@@ -68,7 +71,7 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
     if chosen == "numpy":
         return None
     try:
-        found = installed()
+        found = installed(cpuinfo=cpuinfo)
         if found is not None:
             return _functions(found)
         why = "they are not built for this processor"
@@ -79,16 +82,20 @@ def kernels() -> Mapping[np.dtype[Any], Any] | None:
     return None
 
 
-def installed() -> Path | None:
+def installed(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> Path | None:
     """The library that was built for this processor from the C that is here; None if there is none.
 
     What others could have written to is not taken.
+
+    Args:
+        files: the C and its header; None for `source_files`.
+        cpuinfo: the file that says which features the processor has.
 
     Raises:
         UserError: the C, the cache or the processor's features cannot be found.
         OSError: a file cannot be read.
     """
-    folder, key = cache_folder() / _FOLDER, _key()
+    folder, key = cache_folder() / _FOLDER, _key(files, cpuinfo)
     if not _is_private(folder):
         return None
     for file in sorted(folder.glob(f"{key}-*.so")):
@@ -97,19 +104,25 @@ def installed() -> Path | None:
     return None
 
 
-def install() -> Path:
+def install(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> Path:
     """Build the library, try it and keep it for `sonnx_clip.clip`; what was kept before is replaced.
 
     What is kept already, byte for byte, was tried when it was installed.
+
+    Args:
+        files: as for `installed`.
+        cpuinfo: likewise.
 
     Raises:
         UserError: there is no compiler, or it refuses the C; what it made gives a wrong answer; the cache
             cannot be written; or the processor's features cannot be read.
     """
-    key = _key()
-    built = built_file(find_compiler(), source_files())
-    if _is_kept(library_name(key, built)):
-        return cache_folder() / _FOLDER / library_name(key, built)
+    sources = tuple(files or source_files())
+    key = _key(sources, cpuinfo)
+    built = built_file(find_compiler(), sources)
+    name = library_name(key, built)
+    if _is_kept(name, sources, cpuinfo):
+        return cache_folder() / _FOLDER / name
     _try(_functions(built))
     folder = cache_folder() / _FOLDER
     try:
@@ -132,26 +145,25 @@ def install() -> Path:
     return kept
 
 
-def _is_kept(name: str) -> bool:
+def _is_kept(name: str, files: Sequence[Path], cpuinfo: Path) -> bool:
     """Whether the library that is found has this name, which holds a digest of its bytes."""
     try:
-        found = installed()
+        found = installed(files, cpuinfo)
     except OSError:
         return False
     return found is not None and found.name == name
 
 
-def _key() -> str:
+def _key(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> str:
     """The digest of what a library must have been built from and for."""
-    system = (platform.system(), platform.machine(), *platform.libc_ver(), processor_features())
-    return digest_of_parts([*system, *(file.read_bytes() for file in source_files())])[:KEY_DIGITS]
+    system = (platform.system(), platform.machine(), *platform.libc_ver(), processor_features(cpuinfo))
+    return digest_of_parts([*system, *(file.read_bytes() for file in files or source_files())])[:KEY_DIGITS]
 
 
-def processor_features(cpuinfo: Path | None = None) -> str:
+def processor_features(cpuinfo: Path = CPUINFO) -> str:
     """The features of the processor, in the system's words; UserError if it does not say them."""
-    file = cpuinfo or CPUINFO
     try:
-        with file.open("rb") as opened:
+        with cpuinfo.open("rb") as opened:
             lines = opened.read(_HEAD).decode(errors="replace").splitlines()
     except OSError:
         lines = []
@@ -160,7 +172,7 @@ def processor_features(cpuinfo: Path | None = None) -> str:
         if colon and name.strip() in _FEATURES:
             return " ".join(sorted(features.split()))
     todo = "nothing is needed: `sonnx_clip.clip` uses the kernels of NumPy"
-    raise UserError("the features of the processor cannot be read", str(file), todo)
+    raise UserError("the features of the processor cannot be read", str(cpuinfo), todo)
 
 
 def _is_private(path: Path) -> bool:
@@ -238,10 +250,10 @@ def _bounds(dtype: np.dtype[Any], *bits: Any) -> Sequence[Array]:
     return [np.array(bound).view(dtype) for bound in bits]
 
 
-def main() -> int:
-    """Build the kernels; the exit status."""
+def main(files: Sequence[Path] | None = None, cpuinfo: Path = CPUINFO) -> int:
+    """Build the kernels from and for what `install` takes; the exit status."""
     try:
-        kept = install()
+        kept = install(files, cpuinfo)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -60,7 +60,9 @@ def clip_by_numpy(x: object, min: object, max: object, *, out: Array | None = No
     return _clip(x, min, max, out, may_be_in_c=False)
 
 
-def _clip(x: object, min: object, max: object, out: Array | None, *, may_be_in_c: bool) -> Array:
+def _clip(
+    x: object, min: object, max: object, out: Array | None, *, may_be_in_c: bool, chunk: int = CHUNK
+) -> Array:
     tensor = x if type(x) is ndarray else tensor_of("x", x)
     lower = asarray(min) if isinstance(min, generic) else bound_of("min", "R1", min)
     upper = asarray(max) if isinstance(max, generic) else bound_of("max", "R2", max)
@@ -79,10 +81,10 @@ def _clip(x: object, min: object, max: object, out: Array | None, *, may_be_in_c
             tensor = _readable(tensor, result)
     if in_c is not None and _is_plain(result) and _is_plain(tensor):
         in_c(tensor, result)
-    elif result.ndim and 0 < result.size <= CHUNK and result.flags.c_contiguous:
+    elif result.ndim and 0 < result.size <= chunk and result.flags.c_contiguous:
         kernel(tensor, low, high, result)
     elif result.size:
-        _write(plan, tensor, result)
+        _write(plan, tensor, result, chunk)
     return result if out is None else out
 
 
@@ -113,18 +115,18 @@ def _is_plain(array: Array) -> bool:
     return flags.c_contiguous and flags.aligned
 
 
-def _write(plan: Plan, x: Array, out: Array) -> None:
+def _write(plan: Plan, x: Array, out: Array, chunk: int) -> None:
     """Write the results where one call of the kernel will not do, or not well."""
     if _may_overlap_itself(out):
         buffer = np.empty(out.shape, out.dtype)
-        _write(plan, x, buffer)
+        _write(plan, x, buffer, chunk)
         np.copyto(out, buffer)
     elif out.ndim == 0 or (plan.kernel not in ONE_PASS and x.flags.c_contiguous and out.flags.c_contiguous):
         # Piece by piece, so that what a kernel reads again is still in the cache.
         x = _readable(x, out)
         x, out = x.reshape(-1), out.reshape(-1)
-        for start in range(0, out.size, CHUNK):
-            part = slice(start, start + CHUNK)
+        for start in range(0, out.size, chunk):
+            part = slice(start, start + chunk)
             plan.kernel(x[part], plan.lower, plan.upper, out[part])
     else:
         plan.kernel(x, plan.lower, plan.upper, out)

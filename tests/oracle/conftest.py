@@ -2,16 +2,28 @@
 
 import pytest
 
-from sonnx_clip.oracle import built, c, strict
-from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.oracle import built
+from sonnx_clip.oracle.c_build import built_file, find_compiler, source_files
+from tests.oracle.keeping import forget, keep
+
+
+@pytest.fixture(scope="session")
+def kept_cache(tmp_path_factory):
+    """A cache in which the C kernels are kept; the folder."""
+    library, folder = built_file(find_compiler(), source_files()), tmp_path_factory.mktemp("kernels")
+    with pytest.MonkeyPatch.context() as here:
+        here.setenv("XDG_CACHE_HOME", str(folder))
+        keep(library)
+    return folder
 
 
 @pytest.fixture(autouse=True)
 def by(request, monkeypatch):
     """``numpy`` or ``c``: what this user has built takes no part."""
     chosen = getattr(request, "param", "numpy")
-    functions = {dtype: c.kernel(dtype) for dtype in PLANNERS} if chosen == "c" else None
-    strict._plan_in_c.cache_clear()
-    monkeypatch.setattr(built, "kernels", lambda: functions)
+    monkeypatch.setenv(built.VARIABLE, chosen)
+    if chosen == "c":
+        monkeypatch.setenv("XDG_CACHE_HOME", str(request.getfixturevalue("kept_cache")))
+    forget()
     yield chosen
-    strict._plan_in_c.cache_clear()
+    forget()

@@ -10,13 +10,14 @@ import pytest
 
 from sonnx_clip import clip
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.oracle import built, c_build, load_oracle, strict
+from sonnx_clip.oracle import built, load_oracle, strict
 from sonnx_clip.oracle.built import installed, kernels
-from sonnx_clip.oracle.c_build import built_file, find_compiler, library_name, source_files
+from sonnx_clip.oracle.c_build import built_file, find_compiler, source_files
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.oracle.strict import clip_by_numpy
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
+from tests.oracle.keeping import forget, keep
 
 F = np.float32
 X = np.array([-0.0, 0.0, -1.5, np.nan, 7.0], F)
@@ -24,30 +25,11 @@ X = np.array([-0.0, 0.0, -1.5, np.nan, 7.0], F)
 
 @pytest.fixture(autouse=True)
 def cache(by, tmp_path, monkeypatch):
-    """A cache of its own, in which nothing is built, and `kernels` as it is; the folder."""
-    monkeypatch.setattr(built, "kernels", kernels)
+    """A cache of its own, in which nothing is built, and no kernels chosen; the folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(built.VARIABLE, raising=False)
+    monkeypatch.delenv(built.VARIABLE)
     monkeypatch.delenv("CC", raising=False)
-    forget()
-    yield tmp_path / "cache" / "sonnx-clip"
-    forget()
-
-
-def forget():
-    """As in a new process."""
-    kernels.cache_clear()
-    strict._plan_in_c.cache_clear()
-
-
-def keep(library):
-    """Keep a library for `clip` as `install` does, untried."""
-    folder = c_build.cache_folder() / built._FOLDER
-    folder.mkdir(mode=0o700, exist_ok=True)
-    kept = folder / library_name(built._key(), library)
-    kept.write_bytes(library.read_bytes())
-    kept.chmod(0o500)
-    return kept
+    return tmp_path / "cache" / "sonnx-clip"
 
 
 @pytest.fixture
@@ -83,8 +65,8 @@ def test_what_is_installed_is_found_and_used():
 
 def test_what_is_kept_is_not_tried_again_and_what_was_damaged_is(cache, monkeypatch):
     tried = []
-    real = built._try
-    monkeypatch.setattr(built, "_try", lambda functions: tried.append(real(functions)))
+    real = built.ctypes.CDLL
+    monkeypatch.setattr(built.ctypes, "CDLL", lambda name: tried.append(name) or real(name))
     first = built.install()
     assert (built.install(), len(tried)) == (first, 1)
     first.chmod(0o700)
@@ -153,22 +135,17 @@ def test_a_library_of_another_user_is_not_loaded(kept, monkeypatch):
     assert installed() is None
 
 
-def test_another_processor_and_other_c_need_another_library(kept, tmp_path, monkeypatch):
-    with monkeypatch.context() as other:
-        (tmp_path / "cpuinfo").write_text("processor : 0\nflags : fpu sse2 made_up\n")
-        other.setattr(built, "CPUINFO", tmp_path / "cpuinfo")
-        assert installed() is None
-    with monkeypatch.context() as other:
-        sources = mistaken(tmp_path)
-        other.setattr(built, "source_files", lambda: sources)
-        assert installed() is None
+def test_another_processor_and_other_c_need_another_library(kept, tmp_path):
+    (tmp_path / "cpuinfo").write_text("processor : 0\nflags : fpu sse2 made_up\n")
+    assert installed(cpuinfo=tmp_path / "cpuinfo") is None
+    assert installed(mistaken(tmp_path)) is None
     assert installed() == kept
 
 
-def test_without_features_clip_stays_with_numpy(kept, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(built, "CPUINFO", tmp_path / "none")
-    assert kernels() is None
-    assert built.main() == 2
+def test_without_features_clip_stays_with_numpy(kept, tmp_path, capsys):
+    assert kernels(tmp_path / "none") is None
+    assert kernels() is not None
+    assert built.main(cpuinfo=tmp_path / "none") == 2
     assert "features of the processor cannot be read" in capsys.readouterr().err
 
 
@@ -181,10 +158,8 @@ def test_without_features_clip_stays_with_numpy(kept, tmp_path, monkeypatch, cap
         ("int8", "while (i < n) {", "while (i + 1 < n) {"),
     ],
 )
-def test_c_that_answers_wrong_is_not_kept(name, old, new, cache, tmp_path, monkeypatch, capsys):
-    sources = mistaken(tmp_path, name, old, new)
-    monkeypatch.setattr(built, "source_files", lambda: sources)
-    assert built.main() == 2
+def test_c_that_answers_wrong_is_not_kept(name, old, new, cache, tmp_path, capsys):
+    assert built.main(mistaken(tmp_path, name, old, new)) == 2
     said = capsys.readouterr().err
     assert "the compiled kernel gives a wrong answer" in said
     assert f"{name}, min " in said

@@ -11,6 +11,7 @@ import pytest
 from sonnx_clip.oracle import c_build
 from sonnx_clip.oracle.c_build import built_library, find_compiler
 from sonnx_clip.root.errors import UserError
+from tests.other_root import use_root
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +27,7 @@ def sources(tmp_path, monkeypatch):
     """Sources that compile at once; the file."""
     folder = tmp_path / "generated/c"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(c_build, "repo_file", lambda relative: tmp_path / relative)
+    use_root(tmp_path, monkeypatch)
     (folder / "one.c").write_text("int one(void) { return 1; }\n")
     return folder / "one.c"
 

@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sonnx_clip import oracle
 from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import evaluator, load_spec
+from tests.other_root import use_root
 
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
 
@@ -80,7 +80,7 @@ def test_scalars_broadcast_and_mixed_types_do_not():
 
 
 def test_an_oracle_that_is_not_there_is_one_message(monkeypatch, tmp_path):
-    monkeypatch.setattr(oracle, "repo_file", lambda _: tmp_path / "clip_oracle.py")
+    use_root(tmp_path, monkeypatch)
     load_oracle.cache_clear()
     with pytest.raises(UserError, match="sonnx-clip generate"):
         load_oracle()
