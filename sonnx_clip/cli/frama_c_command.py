@@ -32,28 +32,32 @@ _PLAIN_WIDTH = 100  # of the table where there is no terminal
 _SHOWN = 12  # of what is open in an element type
 
 
-def frama_c(*, types: Sequence[str], as_json: bool, build: Path) -> int:
+def frama_c(
+    *, types: Sequence[str], as_json: bool, build: Path, spec: Spec | None = None, root: Path | None = None
+) -> int:
     """Prove the C kernels with Frama-C; print a table, or JSON; returns the exit status.
 
     Args:
         types: only these element types; then build/frama-c.json stays as it is.
         as_json: print the record instead of the table.
         build: where Why3's configuration and the record go.
+        spec: the specification; that of the project, if None.
+        root: the checkout whose generated/ is proved; this one, if None.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or an element type has no C.
     """
-    spec = load_spec()
+    spec, root = spec or load_spec(), root or repo_root()
     every = tuple(etype for etype in spec.element_types if etype.c is not None)
     chosen = _chosen(spec, every, types)
-    if stale := differences(Generated(render_acsl(spec), ()), repo_root(), (FOLDER,)):
+    if stale := differences(Generated(render_acsl(spec), ()), root, (FOLDER,)):
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
     tool = find_frama_c(configure(build), find_provers(PROVERS), build, os.cpu_count() or 1)
     begun = time.monotonic()
     console = Console(stderr=as_json)
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
-    found = [_prove(console, tool, etype) for etype in chosen]
+    found = [_prove(console, tool, etype, root) for etype in chosen]
     record = _record(spec, tool, found, complete=chosen == every)
     if record.complete:
         write_whole(build / RECORD, record.model_dump_json(indent=1) + "\n")
@@ -77,11 +81,11 @@ def _chosen(spec: Spec, every: tuple[ElementType, ...], types: Sequence[str]) ->
     return tuple(etype for etype in every if not wanted or etype.id in wanted)
 
 
-def _prove(console: Console, tool: FramaC, etype: ElementType) -> OfType:
+def _prove(console: Console, tool: FramaC, etype: ElementType, root: Path) -> OfType:
     if console.is_terminal:
         with console.status(f"Frama-C: {etype.id}"):
-            return prove_type(tool, etype)
-    return prove_type(tool, etype)
+            return prove_type(tool, etype, root)
+    return prove_type(tool, etype, root)
 
 
 def _record(spec: Spec, tool: FramaC, found: Sequence[OfType], *, complete: bool) -> FramaCRecord:

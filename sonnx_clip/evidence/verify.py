@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from sonnx_clip.conform.check_report import Deviation
+    from sonnx_clip.evidence.collect import Inputs
     from sonnx_clip.evidence.proof_records import OutcomeRecord, ReplyRecord
 
     _T = TypeVar("_T")
@@ -81,7 +82,26 @@ def verify(build: Path, replay: float, say: Callable[[str], None] = lambda _: No
     wanted = tuple(all_obligations(spec))
     say("printing every task, rendering every file, counting again")
     texts: dict[str, str] = {}
-    found = read_inputs(build, spec, wanted, repo_file("generated"), texts)
+    return ask_again(
+        build, read_inputs(build, spec, wanted, repo_file("generated"), texts), texts, replay, say
+    )
+
+
+def ask_again(
+    build: Path, found: Inputs, texts: Mapping[str, str], replay: float, say: Callable[[str], None]
+) -> Verified:
+    """Ask a part of what the records state again.
+
+    Args:
+        build: as for `verify`.
+        found: what the records state.
+        texts: the tasks by their digests.
+        replay: as for `verify`.
+        say: likewise.
+
+    Raises:
+        UserError: the first answer that is another one.
+    """
     absent = require_installed(found.reports, "")
     replies = [(o, r) for o in found.proofs.outcomes for r in o.replies if r.task]
     deviations = [

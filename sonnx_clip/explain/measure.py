@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,17 +20,19 @@ from sonnx_clip.explain.measured_record import (
     record_text,
     runtimes_for,
 )
-from sonnx_clip.explain.questions import questions
+from sonnx_clip.explain.questions import Question, questions
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.runtimes import Runtime
-    from sonnx_clip.explain.questions import Question
     from sonnx_clip.spec import Spec
+
+Ask: TypeAlias = Callable[[Question], Any]
+"""Puts a question to a runtime: what it answers; it raises what the runtime does."""
 
 _FATAL = 4  # the log repeats what the exception says
 _LONGEST = 200  # characters kept of the words of a refusal
@@ -46,17 +49,33 @@ def installed() -> dict[str, Runtime]:
     return found
 
 
-def measure(spec: Spec, runtimes: Mapping[str, Runtime]) -> Iterator[MeasuredAnswer]:
-    """The answers of these runtimes to all questions that they can be asked."""
+def measure(
+    spec: Spec, runtimes: Mapping[str, Runtime], ask: Mapping[str, Ask] | None = None
+) -> Iterator[MeasuredAnswer]:
+    """The answers of these runtimes to all questions that they can be asked.
+
+    Args:
+        spec: the specification.
+        runtimes: the runtimes, by name.
+        ask: how each is asked, by name; as the record was made, if None.
+    """
     for question in questions(spec):
         for name in runtimes_for(question):
             if name in runtimes:
-                yield _answer(question, name, runtimes[name])
+                yield answer_of(question, name, runtimes[name], (ask or _ASK)[name])
 
 
-def write_record(spec: Spec) -> Measured:
-    """Ask all runtimes and write the record; UserError if one is missing, since the record would lack it."""
-    runtimes = installed()
+def write_record(spec: Spec, runtimes: Mapping[str, Runtime] | None = None) -> Measured:
+    """Ask all runtimes and write the record.
+
+    Args:
+        spec: the specification.
+        runtimes: the runtimes, by name; those that are installed, if None.
+
+    Raises:
+        UserError: one is missing, which the record would lack.
+    """
+    runtimes = installed() if runtimes is None else runtimes
     if missing := [name for name in RUNTIMES if name not in runtimes]:
         todo = 'pip install "sonnx-clip[onnx]"'
         raise UserError(f"not installed: {', '.join(missing)}", todo=todo)
@@ -70,13 +89,14 @@ def write_record(spec: Spec) -> Measured:
     return record
 
 
-def _answer(question: Question, name: str, runtime: Runtime) -> MeasuredAnswer:
+def answer_of(question: Question, name: str, runtime: Runtime, ask: Ask) -> MeasuredAnswer:
+    """The answer of a runtime to a question, put by `ask`; what it raises is a refusal in words."""
     bits: tuple[str, ...] = ()
     words = None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of an overflow or a NaN, which are asked for
-            result = _ASK[name](question)
+            result = ask(question)
         bits, words = _read(question, result)
     except Exception as error:  # noqa: BLE001
         words = _words(error)
@@ -149,7 +169,7 @@ def _operands(question: Question) -> dict[str, Any]:
     return feeds(question)
 
 
-_ASK: dict[str, Callable[[Question], Any]] = {
+_ASK: dict[str, Ask] = {
     "onnxruntime": _onnxruntime,
     "onnx-reference": _onnx_reference,
     "numpy": _numpy,

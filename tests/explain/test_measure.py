@@ -29,6 +29,7 @@ from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 onnx = pytest.importorskip("onnx")
@@ -137,34 +138,29 @@ def lines_of(text: str) -> list[str]:
     return [re.sub(r'"version":"[^"]*"', "", line) for line in lines]
 
 
-def test_without_a_runtime_nothing_is_written(own_spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_runtime_nothing_is_written(own_spec: Path) -> None:
     before = (own_spec / PATH).read_text(encoding="utf-8")
-    right = measuring.find_runtime
-
-    def lacking(name: str) -> object:
-        if name == "onnxruntime":
-            raise ImportError(name)
-        return right(name)
-
-    monkeypatch.setattr(measuring, "find_runtime", lacking)
+    there = {name: runtime for name, runtime in measuring.installed().items() if name != "onnxruntime"}
     with pytest.raises(UserError, match="not installed: onnxruntime"):
-        measuring.write_record(load_spec())
+        measuring.write_record(load_spec(), there)
     assert (own_spec / PATH).read_text(encoding="utf-8") == before
 
 
-def test_answers_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_are_none() -> None:
     asked = next(q for q in questions(SPEC) if q.form == CALL and q.type == "float32")
     runtime = measuring.installed()["numpy"]
-    monkeypatch.setitem(measuring._ASK, "numpy", lambda _: np.zeros(2))
-    assert measuring._answer(asked, "numpy", runtime).words == "answers in float64"
-    monkeypatch.setitem(measuring._ASK, "numpy", lambda _: np.array([1, -0.0, 1], np.float32))
-    assert outcome(measuring._answer(asked, "numpy", runtime)) == "0x3f800000 or 0x80000000"
+
+    def answer(ask: Callable[[Question], object]) -> MeasuredAnswer:
+        return measuring.answer_of(asked, "numpy", runtime, ask)
+
+    assert answer(lambda _: np.zeros(2)).words == "answers in float64"
+    found = answer(lambda _: np.array([1, -0.0, 1], np.float32))
+    assert outcome(found) == "0x3f800000 or 0x80000000"
 
     def refuses(_: object) -> None:
         raise ValueError("no\n" * 200)
 
-    monkeypatch.setitem(measuring._ASK, "numpy", refuses)
-    words = measuring._answer(asked, "numpy", runtime).words
+    words = answer(refuses).words
     assert words is not None
     assert words.startswith("ValueError: no no")
     assert len(words) == 201

@@ -105,8 +105,7 @@ def test_bad_input_is_one_message(arguments, words):
     assert words in str(caught.value)
 
 
-def test_obligations_that_are_not_generated_are_one_message(monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "repo_file", lambda _: tmp_path / "obligations.json")
+def test_obligations_that_are_not_generated_are_one_message(own_spec):
     module._known_obligations.cache_clear()
     with pytest.raises(UserError, match="sonnx-clip generate"):
         explain("float32", "1", "0", "1")

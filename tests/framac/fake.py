@@ -67,6 +67,8 @@ class FakeFramaC:
     words: str = "[kernel] Parsing unit.c (with preprocessing)\n"
     version: str = "25.0-beta (Manganese)"
     status: int = 0
+    texts: dict[str, str | None] = field(default_factory=dict)
+    """Files that are written otherwise, or not at all, by name."""
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Put the script first on the PATH."""
@@ -76,6 +78,10 @@ class FakeFramaC:
         lines = ["directory\tfile\tline\tfunction\tproperty kind\tstatus\tproperty"]
         lines += [f".\tunit.c\t1\t{function}\t{kind}\t{status}\ttext" for function, kind, status in self.rows]
         (self.folder / "properties.csv").write_text("\n".join(lines) + "\n")
+        for name, text in self.texts.items():
+            (self.folder / name).unlink()
+            if text is not None:
+                (self.folder / name).write_text(text)
         (self.folder / "words").write_text(self.words)
         script = self.folder / "frama-c"
         script.write_text(_SCRIPT.format(folder=self.folder, version=self.version, status=self.status))

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.cli import frama_c_command
+from sonnx_clip.backends.acsl import contract_path, render_acsl
 from sonnx_clip.cli.frama_c_command import frama_c
 from sonnx_clip.framac import run_frama_c
-from sonnx_clip.framac.frama_c_record import HEADER, FramaCRecord, digests
+from sonnx_clip.framac.frama_c_record import HEADER, FramaCRecord, c_path, digests
 from sonnx_clip.framac.run_frama_c import FramaC, configuration, prove_type
 from sonnx_clip.prove.tasks import Why3
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
 from tests.framac.fake import INT8, proved
@@ -23,6 +24,7 @@ from tests.prove.tools import only_tools
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sonnx_clip.spec import Spec
     from tests.framac.fake import FakeFramaC
 
 ELEMENT = "clip_element_ensures_meaning"
@@ -39,6 +41,21 @@ def prove(fake: FakeFramaC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
         return status, capsys.readouterr().out
 
     return proving
+
+
+@pytest.fixture
+def checkout(tmp_path: Path):
+    """Makes a checkout that has the C of int8, and contracts as a specification gives them; its root."""
+
+    def made(spec: Spec) -> Path:
+        root = tmp_path / "checkout"
+        for path in (HEADER, c_path(INT8)):
+            write_whole(root / path, repo_file(path).read_text())
+        for path, text in render_acsl(spec).items():
+            write_whole(root / path, text)
+        return root
+
+    return made
 
 
 @pytest.fixture
@@ -177,36 +194,22 @@ def test_an_exit_status_undoes_what_is_proved(fake, prove):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"wp:functions": {"f": {"g": {}}}}', '{"wp:functions": 1}', "{}"]
 )
-def test_a_report_of_goals_that_cannot_be_read_proves_nothing(fake, prove, monkeypatch, text):
-    monkeypatch.setattr(fake, "_report", lambda goals: None)
-    monkeypatch.setattr("tests.framac.fake.json.dumps", lambda report: text)
+def test_a_report_of_goals_that_cannot_be_read_proves_nothing(fake, prove, text):
+    fake.texts = {"proof.json": text, "smoke.json": text}
     status, out = prove()
     assert status == 1
     assert "WP left no report that can be read" in out
 
 
-def test_a_list_of_properties_that_cannot_be_read_proves_nothing(fake, prove, monkeypatch):
-    install = fake.install
-
-    def spoilt(patch):
-        install(patch)
-        (fake.folder / "properties.csv").write_text("directory\tfile\n.\tunit.c\n")
-
-    monkeypatch.setattr(fake, "install", spoilt)
+def test_a_list_of_properties_that_cannot_be_read_proves_nothing(fake, prove):
+    fake.texts = {"properties.csv": "directory\tfile\n.\tunit.c\n"}
     status, out = prove()
     assert status == 1
     assert "left no list of properties" in out
 
 
-def test_reports_that_are_not_written_prove_nothing(fake, prove, monkeypatch):
-    install = fake.install
-
-    def spoilt(patch):
-        install(patch)
-        (fake.folder / "proof.json").unlink()
-        (fake.folder / "properties.csv").unlink()
-
-    monkeypatch.setattr(fake, "install", spoilt)
+def test_reports_that_are_not_written_prove_nothing(fake, prove):
+    fake.texts = {"proof.json": None, "properties.csv": None}
     assert prove()[0] == 1
 
 
@@ -218,11 +221,9 @@ def test_a_run_that_does_not_end_is_ended(fake, tool, monkeypatch):
     assert found.status(INT8) == "not proved"
 
 
-def test_json_is_the_record_and_a_whole_run_is_kept(fake, prove, tmp_path, monkeypatch):
+def test_json_is_the_record_and_a_whole_run_is_kept(fake, prove, checkout, tmp_path):
     only = load_spec().model_copy(update={"element_types": (INT8,)})
-    monkeypatch.setattr(frama_c_command, "load_spec", lambda: only)
-    monkeypatch.setattr(frama_c_command, "differences", lambda *_: [])
-    status, out = prove(types=[], as_json=True)
+    status, out = prove(types=[], as_json=True, spec=only, root=checkout(only))
     assert status == 0
     kept = (tmp_path / "build" / "frama-c.json").read_text()
     assert json.loads(out) == json.loads(kept)
@@ -241,10 +242,11 @@ def test_many_failures_are_counted(fake, prove):
     assert "int8: … and 5 more" in out
 
 
-def test_stale_contracts_are_not_proved(prove, monkeypatch):
-    monkeypatch.setattr(frama_c_command, "render_acsl", lambda spec: {"generated/c/acsl/int8.h": "other"})
-    with pytest.raises(UserError, match="generated/ is not fresh: generated/c/acsl/int8"):
-        prove()
+def test_stale_contracts_are_not_proved(prove, checkout):
+    root = checkout(load_spec())
+    (root / contract_path(INT8)).write_text("other")
+    with pytest.raises(UserError, match=f"generated/ is not fresh: {contract_path(INT8)}"):
+        prove(root=root)
 
 
 def test_a_type_without_c_is_refused(prove):
