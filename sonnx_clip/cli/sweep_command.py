@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.machines.dask_workers import DaskWorkers
+    from sonnx_clip.sweep.run_sweep import Cut
 
 _PLAIN_WIDTH = 110
 
@@ -44,6 +45,7 @@ def run(
     as_json: bool,
     build: Path,
     scheduler: str | None = None,
+    cut: Cut | None = None,
 ) -> int:
     """Sweep, print what was found, and write sweep.json if everything was swept.
 
@@ -54,6 +56,7 @@ def run(
         as_json: print JSON instead of a table.
         build: holds the records of finished slices, and the result.
         scheduler: the address of a Dask scheduler, whose workers sweep instead.
+        cut: as for `sweep`.
 
     Returns:
         0 if every result is the one that is expected, 1 if not or if nothing was compared.
@@ -73,10 +76,10 @@ def run(
         workers = None
         if scheduler is not None:
             workers = left_open.enter_context(workers_of(scheduler))
-            print(_plan_words(subjects, chosen, folder, at_once, workers), file=sys.stderr)
+            print(_plan_words(subjects, chosen, folder, at_once, workers, cut), file=sys.stderr)
         bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         left_open.enter_context(bar)
-        done = sweep(subjects, chosen, folder, at_once, _teller(bar, console), workers)
+        done = sweep(subjects, chosen, folder, at_once, _teller(bar, console), workers, cut)
     seconds = time.monotonic() - start
     complete = set(NAMES) <= set(subjects) and chosen == chosen_types(())
     data = document(done, subjects, complete=complete)
@@ -93,9 +96,10 @@ def run(
 
 
 def _plan_words(
-    subjects: Sequence[str], types: Sequence[ElementType], folder: Path, jobs: int, workers: DaskWorkers
-) -> str:
-    left, every = unfinished(subjects, types, folder)
+    subjects: Sequence[str], types: Sequence[ElementType], folder: Path, jobs: int, workers: DaskWorkers,
+    cut: Cut | None,
+) -> str:  # fmt: skip
+    left, every = unfinished(subjects, types, folder, cut)
     time_ = here_and_there(seconds_of(left) if left else None, jobs, workers)
     return f"plan: {counted(every, 'slice')}, {every - len(left)} of them swept before{time_}"
 

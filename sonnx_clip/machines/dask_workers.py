@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonnx_clip.machines.far_process import FarProcessEndedError
-from sonnx_clip.machines.on_worker import FarCaller, answer_far, end_far, run_far
+from sonnx_clip.machines.on_worker import IDLE, FarCaller, answer_far, end_far, run_far
 from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
 
@@ -49,20 +49,21 @@ class DaskWorkers(Executor):
     Args:
         address: of the scheduler, such as ``tcp://10.0.0.1:8786``.
         variables: of the environment that calls have there as they are here.
+        idle: seconds after which a process there that has nothing to do ends.
 
     Raises:
         UserError: the scheduler cannot be reached, or has no workers.
         ModuleNotFoundError: distributed is not installed.
     """
 
-    def __init__(self, address: str, variables: HomeVariables) -> None:
+    def __init__(self, address: str, variables: HomeVariables, idle: float = IDLE) -> None:
         from dask import config
         from dask.utils import parse_timedelta
         from distributed import Client
 
         self.address = address
         self._patience = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
-        self._caller = FarCaller(uuid.uuid4().hex, variables)
+        self._caller = FarCaller(uuid.uuid4().hex, variables, idle)
         self._over: BaseException | None = None
         self._left = False
         self._under_way: set[Future[Any]] = set()

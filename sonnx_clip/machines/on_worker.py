@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 IDLE = 10.0
-"""Seconds after which a process that has nothing to do ends."""
+"""Seconds after which a process that has nothing to do ends, if nothing else is said."""
 
 _AT_WORK = ("running", "paused", "closing_gracefully")
 
@@ -29,10 +29,12 @@ class FarCaller:
     Args:
         token: names the campaign.
         variables: those of its home.
+        idle: seconds after which a process of it that has nothing to do ends.
     """
 
     token: str
     variables: HomeVariables
+    idle: float = IDLE
 
 
 def run_far(caller: FarCaller, payload: bytes) -> tuple[str, FarReply]:
@@ -81,7 +83,7 @@ class _Processes:
                 del self._busy[process]
             process.close()
             raise
-        timer = threading.Timer(IDLE, self._end_idle, [process])
+        timer = threading.Timer(caller.idle, self._end_idle, [process])
         timer.daemon = True
         with self._lock:
             self._idle[process] = self._busy.pop(process), timer

@@ -9,7 +9,7 @@ import threading
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sonnx_clip.machines.sameness import require_same_workers
 from sonnx_clip.root.errors import UserError
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from sonnx_clip.sweep.slices import Slice
     from sonnx_clip.sweep.subjects import SweepSubject
     from sonnx_clip.sweep.sweep_record import SweepRecord
+
+
+class Cut(Protocol):
+    """Cuts the sweeps of an element type into slices."""
+
+    def __call__(self, etype: ElementType, *, in_c: bool) -> Iterable[Slice]:
+        """The slices; `in_c`: of an implementation that is called in C."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ def sweep(
     jobs: int,
     tell: Callable[[int, int], None],
     workers: DaskWorkers | None = None,
+    cut: Cut | None = None,
 ) -> tuple[Done, ...]:
     """Sweep implementations in element types.
 
@@ -64,6 +72,7 @@ def sweep(
         jobs: processes at once; with one, everything happens in this process.
         tell: called with the number of finished slices and that of all.
         workers: sweep instead of processes of this machine.
+        cut: cuts the sweeps of an element type into slices; `slices`, if None.
 
     Raises:
         UserError: a name is not known, there is no compiler, a record cannot be written, a worker is not of
@@ -73,7 +82,7 @@ def sweep(
     if workers is not None:
         require_same_workers(workers, sweep_parts, tuple(subject.name for subject in found))
     records = {subject.name: record_of(subject, folder) for subject in found}
-    work, results = _work(found, types), _finished(records)
+    work, results = _work(found, types, cut), _finished(records)
     left = [(subject, part) for subject, part in work if (subject.name, part.id) not in results]
     before = len(work) - len(left)
     tell(before, len(work))
@@ -85,17 +94,19 @@ def sweep(
 
 
 def unfinished(
-    subjects: Sequence[str], types: Sequence[ElementType], folder: Path
+    subjects: Sequence[str], types: Sequence[ElementType], folder: Path, cut: Cut | None = None
 ) -> tuple[list[tuple[SweepSubject, Slice]], int]:
     """The slices that a sweep would sweep now, and how many it has in all; the arguments are its own."""
     found = [find_subject(name) for name in subjects]
     results = _finished({subject.name: record_of(subject, folder) for subject in found})
-    work = _work(found, types)
+    work = _work(found, types, cut)
     return [one for one in work if (one[0].name, one[1].id) not in results], len(work)
 
 
-def _work(found: Sequence[SweepSubject], types: Sequence[ElementType]) -> list[tuple[SweepSubject, Slice]]:
-    return [(subject, part) for subject in found for part in _parts(subject, types)]
+def _work(
+    found: Sequence[SweepSubject], types: Sequence[ElementType], cut: Cut | None
+) -> list[tuple[SweepSubject, Slice]]:
+    return [(subject, part) for subject in found for part in _parts(subject, types, cut or slices)]
 
 
 def _finished(records: Mapping[str, SweepRecord]) -> dict[tuple[str, str], Swept]:
@@ -106,8 +117,8 @@ def _finished(records: Mapping[str, SweepRecord]) -> dict[tuple[str, str], Swept
     }
 
 
-def _parts(subject: SweepSubject, types: Sequence[ElementType]) -> Iterable[Slice]:
-    return (part for etype in types for part in slices(etype, in_c=subject.pointer is not None))
+def _parts(subject: SweepSubject, types: Sequence[ElementType], cut: Cut) -> Iterable[Slice]:
+    return (part for etype in types for part in cut(etype, in_c=subject.pointer is not None))
 
 
 def _run(

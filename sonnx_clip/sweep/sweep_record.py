@@ -21,6 +21,8 @@ from sonnx_clip.sweep.tables import CHECK, check_file
 from sonnx_clip.sweep.work import Swept
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sonnx_clip.sweep.slices import Slice
     from sonnx_clip.sweep.subjects import SweepSubject
 
@@ -74,16 +76,23 @@ def _ends_a_line(path: Path) -> bool:
         return file.read() in (b"", b"\n")
 
 
-def record_of(subject: SweepSubject, folder: Path) -> SweepRecord:
-    """The record of an implementation in a folder."""
+def record_of(subject: SweepSubject, folder: Path, judge: str | None = None) -> SweepRecord:
+    """The record of an implementation in a folder; `judge` is the digest of who judges, ours if None."""
     name = re.sub(r"[^\w.-]", "_", subject.name)
-    return SweepRecord(folder / f"{name}-{subject.digest[:_DIGITS]}-{judge_digest()[:_DIGITS]}.jsonl")
+    return SweepRecord(
+        folder / f"{name}-{subject.digest[:_DIGITS]}-{(judge or judge_digest())[:_DIGITS]}.jsonl"
+    )
 
 
-def judge_digest() -> str:
-    """Of all that computes and compares results: the table, the C program, the oracle, the specification."""
+def judge_digest(files: Sequence[Path] | None = None) -> str:
+    """Of all that computes and compares results: of these files, by default `judge_files`."""
+    return digest_of_files(judge_files() if files is None else files)
+
+
+def judge_files() -> list[Path]:
+    """The table, the C program, the oracle, the specification, and the code that reads them."""
     folder = Path(__file__).parent
     code = sorted(folder.glob("*.py"))
     used = [Path(str(module.__file__)) for module in (values, evaluate, special, dtypes)]
     data = [CHECK, check_file(), repo_file(ORACLE_FILE), repo_file("spec/clip.yaml")]
-    return digest_of_files([*code, *used, *data])
+    return [*code, *used, *data]

@@ -15,7 +15,6 @@ import psutil
 import pytest
 from distributed import LocalCluster
 
-from sonnx_clip.machines import on_worker
 from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError
 from sonnx_clip.machines.far_process import FarProcess, FarProcessEndedError, HomeVariables
 from sonnx_clip.machines.sameness import differences, require_same, require_same_workers
@@ -98,12 +97,9 @@ def test_what_is_stopped_ends_everywhere(workers: DaskWorkers) -> None:
     wait_until(lambda: not far_processes())
 
 
-def test_a_home_that_is_killed_leaves_no_process(
-    local: LocalCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_that_is_killed_leaves_no_process(local: LocalCluster) -> None:
     """It says nothing to anybody: its connection ends."""
-    monkeypatch.setattr(on_worker, "IDLE", 0.2)
-    home = DaskWorkers(local.scheduler_address, HOME)
+    home = DaskWorkers(local.scheduler_address, HOME, idle=0.2)
     home.submit(far_functions.process).result()
     home.submit(far_functions.waits)
     wait_until(lambda: len(far_processes()) == 1)

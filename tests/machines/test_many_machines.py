@@ -18,9 +18,8 @@ import dask
 import distributed  # noqa: F401 - it reads the settings that a test changes
 import psutil
 import pytest
-from typer.testing import CliRunner
 
-from sonnx_clip.cli.app import app
+from sonnx_clip.cli import sweep_command
 from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.campaigns.identity import comparable_parts, identity
@@ -36,7 +35,7 @@ from sonnx_clip.machines.far_process import HomeVariables
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
 from sonnx_clip.spec import load_spec
-from sonnx_clip.sweep import run_sweep, slices
+from sonnx_clip.sweep import slices
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
 
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.conform.campaigns.units import Unit, UnitResult
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.sweep.slices import Slice
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 TYPES = ("int16", "uint16")
@@ -214,20 +215,29 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
     assert not found.kept
 
 
+def two(etype: ElementType, *, in_c: bool) -> list[Slice]:
+    """The first two slices of a type."""
+    return [*slices.slices(etype, in_c=in_c)][:2]
+
+
 def test_a_sweep_on_workers(
-    cluster: Cluster, nanny: psutil.Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, nanny: psutil.Process, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real = slices.slices
-    monkeypatch.setattr(run_sweep, "slices", lambda etype, *, in_c: list(real(etype, in_c=in_c))[:2])
-    words = ["sweep", "--dtype", "int8", "--implementation", "numpy", "--build", str(tmp_path)]
-    done = CliRunner().invoke(app, [*words, "--scheduler", cluster.address])
-    assert done.exit_code == 0, done.output
-    assert "plan: 2 slices, 0 of them swept before; about " in done.stderr
-    assert re.search(rf" here \(\d+ jobs?\), about .* on the .* of {cluster.address}\n", done.stderr)
-    assert "4,194,304 of 4,194,304 results agree (1 type, numpy" in done.output
-    again = CliRunner().invoke(app, [*words, "--jobs", "1"])
-    assert next(one for one in again.stdout.splitlines() if "numpy" in one) in done.stdout
-    assert "sweeping: 2 of 2 slices" in again.stderr
+    def swept(**how: Any) -> tuple[str, str]:
+        status = sweep_command.run(
+            names=["numpy"], types=["int8"], as_json=False, build=tmp_path, cut=two, **how
+        )
+        assert status == 0
+        found = capsys.readouterr()
+        return found.out, found.err
+
+    out, err = swept(jobs=None, scheduler=cluster.address)
+    assert "plan: 2 slices, 0 of them swept before; about " in err
+    assert re.search(rf" here \(\d+ jobs?\), about .* on the .* of {cluster.address}\n", err)
+    assert "4,194,304 of 4,194,304 results agree (1 type, numpy" in out
+    again, said = swept(jobs=1)
+    assert next(one for one in again.splitlines() if "numpy" in one) in out
+    assert "sweeping: 2 of 2 slices" in said
     wait_until(lambda: idle(nanny))
 
 

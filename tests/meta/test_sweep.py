@@ -13,7 +13,7 @@ from sonnx_clip.spec import load_spec
 from sonnx_clip.sweep import run_sweep, slices, tables
 from sonnx_clip.sweep.slices import BOUNDS, SPECIAL, TABLE, TRIPLES, Slice
 from sonnx_clip.sweep.subjects import find_subject, kernels_of
-from sonnx_clip.sweep.sweep_record import judge_digest, record_of
+from sonnx_clip.sweep.sweep_record import judge_digest, judge_files, record_of
 from sonnx_clip.sweep.work import Swept, run_slice
 
 PLANTED = "tests.meta.planted_sweep:"
@@ -154,13 +154,16 @@ def test_the_record_of_other_code_is_not_believed(tmp_path, few, monkeypatch):
     assert len(few) == 4
 
 
-def test_the_record_of_another_judge_is_not_believed(tmp_path, monkeypatch):
+def test_the_record_of_another_judge_is_not_believed(tmp_path):
     subject = find_subject(PLANTED + "right")
     before = record_of(subject, tmp_path)
     before.add(Slice("int8", TRIPLES), Swept(1))
-    monkeypatch.setattr("sonnx_clip.sweep.sweep_record.CHECK", tmp_path / "check.c")
     (tmp_path / "check.c").write_text("another")
-    assert record_of(subject, tmp_path).finished() == {}
+    files = judge_files()
+    assert tables.CHECK in files
+    another = judge_digest([tmp_path / "check.c" if file == tables.CHECK else file for file in files])
+    assert record_of(subject, tmp_path, another).finished() == {}
+    assert record_of(subject, tmp_path).path == before.path
     assert before.finished() == {"int8: all triples: 0x0: 0x0-0x0": Swept(1)}
 
 

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from sonnx_clip.cli import sweep_command
-from sonnx_clip.cli.app import app
 from sonnx_clip.conform import dtypes
 from sonnx_clip.language import special
 from sonnx_clip.root.errors import UserError
@@ -42,15 +40,14 @@ def test_the_table_agrees_with_the_oracle_and_the_evaluator(etype):
 
 
 @pytest.mark.parametrize("module", [special, evaluate, dtypes], ids=lambda module: module.__name__)
-def test_a_finished_slice_is_not_believed_when_what_is_due_or_swept_has_changed(
-    module, tmp_path, monkeypatch
-):
+def test_a_finished_slice_is_not_believed_when_what_is_due_or_swept_has_changed(module, tmp_path):
     """Which bounds are special does not stand in the id of a slice."""
-    before = sweep_record.judge_digest()
-    changed = tmp_path / "changed.py"
-    changed.write_bytes(Path(module.__file__).read_bytes() + b"# changed")
-    monkeypatch.setattr(module, "__file__", str(changed))
-    assert sweep_record.judge_digest() != before
+    files, code = sweep_record.judge_files(), Path(module.__file__)
+    changed = tmp_path / code.name
+    changed.write_bytes(code.read_bytes() + b"# changed")
+    assert code in files
+    now = [changed if file == code else file for file in files]
+    assert sweep_record.judge_digest(now) != sweep_record.judge_digest(files) == sweep_record.judge_digest()
 
 
 def test_the_program_in_c_and_the_tables_in_numpy_are_due_the_same():
@@ -96,25 +93,25 @@ def test_a_signed_kernel_gets_signed_bounds():
     assert ctypes.sizeof(SweepFindings) == 24
 
 
-@pytest.fixture
-def short(monkeypatch):
-    """One slice of a type."""
-    real = slices.slices
-    monkeypatch.setattr(run_sweep, "slices", lambda etype, *, in_c: list(real(etype, in_c=in_c))[:2])
+def two(etype, *, in_c):
+    """The first two slices of a type."""
+    return [*slices.slices(etype, in_c=in_c)][:2]
 
 
-def test_two_processes_sweep_8_bits(tmp_path, short):
-    words = ["sweep", "--dtype", "int8", "--implementation", "numpy", "--jobs", "2", "--build", str(tmp_path)]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0, done.output
-    assert "4,194,304 of 4,194,304 results agree (1 type, numpy" in done.output
-    assert "sweep.json stays as it is" in " ".join(done.output.split())
+def test_two_processes_sweep_8_bits(tmp_path, capsys):
+    found = sweep_command.run(names=["numpy"], types=["int8"], jobs=2, as_json=False, build=tmp_path, cut=two)
+    out = capsys.readouterr().out
+    assert found == 0, out
+    assert "4,194,304 of 4,194,304 results agree (1 type, numpy" in out
+    assert "sweep.json stays as it is" in " ".join(out.split())
     assert not (tmp_path / "sweep.json").exists()
 
 
-def test_a_complete_sweep_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_sweep, "slices", lambda etype, *, in_c: [Slice(etype.id, "", "min", 0, 0, 9)])
-    assert sweep_command.run(names=[], types=[], jobs=1, as_json=False, build=tmp_path) == 0
+def test_a_complete_sweep_is_written(tmp_path):
+    def one(etype, *, in_c):
+        return [Slice(etype.id, "", "min", 0, 0, 9)]
+
+    assert sweep_command.run(names=[], types=[], jobs=1, as_json=False, build=tmp_path, cut=one) == 0
     data = json.loads((tmp_path / "sweep.json").read_text())
     assert data["complete"]
     assert data["agree"]
@@ -123,8 +120,8 @@ def test_a_complete_sweep_is_written(tmp_path, monkeypatch):
     assert {(s["compared"], s["wrong"]) for s in data["sweeps"]} == {(9 << 8, 0), (9 << 16, 0)}
 
 
-def test_json_goes_to_standard_output(tmp_path, short, capsys):
-    assert sweep_command.run(names=["c"], types=["uint8"], jobs=1, as_json=True, build=tmp_path) == 0
+def test_json_goes_to_standard_output(tmp_path, capsys):
+    assert sweep_command.run(names=["c"], types=["uint8"], jobs=1, as_json=True, build=tmp_path, cut=two) == 0
     assert json.loads(capsys.readouterr().out)["sweeps"][0]["compared"] == 4_194_304
 
 

@@ -107,7 +107,7 @@ def test_a_mount_below_a_folder_is_seen() -> None:
 
 
 def test_what_is_mounted_or_was_not_made_here_is_not_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = tmp_path / "made"
     made.mkdir()
@@ -116,10 +116,10 @@ def test_what_is_mounted_or_was_not_made_here_is_not_removed(
     assert (stop.value.code, made.is_dir()) == (2, True)
     assert "was not made by this script: it is not removed" in capsys.readouterr().err
     (made / portability._MARK).touch()
-    with monkeypatch.context() as here:
-        here.setattr(portability, "mounted_below", lambda *_: [f"{made}/dev"])
-        with pytest.raises(SystemExit):
-            portability.remove(made)
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"1 2 3:4 / {made.resolve()}/dev rw - x\n")
+    with pytest.raises(SystemExit):
+        portability.remove(made, mounts)
     assert made.is_dir()
     assert f"{made}/dev is mounted" in capsys.readouterr().err
     portability.remove(made)
@@ -166,18 +166,16 @@ def test_the_page_shows_each_record() -> None:
         portability.page_with("a", [RECORD])
 
 
-def test_a_record_is_kept_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_is_kept_and_shown(tmp_path: Path) -> None:
     page = tmp_path / "portability.md"
     page.write_text(f"{portability._BEGIN}\n{portability._END}\n", encoding="utf-8")
-    monkeypatch.setattr(portability, "PAGE", page)
-    monkeypatch.setattr(portability, "RECORDS", tmp_path / "records")
-    portability.keep_record(RECORD)
-    assert json.loads((tmp_path / "records" / "debian-13.json").read_text()) == asdict(RECORD)
-    assert portability.records() == [RECORD]
+    portability.keep_record(RECORD, tmp_path)
+    assert json.loads((tmp_path / "portability" / "debian-13.json").read_text()) == asdict(RECORD)
+    assert portability.records(tmp_path) == [RECORD]
     assert "exit status 1 after 60 s" in page.read_text()
-    assert portability.main(["--check"]) == 0
+    assert portability.render(check=True, docs=tmp_path) == 0
     page.write_text(page.read_text().replace("exit status 1", "exit status 0"), encoding="utf-8")
-    assert portability.main(["--check"]) == 1
+    assert portability.render(check=True, docs=tmp_path) == 1
 
 
 def test_the_page_is_what_its_records_say() -> None:
