@@ -16,7 +16,7 @@ from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types,
 from sonnx_clip.conform.campaigns.identity import identity
 from sonnx_clip.conform.campaigns.journal import UnitJournal
 from sonnx_clip.conform.campaigns.judges_there import JudgesThere
-from sonnx_clip.conform.campaigns.levels import Asked
+from sonnx_clip.conform.campaigns.levels import WHICH_CALLS, Asked
 from sonnx_clip.conform.campaigns.probe import planned, probe
 from sonnx_clip.conform.check_sarif import check_to_sarif
 from sonnx_clip.conform.find_runtime import module_of
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Literal, TypeAlias
 
+    from sonnx_clip.conform.campaigns.levels import WhichCalls
     from sonnx_clip.conform.campaigns.probe import Probed
     from sonnx_clip.conform.campaigns.units import Level
     from sonnx_clip.conform.check_report import Report
@@ -67,6 +68,7 @@ def check_runtime(
     level: Level = "quick",
     journal: Path | None = None,
     scheduler: str | None = None,
+    calls: WhichCalls = WHICH_CALLS,
 ) -> int:
     """Run the checker, print the report, perhaps write it.
 
@@ -92,6 +94,7 @@ def check_runtime(
         level: how much is asked.
         journal: the file that takes the result of each unit and gives those that it has.
         scheduler: the address of a Dask scheduler, whose workers judge the units.
+        calls: which calls are made.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, a file cannot be written, or the
@@ -106,13 +109,13 @@ def check_runtime(
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     interrupted = False
     asked, at_once = Asked(runtime, "", policy, limits, forms, level), jobs or os.cpu_count() or 1
-    with _campaign(asked, types, require, journal, scheduler, at_once) as (book, show, judges):
+    with _campaign(asked, types, require, journal, scheduler, at_once, calls) as (book, show, judges):
         try:
             report = run_campaign(
                 runtime, types, policy=policy, on_progress=show, jobs=at_once,
                 kept=None if build is None else build / FOLDER, again=again,
                 limits=limits, require=require, forms=forms, level=level, journal=book,
-                judges=judges,
+                judges=judges, calls=calls,
             )  # fmt: skip
         except InterruptedCampaignError as error:
             report, interrupted = error.report, True
@@ -149,7 +152,7 @@ def _write(report: Report, form: CheckForm, *, output: Path | None, brief: bool,
 @contextmanager
 def _campaign(
     asked: Asked, types: Sequence[str], require: Sequence[str], journal: Path | None, scheduler: str | None,
-    jobs: int,
+    jobs: int, calls: WhichCalls,
 ) -> Iterator[tuple[UnitJournal | None, Show, JudgesThere | None]]:  # fmt: skip
     """The journal, if one is asked for; what shows how far it is; and who judges, if not this machine.
 
@@ -158,7 +161,7 @@ def _campaign(
     wanted = machine_types([*types, *require] if types else ())
     console = Console(stderr=True)
     if journal is None and scheduler is None and asked.level == "quick":
-        units = planned(wanted, asked)
+        units = planned(wanted, asked, calls)
         unit = "element types" if len(units) == len(wanted) else "units"
         with progress(asked.runtime, len(units), unit, console) as show:
             yield None, show, None
@@ -177,7 +180,7 @@ def _campaign(
             book = UnitJournal(journal, identity(asked.runtime, seen.version), _warn)
             left_open.callback(book.close)
             asked = replace(asked, identity=book.identity)
-        units = planned(wanted, asked)
+        units = planned(wanted, asked, calls)
         took: Mapping[str, float] = {}
         if book is not None:
             book.plan(_named(asked, seen, wanted), [unit for _, unit in units])

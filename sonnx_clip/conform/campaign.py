@@ -21,7 +21,7 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.campaigns.kept_types import KeptTypes
-from sonnx_clip.conform.campaigns.levels import Asked, calls_of, units_of
+from sonnx_clip.conform.campaigns.levels import WHICH_CALLS, Asked, calls_of, units_of
 from sonnx_clip.conform.campaigns.merging import follows, merged, needed
 from sonnx_clip.conform.campaigns.units import UnitResult
 from sonnx_clip.conform.check_report import Report
@@ -41,10 +41,11 @@ from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.conform.campaigns.journal import UnitJournal
+    from sonnx_clip.conform.campaigns.levels import WhichCalls
     from sonnx_clip.conform.campaigns.units import Level, Unit
     from sonnx_clip.conform.check_report import TypeReport, Verdict
     from sonnx_clip.conform.checked_operator import CheckedOperator
@@ -72,6 +73,7 @@ def run_campaign(
     journal: UnitJournal | None = None,
     judges: Judges | None = None,
     of: CheckedOperator | None = None,
+    calls: WhichCalls = WHICH_CALLS,
     on_progress: Show = lambda _, __: None,
 ) -> Report:
     """Judge a runtime.
@@ -92,6 +94,8 @@ def run_campaign(
         judges: judge the units instead, elsewhere; they are stopped in the end.
         of: the operator, if it is not Clip: no verdict on it is kept, no other form of a model judged, and
             nothing asked beyond the level quick.
+        calls: which calls are made. With others than `WHICH_CALLS` no verdict is kept, a journal is of these
+            alone, and `judges` have to know of them.
         on_progress: called with the number of units that are judged or not needed, and the last of them.
 
     Raises:
@@ -110,9 +114,11 @@ def run_campaign(
     required = [etype.id for etype in machine_types(require, of)] if require else []
     wanted = machine_types([*types, *required] if types else (), of)
     asked = Asked(runtime, "" if journal is None else journal.identity, policy, limits, forms, level)
-    keeper = KeptTypes(kept if of.is_clip and journal is None else None, asked)
+    keeps = of.is_clip and journal is None and calls == WHICH_CALLS
+    keeper = KeptTypes(kept if keeps else None, asked)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
-    work = _Work(asked, wanted, judges or _JudgesHere(jobs, of), journal, on_progress, of)
+    units = {etype.id: units_of(etype, asked, calls) for etype in wanted}
+    work = _Work(runtime, units, judges or JudgesHere(jobs, of, calls), journal, on_progress, of)
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
         if (taken := old[etype.id]) is not None:
@@ -189,14 +195,13 @@ class _Work:
     """
 
     def __init__(
-        self, asked: Asked, types: Sequence[ElementType], judges: Judges,
+        self, runtime: str, units: Mapping[str, Sequence[Unit]], judges: Judges,
         journal: UnitJournal | None, on_progress: Show, of: CheckedOperator,
     ) -> None:  # fmt: skip
-        self._runtime, self._judges, self._journal = asked.runtime, judges, journal
+        self._runtime, self._units, self._judges, self._journal = runtime, units, judges, journal
         self.stopped = False
         self._of = of
-        self._units = {etype.id: units_of(etype, asked) for etype in types}
-        self._results: dict[str, dict[str, UnitResult]] = {etype.id: {} for etype in types}
+        self._results: dict[str, dict[str, UnitResult]] = {etype: {} for etype in units}
         self._on_progress, self._done = on_progress, 0
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(judges.places)
@@ -269,19 +274,27 @@ class _Work:
             self._on_progress(done, name)
 
 
-class _JudgesHere:
-    """Judges units in threads of this process, each with the runtime in a process of its own."""
+class JudgesHere:
+    """Judges units in threads of this process, each with the runtime in a process of its own.
 
-    def __init__(self, jobs: int, of: CheckedOperator) -> None:
-        self.places, self._of = jobs, of
+    Args:
+        jobs: how many at once.
+        of: the operator.
+        calls: which calls are made.
+    """
+
+    def __init__(self, jobs: int, of: CheckedOperator, calls: WhichCalls = WHICH_CALLS) -> None:
+        self.places, self._of, self._calls = jobs, of, calls
         self._running = _Running()
 
     def judge(self, unit: Unit) -> tuple[UnitResult, float]:
+        """What comes of a unit, and how many seconds it took."""
         began = time.monotonic()
-        found = _judge(unit, self._running, self._of)
+        found = _judge(unit, self._running, self._of, self._calls)
         return found, time.monotonic() - began
 
     def stop(self) -> None:
+        """End all that is at work."""
         self._running.stop()
 
 
@@ -291,7 +304,7 @@ def judge_unit(unit: Unit) -> UnitResult:
     Raises:
         UserError: the runtime is not known, or a package that it needs is missing.
     """
-    return _judge(unit, _Running(), clip_operator())
+    return _judge(unit, _Running(), clip_operator(), WHICH_CALLS)
 
 
 class _Running:
@@ -336,7 +349,7 @@ def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) ->
     return wanted
 
 
-def _judge(unit: Unit, running: _Running, of: CheckedOperator) -> UnitResult:
+def _judge(unit: Unit, running: _Running, of: CheckedOperator, which: WhichCalls) -> UnitResult:
     """What comes of a unit, in a process of its own."""
     etype = of.spec.element_type(unit.etype)
     refused: UnsupportedError | None = None
@@ -365,7 +378,7 @@ def _judge(unit: Unit, running: _Running, of: CheckedOperator) -> UnitResult:
             found["unopened"] = unopened
         elif unit.chunk is None:
             tally = Tally(etype, unit.policy, Describer(etype, session, of), of)
-            stopped = _count_all(session, tally, etype, unit, of)
+            stopped = _count_all(session, tally, etype, unit, of, which)
             found["tally"] = tally.state()
             found["unasked"] = () if worker.strides else (STRIDED,)
             found |= {"stopped": stopped, "longest": worker.entries, "few": worker.few}
@@ -382,15 +395,15 @@ def _judge(unit: Unit, running: _Running, of: CheckedOperator) -> UnitResult:
 
 
 def _count_all(
-    session: Session, tally: Tally, etype: ElementType, unit: Unit, of: CheckedOperator
+    session: Session, tally: Tally, etype: ElementType, unit: Unit, of: CheckedOperator, which: WhichCalls
 ) -> tuple[Verdict, str] | None:
     """Make all calls, and count what they give; why it ended early, if it did."""
     worker = session.worker
     try:
         if unit.first:
-            calls = few_calls(etype) if worker.few else plan(etype, of)
+            calls = few_calls(etype) if worker.few else (which.first or plan)(etype, of)
         else:
-            calls = calls_of(etype, unit.part)
+            calls = calls_of(etype, unit.part, which.lengths)
         for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
             if tally.refuses(request):
                 for piece in session.ask(*sample(request, table, _SAMPLE)):

@@ -17,7 +17,7 @@ from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.imports_of import files_behind
-from sonnx_clip.root.installed import distribution, processor, release
+from sonnx_clip.root.installed import CPUINFO, distribution, processor, release
 from sonnx_clip.root.paths import repo_file
 
 if TYPE_CHECKING:
@@ -38,7 +38,12 @@ VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_"
 
 
 def conditions(
-    runtime: str, modules: Iterable[str], options: Mapping[str, object], files: Iterable[str] = ()
+    runtime: str,
+    modules: Iterable[str],
+    options: Mapping[str, object],
+    files: Iterable[str] = (),
+    *,
+    cpuinfo: Path = CPUINFO,
 ) -> dict[str, str] | None:
     """What a verdict on a runtime depends on, part by part; None if it cannot be known, so nothing is kept.
 
@@ -47,6 +52,7 @@ def conditions(
         modules: the modules that make the verdict; all that they import takes part.
         options: what the caller was given: types, policy, time limit.
         files: what else they read, by its paths in the repository, beside the specification and the oracle.
+        cpuinfo: the file that says which processors there are.
 
     Raises:
         UserError: there is no C compiler, for a runtime that needs one.
@@ -61,19 +67,23 @@ def conditions(
         "its code": code_digest(runtime) or "",
         "its library": _library(runtime),
         "packages": "; ".join(f"{name} {found}" for name, found in installed.items()),
-        **conditions_of_all((*modules, RUNTIMES[runtime]), options, files),
+        **conditions_of_all((*modules, RUNTIMES[runtime]), options, files, cpuinfo=cpuinfo),
     }
 
 
 def conditions_of_all(
-    modules: Iterable[str], options: Mapping[str, object], files: Iterable[str] = ()
+    modules: Iterable[str],
+    options: Mapping[str, object],
+    files: Iterable[str] = (),
+    *,
+    cpuinfo: Path = CPUINFO,
 ) -> dict[str, str]:
     """What a verdict depends on beside the runtime, part by part; the arguments are those of `conditions`."""
     code = _files_behind(tuple(modules))
     return {
         "checker": digest_of_parts(part for file in code for part in (file.name, file.read_bytes())),
         "spec": digest_of_parts(_bytes(path) for path in ("spec/clip.yaml", ORACLE_FILE, *files)),
-        "processor": processor(),
+        "processor": processor(cpuinfo),
         "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
         "Python": f"{sys.version} {sys.implementation.name}",
         "environment": digest_of_parts(f"{name}={value}" for name, value in variables().items()),

@@ -88,10 +88,10 @@ def class_histogram(x: Array, *given: Any) -> dict[str, int]:
 
 
 @cache
-def _counter() -> ctypes.CDLL | None:
+def _counter(source: Path = COUNT) -> ctypes.CDLL | None:
     """The compiled count.c; None if there is no compiler, or no place to keep it."""
     try:
-        return ctypes.CDLL(str(built_file(find_compiler(), (COUNT,))))
+        return ctypes.CDLL(str(built_file(find_compiler(), (source,))))
     except (UserError, OSError):
         return None
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from sonnx_clip.root.digest import digest_of_parts
 
-_CPUINFO = Path("/proc/cpuinfo")
+CPUINFO = Path("/proc/cpuinfo")
 
 
-def processor(cpuinfo: Path = _CPUINFO) -> str:
+def processor(cpuinfo: Path = CPUINFO) -> str:
     """The models of the processors with their instructions, as digest behind the first model's name."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -5,31 +5,38 @@ python -m tests.conform.small_campaign --runtime … --journal …
 
 from __future__ import annotations
 
+import argparse
 import signal
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
-from sonnx_clip.conform import campaign
-from sonnx_clip.conform.campaigns import levels
+from sonnx_clip.cli.app import end_as_interrupted
+from sonnx_clip.cli.check_command import check_runtime
+from sonnx_clip.conform.campaigns.levels import WhichCalls
 from tests.meta.judged import three_layouts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 UNITS = 4
 """Units that the level standard has in an element type beside the first one."""
+SMALL = WhichCalls(three_layouts, lambda _, level: [] if level == "quick" else [("lengths", UNITS)], 6)
+"""The first unit of an element type is small, and the others are few and small."""
 
 
-def small(patch: Callable[[object, str, object], None]) -> None:
-    """Make the first unit of an element type small, and the others few and small."""
-    patch(campaign, "plan", three_layouts)
-    patch(levels, "_kinds", lambda _, level: [] if level == "quick" else [("lengths", UNITS)])
-    patch(levels, "_LENGTHS", 6)
+def main() -> int:
+    """Check as the command does; the exit status."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runtime")
+    parser.add_argument("--dtype", action="append")
+    parser.add_argument("--level")
+    parser.add_argument("--journal", type=Path)
+    parser.add_argument("-o", dest="output", type=Path)
+    parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--jobs", type=int)
+    asked = vars(parser.parse_args())
+    end_as_interrupted()
+    return check_runtime(asked.pop("runtime"), asked.pop("dtype"), "default", calls=SMALL, **asked)
 
 
 if __name__ == "__main__":
-    small(setattr)
     # Tests that run in the background may have been told to ignore interrupts, which a process inherits.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from sonnx_clip.cli.app import main
-
-    main()
+    sys.exit(main())

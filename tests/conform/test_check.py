@@ -8,12 +8,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
+from sonnx_clip.cli.check_command import check_runtime
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.campaigns.levels import WhichCalls
 from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.chosen_triples import request_of, tabulate
+from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
 
@@ -220,19 +225,14 @@ def test_a_file_that_cannot_be_written_is_one_message_and_leaves_nothing(tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]
 
 
-def test_unreached_is_printed(monkeypatch):
-    from sonnx_clip.conform import chosen_triples
+def test_unreached_is_printed(capsys):
+    def of_ones_and_twos(etype, of):
+        bits = np.array([1, 2], np.uint16)
+        yield request_of(tabulate(etype, [bits], [bits, bits], of), PLAIN.id, 2)
 
-    monkeypatch.setattr(chosen_triples, "special_patterns", lambda _: (1, 2))
-    for part in ("_random", "_long"):
-        monkeypatch.setattr(chosen_triples, part, lambda *_: iter(()))
-    chosen_triples.covering_scalars.cache_clear()
-    try:
-        done = run("--runtime", "numpy", "--dtype", "uint16")
-    finally:  # other tests have the bounds of all special values
-        chosen_triples.covering_scalars.cache_clear()
-    assert done.exit_code == 1
-    assert "unreached uint16: no vector reached" in done.output
+    few = WhichCalls(of_ones_and_twos)
+    assert check_runtime("numpy", ["uint16"], "default", output=None, calls=few) == 1
+    assert "unreached uint16: no vector reached" in capsys.readouterr().out
 
 
 def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path):

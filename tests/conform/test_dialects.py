@@ -16,10 +16,11 @@ from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
 from sonnx_clip.conform.dialects.obligations import known_obligations
 from sonnx_clip.conform.dialects.run_comparison import compare_dialects
 from sonnx_clip.conform.guardian import read_answer
-from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.dialect import dialect
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.checked import read_alone
 
 SPEC = load_spec()
 
@@ -221,7 +222,8 @@ def test_what_runs_no_models_is_missing(name):
     assert (greeting["word"], handle) == ("missing", None)
 
 
-def test_an_oracle_of_another_specification_judges_nothing(monkeypatch):
-    monkeypatch.setattr(load_oracle(), "SPEC_DIGEST", "0" * 64)
+def test_an_oracle_of_another_specification_judges_nothing(tmp_path):
+    (tmp_path / "clip.yaml").write_bytes(repo_file("spec/clip.yaml").read_bytes() + b"# another\n")
+    another = read_alone(tmp_path / "clip.yaml")
     with pytest.raises(UserError, match="sonnx-clip generate"):
-        compare_dialects("onnxruntime", [13], ["int8"])
+        compare_dialects("onnxruntime", [13], ["int8"], spec=another)

@@ -17,14 +17,16 @@ from sonnx_clip.strategies import arrays_and_bounds
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]
 
 
-@pytest.fixture(params=["c", "numpy"], autouse=True)
-def counted_by(request, monkeypatch):
+@pytest.fixture(params=["c", "numpy"], autouse=True, scope="module")
+def counted_by(request):
     """In C, and by NumPy as where there is no compiler."""
-    if request.param == "numpy":
-        monkeypatch.setattr(histogram, "_counter", lambda: None)
-    elif request.param == "c":
-        assert histogram._counter() is not None
-    return request.param
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "numpy":
+            patch.setenv("CC", "no-such-compiler")
+        histogram._counter.cache_clear()
+        assert (histogram._counter() is None) == (request.param == "numpy")
+        yield request.param
+    histogram._counter.cache_clear()
 
 
 by_id = {"ids": lambda value: getattr(value, "id", None)}
@@ -102,23 +104,21 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_in_the_c_is_seen(name, tmp_path, monkeypatch, counted_by):
+def test_a_mistake_in_the_c_is_seen(name, tmp_path, counted_by):
     if counted_by == "numpy":
         pytest.skip("the mistake is in the C")
     old, new = MISTAKES[name]
     text = histogram.COUNT.read_text()
     assert text.count(old) == 1
     (tmp_path / "count.c").write_text(text.replace(old, new))
-    monkeypatch.setattr(histogram, "COUNT", tmp_path / "count.c")
-    histogram._counter.cache_clear()
-    try:
-        # Some values come late: the pieces before have none of them.
-        x = np.resize(np.arange(100, 200, dtype=np.uint16), 40_001)
-        x[30_000:] = np.arange(10_001) * 4
-        found = class_histogram(x, np.uint16(7), np.uint16(40_000))
-        assert found != asked(load_spec().element_type("uint16"), x, np.uint16(7), np.uint16(40_000))
-    finally:
-        histogram._counter.cache_clear()
+    counter = histogram._counter(tmp_path / "count.c")
+    # Some values come late: the pieces before have none of them.
+    x = np.resize(np.arange(100, 200, dtype=np.uint16), 40_001)
+    x[30_000:] = np.arange(10_001) * 4
+    ranges = histogram._ranges(x.dtype, (np.uint16(7).tobytes(), np.uint16(40_000).tobytes()))
+    due = histogram._counts_below(x, ranges)
+    assert histogram._counts_in_c(histogram._counter(), x, ranges) == due
+    assert histogram._counts_in_c(counter, x, ranges) != due
 
 
 def test_every_class_of_the_family_is_named_in_order():

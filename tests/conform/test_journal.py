@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.conform import campaign, conditions
-from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
+from sonnx_clip.conform import campaign
+from sonnx_clip.conform.campaign import InterruptedCampaignError, JudgesHere, run_campaign
 from sonnx_clip.conform.campaigns import units
-from sonnx_clip.conform.campaigns.identity import files_named, identity
+from sonnx_clip.conform.campaigns.identity import CHECKER, files_named, identity
 from sonnx_clip.conform.campaigns.journal import APPLICATION, UnitJournal
 from sonnx_clip.conform.campaigns.journal_status import journal_status
-from sonnx_clip.conform.checked_operator import CheckedOperator
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.limits import Limits
+from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.errors import UserError
-from tests.conform.small_campaign import UNITS, small
+from sonnx_clip.root.paths import repo_file
+from tests.conform.small_campaign import SMALL, UNITS
+from tests.other_root import use_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,16 +36,11 @@ RIGHT, WRONG = "tests.meta.planted:right", "tests.meta.planted:ignores_upper"
 SHORT = Limits(call=0.2)
 
 
-@pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    small(monkeypatch.setattr)
-
-
 def run(
     runtime: str, file: Path | None, *types: str, warn=lambda _: None, who: str = "me", **options
 ) -> Report:
     book = None if file is None else UnitJournal(file, who, warn)
-    options = {"level": "standard", "limits": SHORT, **options}
+    options = {"level": "standard", "limits": SHORT, "calls": SMALL, **options}
     try:
         return run_campaign(runtime, types or ["int16"], journal=book, **options)
     finally:
@@ -97,13 +95,26 @@ def test_the_report_is_the_same_with_and_without_a_journal_and_after_any_part_of
     assert sorted({name for _, name in rows(part)}) == sorted({name for _, name in rows(whole)})
 
 
-def test_what_is_in_the_journal_is_not_judged_again(tmp_path, monkeypatch) -> None:
+class Watched(JudgesHere):
+    """Judges as this machine does; remembers what."""
+
+    def __init__(self) -> None:
+        super().__init__(1, clip_operator(), SMALL)
+        self.seen: list[object] = []
+
+    def judge(self, unit):
+        self.seen.append(unit)
+        return super().judge(unit)
+
+
+def test_what_is_in_the_journal_is_not_judged_again(tmp_path) -> None:
     file = tmp_path / "j.sqlite"
     run(RIGHT, file, "int16", "float32")
     before = rows(file)
     assert len(before) == 2 * (1 + UNITS)
-    monkeypatch.setattr(campaign, "_judge", lambda *_: pytest.fail("it was judged again"))
-    run(RIGHT, file, "float32", "int16")
+    judges = Watched()
+    run(RIGHT, file, "float32", "int16", judges=judges)
+    assert judges.seen == []
     assert rows(file) == before
 
 
@@ -129,7 +140,7 @@ def test_another_question_is_another_unit(options, tmp_path) -> None:
 def test_a_unit_says_all_that_is_needed(tmp_path) -> None:
     asked = campaign.Asked(RIGHT, "me", "default", SHORT, "default", "standard")
     (etype,) = campaign.machine_types(["int16"])
-    for unit in campaign.units_of(etype, asked):
+    for unit in campaign.units_of(etype, asked, SMALL):
         again = pickle.loads(pickle.dumps(unit))
         assert (again, again.digest) == (unit, unit.digest)
 
@@ -137,38 +148,44 @@ def test_a_unit_says_all_that_is_needed(tmp_path) -> None:
 # --------------------------------------------------------------- what a result depends on
 
 
-def _another_specification(patch: pytest.MonkeyPatch) -> str:
-    real = conditions._bytes
-    patch.setattr(conditions, "_bytes", lambda p: real(p) + (b"\n" if p == "spec/clip.yaml" else b""))
-    return "1"
+def _changed_data(changed: str, folder: Path, patch: pytest.MonkeyPatch) -> str:
+    """The identity where a file of the repository has another line."""
+    for path in ("spec/clip.yaml", ORACLE_FILE):
+        copy = folder / "root" / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(repo_file(path).read_bytes() + (b"\n" if path == changed else b""))
+    with patch.context() as inner:
+        use_root(folder / "root", inner)
+        return identity(RIGHT, "1")
 
 
-def _another_oracle(patch: pytest.MonkeyPatch) -> str:
-    real = conditions._bytes
-    patch.setattr(conditions, "_bytes", lambda p: real(p) + (b"\n" if p == conditions.ORACLE_FILE else b""))
-    return "1"
+def _the_same(folder: Path, patch: pytest.MonkeyPatch) -> str:
+    return _changed_data("", folder, patch)
 
 
-def _another_checker(patch: pytest.MonkeyPatch) -> str:
-    real = conditions._files_behind
-    patch.setattr(conditions, "_files_behind", lambda modules: real(modules)[1:])
-    return "1"
+def _another_specification(folder: Path, patch: pytest.MonkeyPatch) -> str:
+    return _changed_data("spec/clip.yaml", folder, patch)
 
 
-def _another_version(_: pytest.MonkeyPatch) -> str:
-    return "2"
+def _another_oracle(folder: Path, patch: pytest.MonkeyPatch) -> str:
+    return _changed_data(ORACLE_FILE, folder, patch)
 
 
-def _another_processor(patch: pytest.MonkeyPatch) -> str:
-    patch.setattr(conditions, "processor", lambda: "other")
-    return "1"
+def _another_checker(*_: object) -> str:
+    return identity(RIGHT, "1", [CHECKER, "sonnx_clip.pytest_plugin"])
 
 
-def _another_file(patch: pytest.MonkeyPatch) -> str:
-    from sonnx_clip.conform.campaigns import identity as module
+def _another_version(*_: object) -> str:
+    return identity(RIGHT, "2")
 
-    patch.setattr(module, "_bytes", lambda _: b"edited")
-    return "1"
+
+def _another_processor(folder: Path, _: object) -> str:
+    (folder / "cpuinfo").write_text("model name : another\n")
+    return identity(RIGHT, "1", cpuinfo=folder / "cpuinfo")
+
+
+def _another_file(*_: object) -> str:
+    return identity("tests.meta.planted_forms:right", "1")
 
 
 CHANGES = (
@@ -177,26 +194,28 @@ CHANGES = (
 )  # fmt: skip
 
 
-def judged_again(change_, patch: pytest.MonkeyPatch, file: Path) -> bool:
+def judged_again(change_, patch: pytest.MonkeyPatch, folder: Path) -> bool:
     """Whether what is in a journal is judged again after a change."""
+    file = folder / "j.sqlite"
     run(RIGHT, file, level="quick", who=identity(RIGHT, "1"))
-    with patch.context() as inner:
-        version = change_(inner)
-        who = identity(RIGHT, version)
-    run(RIGHT, file, level="quick", who=who)
+    run(RIGHT, file, level="quick", who=change_(folder, patch))
     return len(rows(file)) == 2
 
 
 @pytest.mark.parametrize("change_", CHANGES)
 def test_after_a_change_of_what_it_depends_on_a_unit_is_judged_again(change_, monkeypatch, tmp_path) -> None:
-    assert judged_again(change_, monkeypatch, tmp_path / "j.sqlite")
+    assert judged_again(change_, monkeypatch, tmp_path)
+
+
+def test_where_nothing_has_changed_nothing_is_judged_again(monkeypatch, tmp_path) -> None:
+    assert not judged_again(_the_same, monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize("change_", [_another_specification, _another_version])
 def test_a_journal_that_ignores_what_has_changed_is_caught(change_, monkeypatch, tmp_path) -> None:
     kept = [f for f in units.fields(units.Unit) if f.name != "identity"]
     monkeypatch.setattr(units, "fields", lambda _: kept)
-    assert not judged_again(change_, monkeypatch, tmp_path / "j.sqlite")
+    assert not judged_again(change_, monkeypatch, tmp_path)
 
 
 def test_the_files_that_a_runtime_names_count(tmp_path, monkeypatch) -> None:
@@ -271,20 +290,14 @@ def test_what_the_machine_lacked_is_not_kept(tmp_path) -> None:
     assert rows(file) == []
 
 
-def test_an_interrupt_leaves_what_was_judged(tmp_path, monkeypatch) -> None:
+def test_an_interrupt_leaves_what_was_judged(tmp_path) -> None:
     file = tmp_path / "j.sqlite"
     whole = text(run(WRONG, tmp_path / "other.sqlite", "int16", "uint8"))
-    real, seen = campaign._judge, []
-
-    def judge(unit, *more):
-        seen.append(unit)
-        return real(unit, *more)
 
     def show(done: int, _: str) -> None:
         if done == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(campaign, "_judge", judge)
     with pytest.raises(InterruptedCampaignError) as interrupted:
         run(WRONG, file, "int16", "uint8", on_progress=show)
     report = interrupted.value.report
@@ -295,9 +308,9 @@ def test_an_interrupt_leaves_what_was_judged(tmp_path, monkeypatch) -> None:
     assert report.scope == ()
     before = len(rows(file))
     assert 2 <= before < 2 * (1 + UNITS)
-    seen.clear()
-    assert text(run(WRONG, file, "int16", "uint8")) == whole
-    assert len(seen) == 2 * (1 + UNITS) - before
+    judges = Watched()
+    assert text(run(WRONG, file, "int16", "uint8", judges=judges)) == whole
+    assert len(judges.seen) == 2 * (1 + UNITS) - before
 
 
 def test_of_a_right_runtime_an_interrupt_leaves_no_verdict(monkeypatch) -> None:
@@ -414,7 +427,7 @@ def test_the_status_says_what_is_done_and_what_is_not(tmp_path, monkeypatch) -> 
     file = tmp_path / "j.sqlite"
     asked = campaign.Asked(WRONG, "me", "default", SHORT, "default", "standard")
     types = campaign.machine_types(["int16", "uint8"])
-    every = [unit for etype in types for unit in campaign.units_of(etype, asked)]
+    every = [unit for etype in types for unit in campaign.units_of(etype, asked, SMALL)]
     named = {"runtime": WRONG, "version": "planted", "level": "standard", "policy": "default",
              "forms": "default", "types": ["int16", "uint8"]}  # fmt: skip
     with closing(UnitJournal(file, "me")) as book:
@@ -438,7 +451,7 @@ def test_a_type_that_ends_early_needs_no_more_units(tmp_path) -> None:
     with closing(UnitJournal(file, "me")) as book:
         book.plan(
             {"runtime": runtime, "version": "", "level": "", "policy": "", "forms": ""},
-            campaign.units_of(etype, asked),
+            campaign.units_of(etype, asked, SMALL),
         )
     run(runtime, file)
     with closing(UnitJournal(file, create=False)) as book:

@@ -34,7 +34,7 @@ SEED = 5
 def start(file: Path, report: Path, *more: str, runtime: str = WRONG) -> subprocess.Popen[str]:
     types = [word for etype in TYPES for word in ("--dtype", etype)]
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.conform.small_campaign", "check", "--runtime", runtime, *types,
+        [sys.executable, "-m", "tests.conform.small_campaign", "--runtime", runtime, *types,
          "--level", "standard", "--journal", str(file), "-o", str(report), "--brief", *more],
         cwd=repo_root(), env={**os.environ, "PYTHONPATH": str(repo_root())}, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

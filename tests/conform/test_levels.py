@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from sonnx_clip.conform.calls import Answer, entry_indices
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.campaigns import levels
-from sonnx_clip.conform.campaigns.levels import LEVELS, Asked, calls_of, size_of, units_of
+from sonnx_clip.conform.campaigns.levels import LEVELS, Asked, WhichCalls, calls_of, size_of, units_of
 from sonnx_clip.conform.campaigns.long_tables import LongTable, long_table
 from sonnx_clip.conform.campaigns.merging import without_comparison
 from sonnx_clip.conform.checked_operator import clip_operator
@@ -68,24 +67,15 @@ def test_the_size_of_a_part_is_about_what_it_asks(name: str) -> None:
             assert guessed[1] / 4 < entries < guessed[1] * 4, part
 
 
-@dataclass
-class Bounds:
-    """In the place of a table: what is expected takes its time."""
-
-    etype: object
-    pools: list[np.ndarray]
-    scalars: list[np.ndarray]
-
-
 @pytest.mark.parametrize("layout", ["offset", "rank-3"])
-def test_every_triple_of_8_bits_is_in_each_layout(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levels, "tabulate", Bounds)
+def test_every_triple_of_8_bits_is_in_each_layout(layout: str) -> None:
     pairs = np.zeros(2**16, int)
-    for part in (part for part in parts("int8", "standard") if part.startswith(layout)):
-        for request, table in calls_of(TYPES["int8"], part):
+    units = [part for part in parts("int8", "standard") if part.startswith(layout)]
+    for n in range(len(units)):
+        # What is expected takes its time: here the requests alone.
+        for request in levels._triples(TYPES["int8"], layout, n):
             assert request.layout == layout
             lower, upper = request.scalars
-            assert np.array_equal(request.scalars, table.scalars)
             of_pair = lower.astype(int) * 256 + upper
             times = len(of_pair) // len(np.unique(of_pair))
             indices = entry_indices(request).reshape(-1, times * request.length)
@@ -94,29 +84,31 @@ def test_every_triple_of_8_bits_is_in_each_layout(layout: str, monkeypatch: pyte
             assert seen.all()
             np.add.at(pairs, of_pair[::times], 1)
     assert np.all(pairs == 1)
+    request, table = next(calls_of(TYPES["int8"], units[0]))
+    first = next(levels._triples(TYPES["int8"], layout, 0))
+    assert np.array_equal(request.scalars, first.scalars)
+    assert np.array_equal(request.scalars, table.scalars)
 
 
 @pytest.mark.parametrize("side", ["min", "max"])
-def test_every_bound_of_16_bits_is_asked(side: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[np.ndarray] = []
-    monkeypatch.setattr(levels, "_long_calls", lambda _, pool, scalars: asked.append((pool, *scalars)) or ())
-    for part in parts("float16", "exhaustive"):
-        if part.startswith(f"every-{side}"):
-            list(calls_of(TYPES["float16"], part))
-    assert all(np.array_equal(pool, np.arange(2**16)) for pool, _, _ in asked)
+def test_every_bound_of_16_bits_is_asked(side: str) -> None:
+    units = [part for part in parts("float16", "exhaustive") if part.startswith(f"every-{side}")]
+    asked = [levels._some_bounds(TYPES["float16"], n, second=side == "max") for n in range(len(units))]
     varying, beside = (
-        np.concatenate([one[k] for one in asked]) for k in ((1, 2) if side == "min" else (2, 1))
+        np.concatenate([one[k] for one in asked]) for k in ((0, 1) if side == "min" else (1, 0))
     )
+    request, _ = next(calls_of(TYPES["float16"], units[-1]))
+    assert np.array_equal(request.pool, np.arange(2**16))
+    assert all(set(one) <= set(of) for one, of in zip(request.scalars, asked[-1], strict=True))
     assert np.array_equal(varying, np.repeat(np.arange(2**16), 4))
     assert len(np.unique(beside)) == 4
 
 
-def test_every_x_of_32_bits_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    pools: list[np.ndarray] = []
-    monkeypatch.setattr(levels, "_long_calls", lambda _, pool, *__: pools.append(pool) or ())
+def test_every_x_of_32_bits_is_asked() -> None:
     every = [part for part in parts("float32", "exhaustive") if part.startswith("every-x")]
-    for part in (every[0], every[1], every[-1]):
-        list(calls_of(TYPES["float32"], part))
+    pools = [pool for n in (0, 1, len(every) - 1) for pool in levels._stretches(TYPES["float32"], n)]
+    request, _ = next(calls_of(TYPES["float32"], every[1]))
+    assert np.array_equal(request.pool, pools[len(pools) // 3])
     assert len(pools) // 3 * len(every) * 2**16 == 2**32
     found = np.concatenate(pools)
     assert found[0] == 0
@@ -206,13 +198,10 @@ def test_every_triple_of_8_bits_of_functions(name: str) -> None:
 
 
 @pytest.mark.exhaustive
-def test_some_units_of_the_level_exhaustive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        levels, "_kinds", lambda etype, _: [("every-x", 2)] if etype.width == 32 else [("every-max", 2)]
-    )
-    report = run_campaign(
-        "sonnx", ["float16", "uint16", "int32", "float32"], policy="strict", level="exhaustive", jobs=2
-    )
+def test_some_units_of_the_level_exhaustive() -> None:
+    some = WhichCalls(kinds=lambda etype, _: [("every-x" if etype.width == 32 else "every-max", 2)])
+    types = ["float16", "uint16", "int32", "float32"]
+    report = run_campaign("sonnx", types, policy="strict", level="exhaustive", jobs=2, calls=some)
     assert {found.verdict for found in report.types} == {"conforms"}
     assert all(found.compared > 2**25 for found in report.types)
     assert "every X of 32 bits" in report.scope[0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from sonnx_clip.conform import campaign, chosen_triples
+from sonnx_clip.conform.campaigns.levels import WhichCalls
 from sonnx_clip.conform.session import sample
 
 if TYPE_CHECKING:
@@ -50,8 +49,5 @@ def judged(
         plan: the calls that are made, if not those that are made otherwise.
         options: of `run_campaign`.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        if plan is not None:
-            patch.setattr(campaign, "plan", plan)
-        report = campaign.run_campaign(f"tests.meta.{runtime}", [dtype], **options)
+    report = campaign.run_campaign(f"tests.meta.{runtime}", [dtype], calls=WhichCalls(plan), **options)
     return report, {c.id: c for c in report.types[0].classes}

@@ -3,16 +3,18 @@
 import subprocess
 import sys
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sonnx_clip.conform import campaign, chosen_triples
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.layouts import LAYOUTS
+from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.session import Session
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.paths import repo_root
+from sonnx_clip.spec import load_spec
 from tests.meta.judged import few_calls
 from tests.meta.judged import judged as judged_by
 
@@ -163,11 +165,12 @@ def test_a_mistake_in_strided_loops_alone_is_reproduced_in_such_a_layout():
     assert first.layout in {"every-second", "reversed"}
 
 
-def test_a_mistake_where_x_is_not_aligned_is_reproduced_there(monkeypatch):
-    monkeypatch.setattr(
-        chosen_triples, "LAYOUTS", [e for e in LAYOUTS if e.id in ("contiguous", "unaligned")]
-    )
-    _, classes = judged_anew("wrong_where_not_aligned", "int32")
+def test_a_mistake_where_x_is_not_aligned_is_reproduced_there():
+    def in_two_layouts(etype, of):
+        found = chosen_triples.plan(etype, of)
+        return ((request, table) for request, table in found if request.layout in ("contiguous", "unaligned"))
+
+    _, classes = judged_by("planted:wrong_where_not_aligned", "int32", in_two_layouts)
     (first,) = classes["low_ordinary"].deviations
     assert first.layout == "unaligned"
     assert r"np.frombuffer(b'\0' + " in first.reproduce
@@ -344,9 +347,9 @@ def test_classes_that_overlap_or_leave_a_gap_stop_the_run(monkeypatch):
         chosen_triples.tabulate(etype, [values], [values, values])
 
 
-def test_an_oracle_of_another_specification_is_refused(monkeypatch):
+def test_an_oracle_of_another_specification_is_refused():
     from sonnx_clip.root.errors import UserError
 
-    monkeypatch.setattr(load_oracle(), "SPEC_DIGEST", "0" * 64)
+    another = CheckedOperator(load_spec(), SimpleNamespace(SPEC_DIGEST="0" * 64))
     with pytest.raises(UserError, match="sonnx-clip generate"):
-        run_campaign("sonnx", ["int8"])
+        run_campaign("sonnx", ["int8"], of=another)

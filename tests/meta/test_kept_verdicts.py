@@ -18,7 +18,7 @@ from sonnx_clip.root import installed as installed_here
 from sonnx_clip.root.imports_of import files_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 VERSION = "numpy as judged"
@@ -52,18 +52,18 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
 
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A distribution of one file, on which every verdict of the runtime `numpy` depends."""
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """NumPy as it could be installed, of one file: every verdict depends on it."""
     site = tmp_path / "site"
-    record = site / "fakeclip-1.0.dist-info" / "RECORD"
+    record = site / "numpy-1.0.dist-info" / "RECORD"
     record.parent.mkdir(parents=True)
-    (record.parent / "METADATA").write_text("Metadata-Version: 2.1\nName: fakeclip\nVersion: 1.0\n")
-    record.write_text("fakeclip.py,sha256=x,8\nfakeclip-1.0.dist-info/RECORD,,\n")
-    (site / "fakeclip.py").write_text("x = 1.0\n")
+    (record.parent / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n")
+    record.write_text("installed_file.py,sha256=x,8\nnumpy-1.0.dist-info/RECORD,,\n")
+    (site / "installed_file.py").write_text("x = 1.0\n")
     monkeypatch.syspath_prepend(str(site))
-    monkeypatch.setitem(conditions._DISTRIBUTIONS, "numpy", ("fakeclip",))
     installed_here._files_of.cache_clear()
-    return site
+    yield site
+    installed_here._files_of.cache_clear()
 
 
 @pytest.fixture
@@ -118,22 +118,22 @@ def test_without_a_folder_nothing_is_kept(judge: Judge, tmp_path: Path, monkeypa
 
 # What changes between two runs; each makes all verdicts new.
 def _another_version(installed: Path, _sources: Path, _patch: pytest.MonkeyPatch) -> None:
-    folder = installed / "fakeclip-1.0.dist-info"
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: fakeclip\nVersion: 1.1\n")
-    folder.rename(installed / "fakeclip-1.1.dist-info")
+    folder = installed / "numpy-1.0.dist-info"
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.1\n")
+    folder.rename(installed / "numpy-1.1.dist-info")
 
 
 def _another_build(installed: Path, _sources: Path, _patch: pytest.MonkeyPatch) -> None:
-    record = installed / "fakeclip-1.0.dist-info" / "RECORD"
+    record = installed / "numpy-1.0.dist-info" / "RECORD"
     record.write_text(record.read_text().replace("sha256=x", "sha256=y"))
 
 
 def _edited_where_it_is_installed(installed: Path, _sources: Path, _patch: pytest.MonkeyPatch) -> None:
-    (installed / "fakeclip.py").write_text("x = 2.0\n")
+    (installed / "installed_file.py").write_text("x = 2.0\n")
 
 
 def _gone(installed: Path, _sources: Path, _patch: pytest.MonkeyPatch) -> None:
-    (installed / "fakeclip.py").unlink()
+    (installed / "installed_file.py").unlink()
 
 
 def _another_checker(_installed: Path, sources: Path, _patch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def _another_specification(_installed: Path, sources: Path, _patch: pytest.Monke
 def _another_processor(_installed: Path, sources: Path, patch: pytest.MonkeyPatch) -> None:
     (sources / "cpuinfo").write_text("model name : other\nflags : fpu sse\n")
     other = installed_here.processor(sources / "cpuinfo")
-    patch.setattr(conditions, "processor", lambda: other)
+    patch.setattr(conditions, "processor", lambda *_: other)
 
 
 def _another_system(_installed: Path, _sources: Path, patch: pytest.MonkeyPatch) -> None:
@@ -340,7 +340,7 @@ def test_a_stale_or_edited_record_is_not_believed(
     file.write_text(file.read_text().replace('"complete":true', '"complete":false'))
     assert dialect_record(tmp_path).kept is None
     assert dialect_record(tmp_path).kept is not None
-    monkeypatch.setattr(conditions, "processor", lambda: "another")
+    monkeypatch.setattr(conditions, "processor", lambda *_: "another")
     assert dialect_record(tmp_path).kept is None
     other = tmp_path / "obligations.json"
     other.write_text("{}")

@@ -21,25 +21,28 @@ from sonnx_clip.conform.foreign.runtime_names import (
     program_name,
 )
 from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.installed import CPUINFO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 CHECKER = "sonnx_clip.conform.campaign"
 """The module that makes the verdicts: all that it imports takes part."""
 
 
-def identity(runtime: str, version: str) -> str:
+def identity(runtime: str, version: str, checker: Sequence[str] = (CHECKER,), cpuinfo: Path = CPUINFO) -> str:
     """A digest of the runtime, the specification, the checker and the machine.
 
     Args:
         runtime: the name of a runtime.
         version: what it says that it is.
+        checker: the modules that make the verdicts.
+        cpuinfo: the file that says which processors there are.
 
     Raises:
         UserError: there is no such runtime, or no C compiler for one that needs it.
     """
-    return key_of({**_parts(runtime), "version": version})
+    return key_of({**_parts(runtime, checker, cpuinfo), "version": version})
 
 
 def comparable_parts(runtime: str) -> dict[str, str]:
@@ -48,15 +51,15 @@ def comparable_parts(runtime: str) -> dict[str, str]:
     Packages are compared by what they say to consist of, and the sizes of their files: when a file was
     written differs from machine to machine. UserError as for `identity`.
     """
-    return {**_parts(runtime), "packages": releases(runtime)}
+    return {**_parts(runtime, (CHECKER,), CPUINFO), "packages": releases(runtime)}
 
 
-def _parts(runtime: str) -> dict[str, str]:
-    found = conditions(runtime, [CHECKER], {})
+def _parts(runtime: str, checker: Sequence[str], cpuinfo: Path) -> dict[str, str]:
+    found = conditions(runtime, checker, {}, cpuinfo=cpuinfo)
     if found is not None:
         return found
     files = digest_of_parts(part for file in files_named(runtime) for part in (file.name, _bytes(file)))
-    return {**conditions_of_all([CHECKER], {}), "runtime": runtime, "its files": files}
+    return {**conditions_of_all(checker, {}, cpuinfo=cpuinfo), "runtime": runtime, "its files": files}
 
 
 def files_named(runtime: str) -> Iterator[Path]:

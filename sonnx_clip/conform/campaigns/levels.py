@@ -27,8 +27,9 @@ from sonnx_clip.conform.random_triples import random_patterns
 from sonnx_clip.language.special import special_patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.limits import Limits
@@ -77,16 +78,7 @@ class Asked:
     level: Level
 
 
-def units_of(etype: ElementType, asked: Asked) -> tuple[Unit, ...]:
-    """The units of an element type, in the order in which a report is made of them."""
-    parts = [FIRST, *(f"{kind}-{n}" for kind, count in _kinds(etype, asked.level) for n in range(count))]
-    if asked.forms == "all":
-        parts += [f"{FORMS}{n}" for n in range(chunks_of_all())]
-    a = asked
-    return tuple(Unit(a.runtime, a.identity, etype.id, part, a.policy, a.limits, a.forms) for part in parts)
-
-
-def _kinds(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
+def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
     """The kinds of parts that a level adds, and how many of each there are."""
     width, special = etype.width, len(special_patterns(etype))
     found: list[tuple[str, int]] = []
@@ -119,12 +111,42 @@ def size_of(etype: ElementType, part: str) -> tuple[int, int]:
     return (90_000, 18_000_000) if etype.width == 8 else (25_000, 4_000_000)
 
 
-def calls_of(etype: ElementType, part: str) -> Calls:
+@dataclass(frozen=True)
+class WhichCalls:
+    """Which calls a campaign makes.
+
+    Args:
+        first: those of the first unit of an element type, which every level has; None for all of the plan
+            (`chosen_triples`).
+        kinds: the kinds of further parts that a level adds, and how many of each there are.
+        lengths: how many lengths a part of them has.
+    """
+
+    first: Callable[[ElementType, CheckedOperator], Calls] | None = None
+    kinds: Callable[[ElementType, Level], Sequence[tuple[str, int]]] = kinds_of
+    lengths: int = _LENGTHS
+
+
+WHICH_CALLS = WhichCalls()
+
+
+def units_of(etype: ElementType, asked: Asked, calls: WhichCalls = WHICH_CALLS) -> tuple[Unit, ...]:
+    """The units of an element type, in the order in which a report is made of them."""
+    kinds = calls.kinds(etype, asked.level)
+    parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]
+    if asked.forms == "all":
+        parts += [f"{FORMS}{n}" for n in range(chunks_of_all())]
+    a = asked
+    return tuple(Unit(a.runtime, a.identity, etype.id, part, a.policy, a.limits, a.forms) for part in parts)
+
+
+def calls_of(etype: ElementType, part: str, lengths: int = _LENGTHS) -> Calls:
     """The requests of a part that is no unit of its element type alone, each with what is expected.
 
     Args:
         etype: the element type.
         part: as `units_of` names it.
+        lengths: how many lengths a part of them has.
 
     Raises:
         ValueError: there is no such part.
@@ -139,7 +161,7 @@ def calls_of(etype: ElementType, part: str) -> Calls:
         case "random":
             return _random(etype, n)
         case "lengths":
-            return _lengths(etype, n)
+            return _lengths(etype, n, lengths)
         case "every-min" | "every-max":
             return _every_bound(etype, n, second=kind == "every-max")
         case "every-x":
@@ -149,6 +171,11 @@ def calls_of(etype: ElementType, part: str) -> Calls:
 
 def _every_triple(etype: ElementType, layout: str, n: int) -> Calls:
     """Every X of 8 bits under some pairs of bounds, in calls of a layout."""
+    for request in _triples(etype, layout, n):
+        yield request, tabulate(etype, [request.pool], request.scalars)
+
+
+def _triples(etype: ElementType, layout: str, n: int) -> Iterator[Request]:
     every = np.arange(256, dtype=bits_type(etype.id))
     scalars = [part[n * _TURNS : (n + 1) * _TURNS] for part in together(every, 2)]
     length = next(found.length for found in LAYOUTS if found.id == layout)
@@ -156,9 +183,8 @@ def _every_triple(etype: ElementType, layout: str, n: int) -> Calls:
     times = -(-len(every) // length)  # of calls for a pair of bounds, until each X was in one
     for at in range(0, _TURNS, 1024 // times):
         rows = np.repeat(np.arange(at, min(at + 1024 // times, _TURNS)), times)
-        table = tabulate(etype, [every], [scalar[rows] for scalar in scalars])
         starts = np.tile(np.arange(times) * length, len(rows) // times) % len(every)
-        yield Request(layout, length, every, starts, table.scalars), table
+        yield Request(layout, length, every, starts, tuple(scalar[rows] for scalar in scalars))
 
 
 def _special(etype: ElementType, n: int) -> Calls:
@@ -180,30 +206,40 @@ def _random(etype: ElementType, n: int) -> Calls:
         yield request_of(tabulate(etype, pools, scalars), PLAIN.id, len(pools[0]))
 
 
-def _lengths(etype: ElementType, n: int) -> Calls:
-    """Calls of every length, with few bounds."""
+def _lengths(etype: ElementType, n: int, number: int) -> Calls:
+    """Calls of so many lengths, with few bounds."""
     pool = np.array(special_patterns(etype), bits_type(etype.id))
     table = tabulate(etype, [pool], covering_scalars(etype, _COVER))
-    for length in range(max(2, n * _LENGTHS + 1), (n + 1) * _LENGTHS + 1):
+    for length in range(max(2, n * number + 1), (n + 1) * number + 1):
         yield request_of(table, PLAIN.id, length, times=1)
 
 
 def _every_bound(etype: ElementType, n: int, *, second: bool) -> Calls:
     """Every X of 16 bits under some bounds on one side, each beside a few on the other side."""
+    scalars = _some_bounds(etype, n, second=second)
+    yield from _long_calls(etype, np.arange(2**16, dtype=scalars[0].dtype), scalars)
+
+
+def _some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
+    """Bits of min and of max, each of shape (k,)."""
     special = np.array(special_patterns(etype), bits_type(etype.id))
     others = special[np.linspace(0, len(special) - 1, _OTHERS).astype(int)]
     bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(special.dtype)
     varying, beside = np.repeat(bounds, _OTHERS), np.tile(others, _BOUNDS)
-    scalars = [beside, varying] if second else [varying, beside]
-    yield from _long_calls(etype, np.arange(2**16, dtype=special.dtype), scalars)
+    return [beside, varying] if second else [varying, beside]
 
 
 def _every_x(etype: ElementType, n: int) -> Calls:
     """Some stretches of all X of 32 bits, under bounds that reach every class."""
     scalars = covering_scalars(etype, _COVER)
-    for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
-        pool = np.arange(stretch * _ENTRIES, (stretch + 1) * _ENTRIES).astype(scalars[0].dtype)
+    for pool in _stretches(etype, n):
         yield from _long_calls(etype, pool, scalars)
+
+
+def _stretches(etype: ElementType, n: int) -> Iterator[Array]:
+    """Bits of X, each time of shape (k,)."""
+    for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
+        yield np.arange(stretch * _ENTRIES, (stretch + 1) * _ENTRIES).astype(bits_type(etype.id))
 
 
 def _long_calls(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Calls:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.campaigns.levels import size_of, units_of
+from sonnx_clip.conform.campaigns.levels import WHICH_CALLS, size_of, units_of
 from sonnx_clip.conform.campaigns.long_tables import long_table
 from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
 from sonnx_clip.conform.describe import Describer
@@ -22,7 +22,7 @@ from sonnx_clip.language.special import special_patterns
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sonnx_clip.conform.campaigns.levels import Asked
+    from sonnx_clip.conform.campaigns.levels import Asked, WhichCalls
     from sonnx_clip.conform.campaigns.units import Unit
     from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.conform.limits import Limits
@@ -118,6 +118,8 @@ def _took(session: Session, etype: ElementType, make: Callable[[], Table]) -> fl
     return time.monotonic() - began
 
 
-def planned(types: Sequence[ElementType], asked: Asked) -> list[tuple[ElementType, Unit]]:
+def planned(
+    types: Sequence[ElementType], asked: Asked, calls: WhichCalls = WHICH_CALLS
+) -> list[tuple[ElementType, Unit]]:
     """All units of a campaign, each with its element type."""
-    return [(etype, unit) for etype in types for unit in units_of(etype, asked)]
+    return [(etype, unit) for etype in types for unit in units_of(etype, asked, calls)]

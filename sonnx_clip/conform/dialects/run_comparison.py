@@ -43,6 +43,7 @@ def compare_dialects(
     types: Sequence[str] = (),
     *,
     limits: Limits = LIMITS,
+    spec: Spec | None = None,
     on_opset: Callable[[int], None] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> ComparisonRecord:
@@ -54,14 +55,16 @@ def compare_dialects(
         opsets: operator sets; if empty, every one that the installed onnx knows.
         types: ids of element types; if empty, every one that the dialects take.
         limits: how long the runtime may take, for a call and to be imported.
+        spec: the specification; that of the project if None.
         on_opset: is called with each operator set before it is compared.
         stopped: whether to give up; asked before each form.
 
     Raises:
         Stopped: it gave up.
-        UserError: the runtime, an operator set or an element type is not known, or a package is missing.
+        UserError: the runtime, an operator set or an element type is not known, a package is missing, or
+            what was generated is not that of the specification.
     """
-    spec, began = load_spec(), time.monotonic()
+    spec, began = spec or load_spec(), time.monotonic()
     if spec.digest != load_oracle().SPEC_DIGEST:
         raise UserError("generated/ is not that of spec/clip.yaml", todo="run `sonnx-clip generate`")
     module_of(runtime)
