@@ -38,7 +38,7 @@ from sonnx_clip.whyml.why3_lexer import without_header
 from sonnx_clip.whyml.written import theory_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.claims.obligation import Obligation
@@ -83,6 +83,44 @@ def prove(
     spec = load_spec()
     theories, extracted = _rendered(spec, generate=generate)
     require_coverage(spec, (o.id for o in theories.obligations))
+    return prove_these(
+        spec, theories, family=family, types=types, provers=provers, only=only, jobs=jobs, as_json=as_json,
+        build=build, extracted=extracted,
+    )  # fmt: skip
+
+
+def prove_these(
+    spec: Spec,
+    theories: Generated,
+    *,
+    build: Path,
+    jobs: int | None,
+    family: str | None = None,
+    types: Sequence[str] = (),
+    provers: Sequence[str] = (),
+    only: Sequence[str] = (),
+    as_json: bool = False,
+    extracted: bool = False,
+    shown: int = _SHOWN,
+) -> int:
+    """Prove what is asked for of theories that lie in generated/; print a table, or JSON; the exit status.
+
+    Args:
+        spec: the specification.
+        theories: what it was rendered into.
+        build: as for `prove`.
+        jobs: likewise.
+        family: likewise.
+        types: likewise.
+        provers: likewise.
+        only: likewise.
+        as_json: likewise.
+        extracted: whether the C, too, is known to be what Why3 extracts.
+        shown: how many failures are shown in full.
+
+    Raises:
+        UserError: as for `prove`.
+    """
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
     why3 = configure(build)
@@ -94,15 +132,15 @@ def prove(
         console.width = _PLAIN_WIDTH
     ledger = Ledger(build / "ledger.sqlite")
     try:
-        misread = _misread(why3, ledger, None if complete else {o.file for o in selected}, jobs)
+        otherwise = misread(why3, ledger, None if complete else {o.file for o in selected}, jobs)
         proofs = _run(console, why3, found, ledger, selected, theories.obligations, jobs)
     finally:
         ledger.close()
     listed = trusted(theories.obligations)
-    taken = (*listed, *misread, *of_tasks(proofs.said, listed))
+    taken = (*listed, *otherwise, *of_tasks(proofs.said, listed))
     news = surprises(taken)
     if any(t.kind == "refused" for t in taken):  # nobody else need try to read it
-        _print_failures(console, spec, why3, found, proofs)
+        _print_failures(console, spec, why3, found, proofs, shown)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
         _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
         return 1
@@ -119,7 +157,7 @@ def prove(
         print(json.dumps(data, indent=1, ensure_ascii=False))
     else:
         print_table(console, spec, proofs)
-        _print_failures(console, spec, why3, found, proofs)
+        _print_failures(console, spec, why3, found, proofs, shown)
         if not complete:
             console.print(f"a part of the obligations: {build}/proofs.json stays as it is", highlight=False)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
@@ -197,10 +235,23 @@ def _speaking_of(obligations: Iterable[Obligation], pattern: str) -> list[Obliga
     return [o for o in obligations if any(fnmatchcase(id_, pattern) for id_ in (o.id, *o.shows))]
 
 
-def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None) -> tuple[TrustedItem, ...]:
+def misread(
+    why3: Why3,
+    ledger: Ledger,
+    only: set[str] | None,
+    jobs: int | None,
+    compare: Callable[[Mapping[str, str], Sequence[str], int], tuple[TrustedItem, ...]] | None = None,
+) -> tuple[TrustedItem, ...]:
     """Where Why3 reads the theories otherwise than we do; asked once for each state of a file.
 
     A file uses itself and hand-written ones, which `why3.base` stands for.
+
+    Args:
+        why3: Why3 with its configuration.
+        ledger: knows the states in which a file is read alike.
+        only: the generated files that are read; every one, if None.
+        jobs: how many processes run at once; all cores by default.
+        compare: compares files of these texts, with so many processes; `differences_from_why3`, if None.
     """
     texts = {file: text for file, text in theory_texts() if _is_read(file, only)}
     states = {
@@ -208,7 +259,8 @@ def _misread(why3: Why3, ledger: Ledger, only: set[str] | None, jobs: int | None
         for file, text in texts.items()
     }
     files = [file for file, state in states.items() if ledger.account(state, "why3") is None]
-    found = differences_from_why3(texts, files, jobs or os.cpu_count() or 1) if files else ()
+    ask = compare or differences_from_why3
+    found = ask(texts, files, jobs or os.cpu_count() or 1) if files else ()
     if not found:
         for file in files:
             ledger.record_account(states[file], "why3", ())
@@ -239,10 +291,10 @@ def _run(
 
 
 def _print_failures(
-    console: Console, spec: Spec, why3: Why3, provers: Sequence[Prover], proofs: Proofs
+    console: Console, spec: Spec, why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int
 ) -> None:
     failed = [o for o in proofs.outcomes if o.status == "not proved"]
-    for outcome in failed[:_SHOWN]:
+    for outcome in failed[:shown]:
         console.print(f"\n[red]not proved[/] [bold]{outcome.obligation.id}[/]: {outcome.obligation.title}")
         for reply in outcome.failed_replies:
             words = reply.answer.words.splitlines() or [""]
@@ -253,8 +305,8 @@ def _print_failures(
             console.print(f"  by hand: {line}", markup=False, soft_wrap=True, highlight=False)
         for line in _counterexample(spec, why3, provers, outcome):
             console.print(f"  {line}", markup=False, soft_wrap=True, highlight=False)
-    if len(failed) > _SHOWN:
-        console.print(f"\n… and {len(failed) - _SHOWN} more that are not proved", highlight=False)
+    if len(failed) > shown:
+        console.print(f"\n… and {len(failed) - shown} more that are not proved", highlight=False)
     for stray in proofs.strays:
         console.print(f"[red]a goal that no obligation knows:[/] {stray}", highlight=False)
 

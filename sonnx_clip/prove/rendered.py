@@ -23,16 +23,15 @@ from sonnx_clip.root.digest import digest_of, digest_of_parts
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole_bytes
 from sonnx_clip.root.installed import distribution, processor
-from sonnx_clip.root.paths import build_folder, repo_file, repo_root
+from sonnx_clip.root.paths import build_folder, package, repo_file, repo_root
 from sonnx_clip.root.run_program import version_of
 from sonnx_clip.root.user_cache import read_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sonnx_clip.spec import Spec
 
-PACKAGE = Path(__file__).resolve().parents[1]
 _NAME = "rendered.json"
 _SOURCES = ("spec", "why3", "coq")
 # What is imported to render: another version may print, or run the NumPy kernels, otherwise.
@@ -41,22 +40,27 @@ _VARIABLES = ("WHY3", "NPY_", "PYTHON", "GLIBC_TUNABLES", "LD_")
 _OF_WHY3 = ("drivers", "extraction_drivers", "stdlib")
 
 
-def rendered(spec: Spec) -> Generated:
+def rendered(
+    spec: Spec, render: Callable[[Spec], Generated] | None = None, place: Path | None = None
+) -> Generated:
     """Everything that the specification is rendered into, by `render_all` or as it was kept.
 
     Args:
         spec: the specification in spec/clip.yaml.
+        render: renders it; `render_all`, if None.
+        place: the folder in which it is kept; `folder`, if None.
 
     Raises:
         UserError: as `render_all`.
     """
-    key = key_of(spec)
-    known = _take(key)
+    place = place or folder()
+    key = key_of(spec, place)
+    known = _take(key, place)
     if known is not None:
         return known
-    found = render_all(spec)
-    if key is not None and key_of(spec) == key:
-        _keep(key, found)
+    found = (render or render_all)(spec)
+    if key is not None and key_of(spec, place) == key:
+        _keep(key, found, place)
     return found
 
 
@@ -68,12 +72,13 @@ def obligations_of(spec: Spec) -> tuple[Obligation, ...]:
 
 def kept(spec: Spec) -> Generated | None:
     """What was kept, if it would be rendered so again and every file on disk is that; else None."""
-    return _take(key_of(spec))
+    place = folder()
+    return _take(key_of(spec, place), place)
 
 
-def key_of(spec: Spec) -> str | None:
-    """The digest of all that rendering depends on; None where it cannot be known, and nothing is kept."""
-    if folder() is None:
+def key_of(spec: Spec, place: Path | None) -> str | None:
+    """The digest of all that rendering depends on; None where it cannot be known, or there is no place."""
+    if place is None:
         return None
     installed = [f"{name} {distribution(name)}" for name in _DISTRIBUTIONS]
     variables = [
@@ -95,7 +100,7 @@ def folder() -> Path | None:
 
 def inputs() -> Iterator[Path]:
     """The files that rendering reads: our code and templates, the specification, what is written by hand."""
-    for top in (PACKAGE, *map(repo_file, _SOURCES)):
+    for top in (package(), *map(repo_file, _SOURCES)):
         for path in sorted(top.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 yield path
@@ -125,9 +130,8 @@ def _why3() -> Iterator[bytes | str]:
                 yield path.read_bytes()
 
 
-def _take(key: str | None) -> Generated | None:
-    """What was kept under this key, if every file on disk is still that; else None."""
-    place = folder()
+def _take(key: str | None, place: Path | None) -> Generated | None:
+    """What was kept there under this key, if every file on disk is still that; else None."""
     if key is None or place is None:
         return None
     try:
@@ -148,9 +152,8 @@ def _take(key: str | None) -> Generated | None:
     return Generated(files, tuple(rows))
 
 
-def _keep(key: str, found: Generated) -> None:
+def _keep(key: str, found: Generated, place: Path | None) -> None:
     """Keep what was rendered, where there is a place for it."""
-    place = folder()
     if place is None or not repo_root().is_dir():
         return
     content = {

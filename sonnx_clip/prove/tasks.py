@@ -25,7 +25,7 @@ from sonnx_clip.whyml.why3_lexer import without_header
 from sonnx_clip.whyml.written import theory_files, theory_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.obligation import Obligation
     from sonnx_clip.root.run_program import Ended, Running
@@ -66,14 +66,22 @@ class Task:
     text: str
 
 
-def configure(build: Path) -> Why3:
-    """Make Why3's configuration in ``build/why3``; UserError if a tool is missing."""
+def configure(build: Path, driver_of: Callable[[str, str], str] = driver) -> Why3:
+    """Make Why3's configuration in ``build/why3``.
+
+    Args:
+        build: the build folder.
+        driver_of: gives the driver of a prover, which takes in Why3's own from a folder.
+
+    Raises:
+        UserError: a tool is missing, or the folder cannot be made.
+    """
     version = version_of(("why3", "--version"), INSTALL).removeprefix("Why3 platform, version ")
     data = version_of(("why3", "--print-datadir"), INSTALL)
     if not Path(data, "drivers").is_dir():
         raise UserError("why3 does not say where its drivers are", todo=INSTALL)
     drivers = build.absolute() / "why3" / "drivers"
-    texts = {driver_file(name): driver(name, data) for name in NAMES}
+    texts = {driver_file(name): driver_of(name, data) for name in NAMES}
     texts[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
     configured = configuration(str(drivers), {p.name: p.version for p in find_provers()})
     try:

@@ -9,6 +9,11 @@ from sonnx_clip.root.errors import UserError
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
+def package() -> Path:
+    """The folder of the package, with all its source files."""
+    return _PACKAGE
+
+
 def repo_root() -> Path:
     """The folder that holds ``spec``, ``why3`` and ``generated``."""
     bundled = _PACKAGE / "_data"

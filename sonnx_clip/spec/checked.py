@@ -28,6 +28,7 @@ from sonnx_clip.spec.wrong_checks import check_not_empty, check_wrong_names
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sonnx_clip.spec.document import Document
     from sonnx_clip.spec.model import Spec
 
 
@@ -37,6 +38,22 @@ def read_and_check(path: Path) -> Spec:
     Raises:
         UserError: the file cannot be read, is not in the form of spec/clip.yaml, or contradicts itself.
     """
+    document, spec = _read(path)
+    _check(document, spec)
+    return spec
+
+
+def read_alone(path: Path) -> Spec:
+    """The same, without asking whether it agrees with itself and with the texts: provers are to find that.
+
+    Raises:
+        UserError: the file cannot be read, is not in the form of spec/clip.yaml, or names what is not there.
+    """
+    _, spec = _read(path)
+    return spec
+
+
+def _read(path: Path) -> tuple[Document, Spec]:
     document, content = read_document(path)
     with_texts = validate(document, document.data)
     raise_first(document, check_references(with_texts))
@@ -49,6 +66,11 @@ def read_and_check(path: Path) -> Spec:
     with_trees = Resolver(document, with_texts).resolve()
     spec = validate(document, with_trees, digest=digest_of(content))
     remember(spec, written)
+    return document, spec
+
+
+def _check(document: Document, spec: Spec) -> None:
+    """UserError for the first thing in which it contradicts itself or the texts."""
     raise_first(document, check_cases(spec))
     raise_first(document, check_witnesses(spec))
     raise_first(document, check_dialect_numbers(spec))
@@ -63,4 +85,3 @@ def read_and_check(path: Path) -> Spec:
     findings = (check_latitude, check_demands) if of_clip else ()
     for check in (check_type_names, *pages, check_not_empty, *findings):
         raise_first(document, check(spec))
-    return spec

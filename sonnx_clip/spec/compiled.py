@@ -23,7 +23,7 @@ from pydantic import VERSION as PYDANTIC
 
 from sonnx_clip.root.digest import digest_of, digest_of_parts
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import build_folder, repo_file
+from sonnx_clip.root.paths import build_folder, package, repo_file
 from sonnx_clip.root.user_cache import cache_folder, is_ours
 from sonnx_clip.root.user_cache import read_private as _read_ours
 from sonnx_clip.spec.model import Spec
@@ -32,7 +32,6 @@ from sonnx_clip.spec.reading_classes import reading_classes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_PACKAGE = Path(__file__).resolve().parents[1]
 _LAYERS = ("root", "language", "spec")  # this layer, and those below it (docs/architecture.md)
 _PARTS = ("sonnx_clip.language.", "sonnx_clip.spec.")
 _DERIVED = ("dialects", "reading_classes")  # what of the memo is kept: it stays true with the specification
@@ -72,7 +71,7 @@ def file_name(path: Path) -> str:
 
 def code_files() -> list[Path]:
     """The source files that decide what becomes of a YAML file."""
-    return [file for layer in _LAYERS for file in sorted((_PACKAGE / layer).glob("*.py"))]
+    return [file for layer in _LAYERS for file in sorted((package() / layer).glob("*.py"))]
 
 
 def key_of(path: Path, pages: Iterable[str]) -> str:

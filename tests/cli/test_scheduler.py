@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from sonnx_clip.cli.scheduler import here_and_there
 from sonnx_clip.root.paths import repo_root
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 NOWHERE = "tcp://127.0.0.1:1"
@@ -26,11 +28,14 @@ COMMANDS = (
 
 
 @pytest.fixture(params=COMMANDS, ids=lambda words: words[0])
-def command(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def command(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[list[str]]:
     words = ["sonnx-clip", *request.param, "--build", str(tmp_path), "--scheduler", NOWHERE]
     monkeypatch.setattr(sys, "argv", words)
-    monkeypatch.setattr(app, "end_as_interrupted", lambda: None)  # the signals are pytest's
-    return words
+    before = signal.getsignal(signal.SIGTERM)  # the signals are pytest's
+    yield words
+    signal.signal(signal.SIGTERM, before)
 
 
 def error(capsys: pytest.CaptureFixture[str]) -> str:

@@ -14,7 +14,6 @@ from onnx import TensorProto, helper
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
-from sonnx_clip.graph import save
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target
 from tests.graph.build import clip, graph, model, scalar, value
@@ -155,8 +154,11 @@ def test_nothing_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.M
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(save, "write_whole_bytes", full)
-    assert run(path, "-o", tmp_path / "out/m.onnx")[0] != 0
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.mkstemp", lambda **_: full())
+        status, _, message = run(path, "-o", tmp_path / "out/m.onnx")
+    assert status == 2
+    assert "it cannot be written: No space left on device" in message
     assert not [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
     monkeypatch.setattr("shutil.copyfile", full)
     status, _, message = run(path, "-o", tmp_path / "out/m.onnx")

@@ -39,9 +39,10 @@ def bench(
     root = tmp_path / "repository"
     copy_of_the_repository(root)
     use_root(root, monkeypatch)
-    monkeypatch.setattr(load, "_load_once", SharedSpec())
+    specs = SharedSpec()
+    monkeypatch.setattr(load, "_load_once", specs)
     remembered(tmp_path_factory).use(monkeypatch)
-    return Workbench(root, tmp_path / "build", monkeypatch, capsys)
+    return Workbench(root, tmp_path / "build", monkeypatch, capsys, specs)
 
 
 @pytest.fixture

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.generate import Generated, all_obligations, render_theories
 from sonnx_clip.cli import prove_command
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.declared_by_why3 import differences_from_why3
+from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import Prover
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.prove.trusted import TrustedItem
+from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.checked import read_alone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from sonnx_clip.spec import Spec
     from tests.prove.workbench import Workbench
 
 ALL = all_obligations(load_spec())
@@ -194,12 +200,12 @@ def test_an_edit_of_a_title_asks_nothing(bench: Workbench) -> None:
 
 
 def test_only_some_failures_are_shown_in_full(bench: Workbench) -> None:
-    bench.monkeypatch.setattr(prove_command, "_SHOWN", 1)
     bench.plant("spec/clip.yaml", "claim: prose_applies\n", "claim: prose_applies and L < M\n")
     bench.believe_the_yaml()
     bench.generate()
     bench.limit(2)
-    ended = bench.prove("--only", "?int*8.prose_is_complete", "--only", "int8.prose_is_complete")
+    only = ("?int*8.prose_is_complete", "int8.prose_is_complete")
+    ended = bench.prove_these(render_theories(load_spec()), only=only, shown=1)
     assert ended.status == 1
     assert ended.out.count("\nnot proved ") == 1
     assert "… and 1 more that are not proved" in ended.out
@@ -207,31 +213,23 @@ def test_only_some_failures_are_shown_in_full(bench: Workbench) -> None:
 
 def test_a_complete_run_is_kept(bench: Workbench) -> None:
     """What a complete run is does not depend on how many obligations there are."""
-    bench.monkeypatch.setattr(prove_command, "uncovered", lambda *_: [])
-    bench.monkeypatch.setattr(prove_command, "require_coverage", lambda *_: None)  # its answers name others
-    whole = prove_command.render_theories
-
-    def fewer(spec):
-        rendered = whole(spec)
-        few = tuple(o for o in rendered.obligations if o.subject == "clip")
-        return type(rendered)(rendered.files, few)
-
-    bench.monkeypatch.setattr(prove_command, "render_theories", fewer)
-    ended = bench.prove()
+    whole = render_theories(load_spec())
+    few = tuple(o for o in whole.obligations if o.subject == "clip")
+    ended = bench.prove_these(Generated(whole.files, few))
     kept = json.loads((bench.build / "proofs.json").read_text())
     assert kept["complete"]
     assert len(kept["outcomes"]) == 8
     assert [path.name for path in bench.build.glob(".proofs*")] == []
-    assert ended.status in (0, 1)  # axioms of types that are not rendered are no longer discharged
+    assert ended.status == 1  # nothing is to prove what the others show
 
 
 class TestCounterexample:
     """The provers here are shells that say what a test needs."""
 
-    def _explain(self, bench: Workbench, id_: str, says: str) -> list[str]:
+    def _explain(self, bench: Workbench, id_: str, says: str, spec: Spec | None = None) -> list[str]:
         prover = Prover("Z3", ("sh", "-c", f"printf '{says}'"), bench.version)
         (obligation,) = (o for o in ALL if o.id == id_)
-        return explain_failure(load_spec(), configure(bench.build), [prover], obligation)
+        return explain_failure(spec or load_spec(), configure(bench.build), [prover], obligation)
 
     @pytest.fixture
     def bench(self, real_bench: Workbench):
@@ -278,10 +276,13 @@ class TestCounterexample:
     def test_where_there_are_no_numbers(self, id_: str, bench) -> None:
         assert self._explain(bench, id_, r"sat\n((x #x01))") == []
 
-    def test_the_special_values_are_tried(self, bench) -> None:
-        bench.monkeypatch.setattr("sonnx_clip.prove.counterexample._refutes", lambda *a: a[-1]["x"] == 0)
-        lines = self._explain(bench, "int8.monotone", "unknown")
-        assert lines[0].startswith("a counterexample among the special values, by evaluation: x = 0 (0x00)")
+    def test_the_special_values_are_tried(self, bench, tmp_path: Path) -> None:
+        yaml = tmp_path / "clip.yaml"
+        text = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
+        yaml.write_text(text.replace("claim: prose_applies\n", "claim: prose_applies and X != 5\n"))
+        lines = self._explain(bench, "int8.prose_is_complete", "unknown", read_alone(yaml))
+        print(lines)
+        assert lines[0].startswith("a counterexample among the special values, by evaluation: x = ")
 
 
 def test_obligations_with_one_task_are_asked_once(real_bench: Workbench) -> None:
@@ -310,30 +311,33 @@ def test_the_obligations_of_a_requirement(bench: Workbench) -> None:
 
 def test_only_theories_that_changed_are_compared_again_with_what_why3_reads(bench: Workbench) -> None:
     compared: list[list[str]] = []
+    int8, uint8 = "generated/why3/int8.mlw", "generated/why3/uint8.mlw"
+    refused = TrustedItem("refused", uint8, uint8, "Why3 alone reads 1 axiom more", "", ())
 
     def noted(texts: Mapping[str, str], files: Sequence[str], jobs: int) -> tuple[TrustedItem, ...]:
         compared.append(list(files))
         return differences_from_why3(texts, files, jobs)
 
-    bench.monkeypatch.setattr(prove_command, "differences_from_why3", noted)
-    int8, uint8 = "generated/why3/int8.mlw", "generated/why3/uint8.mlw"
-    for id_, fresh in (("int8", int8), ("int8", ""), ("uint8", uint8)):
-        assert bench.prove("--only", f"{id_}.monotone").status == 0
-        if fresh:
-            generated = [file for file in compared.pop() if file.startswith("generated/")]
-            assert generated == [fresh]
+    def refuses(_: Mapping[str, str], files: Sequence[str], __: int) -> tuple[TrustedItem, ...]:
+        compared.append(list(files))
+        return (refused,)
+
+    def read(file: str, compare: Any = noted) -> tuple[TrustedItem, ...]:
+        return prove_command.misread(configure(bench.build), ledger, {file}, 2, compare)
+
+    with closing(Ledger(bench.build / "ledger.sqlite")) as ledger:
+        for file, fresh in ((int8, int8), (int8, ""), (uint8, uint8)):
+            assert read(file) == ()
+            if fresh:
+                generated = [file for file in compared.pop() if file.startswith("generated/")]
+                assert generated == [fresh]
+            assert not compared
+        bench.plant(uint8, "module Instance\n", "module Instance\n  axiom more: false\n")
+        assert read(uint8) == ()  # Why3 and we read the same: the axiom is new to the golden list alone
+        assert compared.pop() == [uint8]
+        assert read(int8) == ()
         assert not compared
-    bench.monkeypatch.setattr(prove_command, "differences", lambda *_: [])
-    bench.plant(uint8, "module Instance\n", "module Instance\n  axiom more: false\n")
-    assert bench.prove("--only", "uint8.monotone").status == 1  # the axiom is new to the golden list
-    assert compared.pop() == [uint8]
-    assert bench.prove("--only", "int8.monotone").status == 1
-    assert not compared
-    refused = TrustedItem("refused", uint8, uint8, "Why3 alone reads 1 axiom more", "", ())
-    bench.plant(uint8, "  axiom more: false\n", "  axiom more: 0 = 1\n")
-    bench.monkeypatch.setattr(
-        prove_command, "differences_from_why3", lambda *_: compared.append([]) or (refused,)
-    )
-    for _ in range(2):  # what is read otherwise is never known
-        assert bench.prove("--only", "uint8.monotone").status == 1
-        assert compared.pop() == []
+        bench.plant(uint8, "  axiom more: false\n", "  axiom more: 0 = 1\n")
+        for _ in range(2):  # what is read otherwise is never known
+            assert read(uint8, refuses) == (refused,)
+            assert compared.pop() == [uint8]

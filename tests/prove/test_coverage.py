@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations, ids_of
-from sonnx_clip.cli import prove_command
+from sonnx_clip.backends.generate import Generated, all_obligations, ids_of, render_theories
 from sonnx_clip.prove.proof_coverage import uncovered
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from sonnx_clip.claims.obligation import Obligation
     from tests.prove.workbench import Workbench
 
 SPEC = load_spec()
@@ -110,11 +108,9 @@ def test_a_lost_kind_is_missed_in_every_type(kind: str) -> None:
 
 
 def test_a_gap_stops_the_proofs(real_bench: Workbench) -> None:
-    def lose(spec: object, obligations: tuple[Obligation, ...]) -> list[str]:
-        return uncovered(SPEC, [o for o in obligations if o.id != "uint8.monotone"])
-
-    real_bench.monkeypatch.setattr(prove_command, "uncovered", lose)
-    for form in ((), ("--json",)):
-        ended = real_bench.prove("--only", "int8.monotone", *form)
+    whole = render_theories(load_spec())
+    lost = Generated(whole.files, tuple(o for o in whole.obligations if o.id != "uint8.monotone"))
+    for as_json in (False, True):
+        ended = real_bench.prove_these(lost, only=["int8.monotone"], as_json=as_json)
         assert ended.status == 1
         assert "what nothing is to prove:\n  uint8.monotone: monotone is stated" in ended.out + ended.err

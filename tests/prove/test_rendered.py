@@ -14,7 +14,7 @@ import pytest
 from sonnx_clip.backends.generate import Generated, differences
 from sonnx_clip.claims.obligation import Obligation
 from sonnx_clip.prove import rendered
-from sonnx_clip.root import paths
+from sonnx_clip.root import installed, paths
 from sonnx_clip.spec import load_spec
 from tests.other_root import use_root
 from tests.prove.tools import fake
@@ -39,9 +39,6 @@ class Copy:
             (root / path).write_text(FILES.get(path, "as it was\n"), encoding="utf-8")
         self.spec = load_spec()
         use_root(root, monkeypatch)
-        monkeypatch.setattr(rendered, "PACKAGE", root / "sonnx_clip")
-        monkeypatch.setattr(rendered, "folder", lambda: root / "build/cache")
-        monkeypatch.setattr(rendered, "render_all", self.render)
 
     @property
     def file(self) -> Path:
@@ -53,10 +50,14 @@ class Copy:
         self.times += 1
         return FOUND
 
+    def rendered(self, render: Callable[[object], Generated] | None = None) -> Generated:
+        """What is rendered, by `render` of this object or by another one."""
+        return rendered.rendered(self.spec, render or self.render, self.root / "build/cache")
+
     def again(self) -> int:
         """How often it was rendered anew when it was asked for once more; what comes is always the same."""
         before = self.times
-        assert rendered.rendered(self.spec) == FOUND
+        assert self.rendered() == FOUND
         return self.times - before
 
 
@@ -96,24 +97,31 @@ def test_a_change_in_the_library_of_why3_is_seen(
     assert copy.again() == 1
 
 
-def test_another_numpy_or_environment_is_seen(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_numpy_or_environment_is_seen(
+    copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
     assert (copy.again(), copy.again()) == (1, 0)
-    real = rendered.distribution
-    monkeypatch.setattr(rendered, "distribution", lambda name: f"{real(name)} edited")
-    assert copy.again() == 1
+    another = tmp_path / "site/numpy-99.0.dist-info"
+    another.mkdir(parents=True)
+    (another / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 99.0\n")
+    (another / "RECORD").write_text("numpy-99.0.dist-info/RECORD,,\n")
+    monkeypatch.syspath_prepend(str(another.parent))
+    installed._files_of.cache_clear()
+    try:
+        assert copy.again() == 1
+    finally:
+        installed._files_of.cache_clear()
 
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_generated_file_that_was_edited_or_is_gone_is_never_hidden(path: str, copy: Copy) -> None:
     (copy.root / path).write_text("edited\n", encoding="utf-8")
     assert copy.again() == 1
-    assert f"{path} differs from what spec/clip.yaml gives" in differences(
-        rendered.rendered(copy.spec), copy.root
-    )
+    assert f"{path} differs from what spec/clip.yaml gives" in differences(copy.rendered(), copy.root)
     (copy.root / path).unlink()
     assert copy.again() == 1
-    assert f"{path} is missing" in differences(rendered.rendered(copy.spec), copy.root)
+    assert f"{path} is missing" in differences(copy.rendered(), copy.root)
 
 
 def _cut(file: Path) -> None:
@@ -147,17 +155,13 @@ def test_what_is_damaged_or_could_be_anybodys_is_not_believed(
     assert copy.again() == 1
 
 
-def test_nothing_is_kept_of_sources_that_change_meanwhile(
-    copy: Copy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_kept_of_sources_that_change_meanwhile(copy: Copy) -> None:
     def render(_: object) -> Generated:
         (copy.root / "spec/clip.yaml").write_text("changed while it was rendered\n", encoding="utf-8")
         return FOUND
 
     (copy.root / "spec/clip.yaml").write_text("changed before\n", encoding="utf-8")
-    monkeypatch.setattr(rendered, "render_all", render)
-    rendered.rendered(copy.spec)
-    monkeypatch.setattr(rendered, "render_all", copy.render)
+    copy.rendered(render)
     assert copy.again() == 1
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends import drivers
+from sonnx_clip.backends.drivers import driver
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.prove import tasks
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import (
@@ -32,7 +31,6 @@ from tests.prove.tools import fake
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.root.run_program import Ended, Running
     from tests.prove.workbench import Workbench
 
 THEORIES = "generated/why3"
@@ -99,19 +97,14 @@ def test_files_that_are_printed_together_are_printed_as_each_alone(
         "why3/tensor.mlw",
         "why3/kernel.mlw",
     ]
-    started: list[list[str]] = []
-    real = tasks.run_why3
-
-    def noted(asked: list[str], running: Running | None, seconds: float) -> Ended:
-        started.append(asked)
-        return real(asked, running, seconds)
-
+    started = tmp_path / "started"
+    fake("why3", f'echo "$1" >>{started}; exec "$real" "$@"', tmp_path / "bin", monkeypatch)
     for prover in find_provers():
-        monkeypatch.setattr(tasks, "run_why3", noted)
+        started.write_text("")
         together = print_files(why3, prover, files, proved)
-        assert len(started) == 2, "Why3 reads what the files share once for each way of printing"
-        started.clear()
-        monkeypatch.setattr(tasks, "run_why3", real)
+        assert started.read_text() == "prove\n" * 2, (
+            "Why3 reads what they share once for each way of printing"
+        )
         assert together == {file: print_tasks(why3, prover, file, proved) for file in files}
         assert all(printed.tasks and not printed.said for printed in together.values())
 
@@ -193,13 +186,13 @@ def test_a_change_in_a_theory_or_driver_changes_every_source(
     assert source_digest(configure(bench.build), "generated/why3/int8.mlw") != before
 
 
-def test_a_change_of_a_rendered_driver_changes_every_source(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_of_a_rendered_driver_changes_every_source(tmp_path: Path) -> None:
+    def changed(prover: str, data: str) -> str:
+        return driver(prover, data).replace("ALL", "QF_BV")
+
     before = source_digest(configure(tmp_path), "generated/why3/int8.mlw")
-    changed = {**drivers._DRIVERS, "cvc5": drivers._DRIVERS["cvc5"].replace("ALL", "QF_BV")}
-    monkeypatch.setattr(drivers, "_DRIVERS", changed)
-    assert source_digest(configure(tmp_path), "generated/why3/int8.mlw") != before
+    assert changed("cvc5", "") != driver("cvc5", "")
+    assert source_digest(configure(tmp_path, changed), "generated/why3/int8.mlw") != before
 
 
 def test_the_command_by_hand_proves_the_goal(tmp_path: Path) -> None:

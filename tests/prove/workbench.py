@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.backends.generate import render_theories, write
 from sonnx_clip.cli.app import main
+from sonnx_clip.cli.prove_command import prove_these
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import paths
-from sonnx_clip.spec import alike, checked, load, load_spec
+from sonnx_clip.spec import alike, load, load_spec
+from sonnx_clip.spec.checked import read_alone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
 
+    from sonnx_clip.backends.generate import Generated
     from sonnx_clip.spec import Spec
 
 HERE = paths.repo_root()
@@ -46,6 +49,30 @@ class Ended:
         return {outcome["id"]: outcome for outcome in self.document["outcomes"]}
 
 
+class SharedSpec:
+    """Stands for `load._load_once`: reads spec/ once for each state of its files.
+
+    As long as a copy of spec/ is what the repository has, it is the repository's specification, with all
+    that was computed for it before.
+
+    Args:
+        alone: whether it shares nothing with the repository.
+        believed: whether what it reads is not checked, and not kept.
+    """
+
+    def __init__(self, *, alone: bool = False, believed: bool = False) -> None:
+        self.alone, self.believed = alone, believed
+        self.read: dict[tuple[bytes, ...], Spec] = {}
+
+    def __call__(self, path: Path) -> Spec:
+        texts = texts_of(path.parent)
+        if texts == texts_of(HERE / "spec") and not self.alone:
+            return _REAL(HERE / "spec" / path.name)
+        if texts not in self.read:
+            self.read[texts] = read_alone(path) if self.believed else _REAL.__wrapped__(path)
+        return self.read[texts]
+
+
 @dataclass(frozen=True)
 class Workbench:
     """Runs the command line on a repository of its own, or on the real one when `root` is that.
@@ -53,12 +80,14 @@ class Workbench:
     Args:
         root: the folder with spec, why3 and generated.
         build: where ledger and results go.
+        specs: what reads the specification, if it is a repository of its own.
     """
 
     root: Path
     build: Path
     monkeypatch: pytest.MonkeyPatch
     capsys: pytest.CaptureFixture[str]
+    specs: SharedSpec = field(default_factory=SharedSpec)
 
     def plant(self, file: str, old: str, new: str) -> None:
         """Replace a text that stands once in a file of the copy."""
@@ -69,18 +98,14 @@ class Workbench:
 
     def believe_the_yaml(self) -> None:
         """Switch off what the loader finds by evaluation, so that the provers stand alone."""
-        self.monkeypatch.setattr(load, "kept", lambda path, read: read(path))  # what is unchecked is not kept
-        for name in (
-            "check_cases", "check_sonnx_page", "check_sonnx_cases", "check_witnesses",
-            "check_dialect_numbers", "check_vendor_pages", "check_not_empty", "check_findings",
-            "check_claims", "check_demands", "check_latitude", "check_type_names", "check_dialect_examples",
-        ):  # fmt: skip
-            self.monkeypatch.setattr(checked, name, lambda _: ())
+        self.specs.read = {}
+        self.specs.believed = True
 
     def render_anew(self) -> None:
         """Share nothing that was rendered before: for what is planted in a function that renders."""
         alike.forget()
-        self.monkeypatch.setattr(load, "_load_once", SharedSpec(alone=True))
+        self.specs.read = {}
+        self.specs.alone = True
 
     def limit(self, seconds: int) -> None:
         """Give the provers less time than usual."""
@@ -102,29 +127,16 @@ class Workbench:
         said = self.capsys.readouterr()
         return Ended(status, said.out, said.err)
 
+    def prove_these(self, theories: Generated, **options: Any) -> Ended:
+        """Prove these theories as the command does; `options` as for `prove_these` of the command."""
+        self.capsys.readouterr()
+        status = prove_these(load_spec(), theories, build=self.build, jobs=2, **options)
+        said = self.capsys.readouterr()
+        return Ended(status, said.out, said.err)
+
     def prove(self, *arguments: str, jobs: int = 2) -> Ended:
         """Run ``sonnx-clip prove`` with these arguments."""
         return self.command("prove", "--build", str(self.build), "--jobs", str(jobs), *arguments)
-
-
-class SharedSpec:
-    """Stands for `load._load_once`: reads spec/ once for each state of its files.
-
-    As long as a copy of spec/ is what the repository has, it is the repository's specification, with all
-    that was computed for it before.
-    """
-
-    def __init__(self, *, alone: bool = False) -> None:
-        self.alone = alone
-        self.read: dict[tuple[bytes, ...], Spec] = {}
-
-    def __call__(self, path: Path) -> Spec:
-        texts = texts_of(path.parent)
-        if texts == texts_of(HERE / "spec") and not self.alone:
-            return _REAL(HERE / "spec" / path.name)
-        if texts not in self.read:
-            self.read[texts] = _REAL.__wrapped__(path)
-        return self.read[texts]
 
 
 def texts_of(folder: Path) -> tuple[bytes, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root.digest import digest_of_parts
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.paths import package, repo_root
 from sonnx_clip.spec import compiled
 from sonnx_clip.spec.checked import read_and_check
 from tests.other_root import use_root
@@ -66,9 +66,8 @@ def repository(root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     shutil.copytree(repo_root() / "spec", root / "spec")
     for layer in compiled._LAYERS:
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(compiled._PACKAGE / layer, root / "sonnx_clip" / layer, ignore=ignored)
+        shutil.copytree(package() / layer, root / "sonnx_clip" / layer, ignore=ignored)
     use_root(root, monkeypatch)
-    monkeypatch.setattr(compiled, "_PACKAGE", root / "sonnx_clip")
     monkeypatch.setenv("XDG_CACHE_HOME", str(root / "home"))
     return Repository(root)
 
