@@ -91,7 +91,11 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     end_as_interrupted()
     try:
-        app()
+        try:
+            app()
+        finally:
+            if "sonnx_clip.conform.worker" in sys.modules:
+                sys.modules["sonnx_clip.conform.worker"].end_servers()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

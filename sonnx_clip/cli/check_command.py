@@ -66,6 +66,7 @@ def check_runtime(
     require: Sequence[str] = (),
     forms: Choice = "default",
     level: Level = "quick",
+    few_calls: bool = False,
     journal: Path | None = None,
     scheduler: str | None = None,
     calls: WhichCalls = WHICH_CALLS,
@@ -92,6 +93,7 @@ def check_runtime(
         require: ids of element types that must be supported.
         forms: in which forms of a model a runtime that opens models is judged.
         level: how much is asked.
+        few_calls: make few calls at every level, as of a runtime that starts a program for each.
         journal: the file that takes the result of each unit and gives those that it has.
         scheduler: the address of a Dask scheduler, whose workers judge the units.
         calls: which calls are made.
@@ -108,14 +110,15 @@ def check_runtime(
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     interrupted = False
-    asked, at_once = Asked(runtime, "", policy, limits, forms, level), jobs or os.cpu_count() or 1
+    asked = Asked(runtime, "", policy, limits, forms, level, few_calls)
+    at_once = jobs or os.cpu_count() or 1
     with _campaign(asked, types, require, journal, scheduler, at_once, calls) as (book, show, judges):
         try:
             report = run_campaign(
                 runtime, types, policy=policy, on_progress=show, jobs=at_once,
                 kept=None if build is None else build / FOLDER, again=again,
                 limits=limits, require=require, forms=forms, level=level, journal=book,
-                judges=judges, calls=calls,
+                judges=judges, calls=calls, few_calls=few_calls, on_pace=_pace,
             )  # fmt: skip
         except InterruptedCampaignError as error:
             report, interrupted = error.report, True
@@ -200,6 +203,10 @@ def _named(asked: Asked, seen: Probed, types: Sequence[ElementType]) -> dict[str
         "runtime": asked.runtime, "version": seen.version, "level": asked.level, "policy": asked.policy,
         "forms": asked.forms, "types": [etype.id for etype in types],
     }  # fmt: skip
+
+
+def _pace(words: str) -> None:
+    print(f"{words} (Ctrl-C gives the report so far)", file=sys.stderr, flush=True)
 
 
 def _warn(words: str) -> None:

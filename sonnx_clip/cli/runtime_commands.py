@@ -102,6 +102,13 @@ def check(
         LevelName,
         typer.Option(help="quick: seconds; standard: about a minute a type; exhaustive: hours."),
     ] = LevelName.QUICK,
+    few_calls: Annotated[
+        bool,
+        typer.Option(
+            "--few-calls",
+            help="Make about a hundred calls of a type at any level: for what takes long for each.",
+        ),
+    ] = False,
     journal: Annotated[
         Path | None,
         typer.Option(
@@ -155,6 +162,7 @@ def check(
         require=require or [],
         forms=forms.value,
         level=level.value,
+        few_calls=few_calls,
         journal=journal,
         scheduler=scheduler,
     )

@@ -21,8 +21,9 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.campaigns.kept_types import KeptTypes
-from sonnx_clip.conform.campaigns.levels import WHICH_CALLS, Asked, calls_of, units_of
+from sonnx_clip.conform.campaigns.levels import WHICH_CALLS, Asked, calls_of, size_of, units_of
 from sonnx_clip.conform.campaigns.merging import follows, merged, needed
+from sonnx_clip.conform.campaigns.pace import Pace
 from sonnx_clip.conform.campaigns.units import UnitResult
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.checked_operator import clip_operator
@@ -30,7 +31,8 @@ from sonnx_clip.conform.chosen_triples import plan
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.find_runtime import module_of
-from sonnx_clip.conform.foreign.few_calls import few_calls
+from sonnx_clip.conform.foreign.few_calls import FEW_CALLS
+from sonnx_clip.conform.foreign.few_calls import few_calls as calls_if_few
 from sonnx_clip.conform.foreign.reach import STRIDED, reaching
 from sonnx_clip.conform.limits import LIMITS, Limits
 from sonnx_clip.conform.model_forms.judge_forms import judge_forms
@@ -41,7 +43,7 @@ from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from sonnx_clip.conform.campaigns.journal import UnitJournal
@@ -70,11 +72,13 @@ def run_campaign(
     again: bool = False,
     forms: Choice = "default",
     level: Level = "quick",
+    few_calls: bool = False,
     journal: UnitJournal | None = None,
     judges: Judges | None = None,
     of: CheckedOperator | None = None,
     calls: WhichCalls = WHICH_CALLS,
     on_progress: Show = lambda _, __: None,
+    on_pace: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Judge a runtime.
 
@@ -90,6 +94,7 @@ def run_campaign(
         forms: of a runtime that opens models, in which forms of a model it is judged beside the one in which
             all other calls are made: some that cover every pair of values of two axes, or all.
         level: how much is asked.
+        few_calls: make few calls at every level, as of a runtime that starts a program for each.
         journal: takes the result of each unit as soon as it is there, and gives those that it has.
         judges: judge the units instead, elsewhere; they are stopped in the end.
         of: the operator, if it is not Clip: no verdict on it is kept, no other form of a model judged, and
@@ -97,6 +102,7 @@ def run_campaign(
         calls: which calls are made. With others than `WHICH_CALLS` no verdict is kept, a journal is of these
             alone, and `judges` have to know of them.
         on_progress: called with the number of units that are judged or not needed, and the last of them.
+        on_pace: called with words on each unit here that takes long: soon, and then once a minute.
 
     Raises:
         UserError: the runtime or an element type is not known, a package is missing, or the operator has no
@@ -113,12 +119,14 @@ def run_campaign(
         )
     required = [etype.id for etype in machine_types(require, of)] if require else []
     wanted = machine_types([*types, *required] if types else (), of)
-    asked = Asked(runtime, "" if journal is None else journal.identity, policy, limits, forms, level)
+    asked = Asked(
+        runtime, "" if journal is None else journal.identity, policy, limits, forms, level, few_calls
+    )
     keeps = of.is_clip and journal is None and calls == WHICH_CALLS
     keeper = KeptTypes(kept if keeps else None, asked)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     units = {etype.id: units_of(etype, asked, calls) for etype in wanted}
-    work = _Work(runtime, units, judges or JudgesHere(jobs, of, calls), journal, on_progress, of)
+    work = _Work(runtime, units, judges or JudgesHere(jobs, of, calls, on_pace), journal, on_progress, of)
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
         if (taken := old[etype.id]) is not None:
@@ -146,7 +154,7 @@ def run_campaign(
             types=tuple(report for _, report in found),
             kept={id_: taken[1] for id_, taken in old.items() if taken is not None},
             required=tuple(required),
-            scope=scope(whole, of, level) if whole else (),
+            scope=scope(whole, of, level, few_calls=few_calls) if whole else (),
         )
 
     with ThreadPoolExecutor(len(wanted)) as pool:
@@ -202,6 +210,7 @@ class _Work:
         self.stopped = False
         self._of = of
         self._results: dict[str, dict[str, UnitResult]] = {etype: {} for etype in units}
+        self._begun: dict[str, dict[str, UnitResult]] = {etype: {} for etype in units}
         self._on_progress, self._done = on_progress, 0
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(judges.places)
@@ -229,10 +238,11 @@ class _Work:
     def so_far(self, etype: ElementType) -> tuple[str, TypeReport]:
         """The same of what is judged until now."""
         with self._lock:
-            results = dict(self._results[etype.id])
+            results, begun = dict(self._results[etype.id]), dict(self._begun[etype.id])
         units = self._units[etype.id]
-        version = next((found.version for found in results.values()), self._runtime)
-        return version, merged(etype, units, results, self._of)
+        known = (*results.values(), *begun.values())
+        version = next((found.version for found in known), self._runtime)
+        return version, merged(etype, units, results, self._of, begun)
 
     def stop(self) -> None:
         """Begin nothing more, and end what is at work."""
@@ -258,6 +268,9 @@ class _Work:
             if found is None:
                 found, seconds = self._judges.judge(unit)
                 if self.stopped:
+                    if found.tally is not None:
+                        with self._lock:
+                            self._begun[unit.etype][unit.part] = _begun(found)
                     raise CancelledError
                 if self._journal is not None and found.kept:
                     found = self._journal.keep(unit, found, seconds)
@@ -274,6 +287,11 @@ class _Work:
             self._on_progress(done, name)
 
 
+def _begun(found: UnitResult) -> UnitResult:
+    """What an interrupted unit had counted; how it ended, and its forms, are the interrupt's doing."""
+    return found.model_copy(update={"stopped": None, "forms": None, "forms_stopped": False})
+
+
 class JudgesHere:
     """Judges units in threads of this process, each with the runtime in a process of its own.
 
@@ -281,16 +299,23 @@ class JudgesHere:
         jobs: how many at once.
         of: the operator.
         calls: which calls are made.
+        on_pace: called with words on each unit that takes long.
     """
 
-    def __init__(self, jobs: int, of: CheckedOperator, calls: WhichCalls = WHICH_CALLS) -> None:
-        self.places, self._of, self._calls = jobs, of, calls
+    def __init__(
+        self,
+        jobs: int,
+        of: CheckedOperator,
+        calls: WhichCalls = WHICH_CALLS,
+        on_pace: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.places, self._of, self._calls, self._on_pace = jobs, of, calls, on_pace
         self._running = _Running()
 
     def judge(self, unit: Unit) -> tuple[UnitResult, float]:
         """What comes of a unit, and how many seconds it took."""
         began = time.monotonic()
-        found = _judge(unit, self._running, self._of, self._calls)
+        found = _judge(unit, self._running, self._of, self._calls, self._on_pace)
         return found, time.monotonic() - began
 
     def stop(self) -> None:
@@ -349,7 +374,13 @@ def machine_types(ids: Sequence[str] = (), of: CheckedOperator | None = None) ->
     return wanted
 
 
-def _judge(unit: Unit, running: _Running, of: CheckedOperator, which: WhichCalls) -> UnitResult:
+def _judge(
+    unit: Unit,
+    running: _Running,
+    of: CheckedOperator,
+    which: WhichCalls,
+    on_pace: Callable[[str], None] = lambda _: None,
+) -> UnitResult:
     """What comes of a unit, in a process of its own."""
     etype = of.spec.element_type(unit.etype)
     refused: UnsupportedError | None = None
@@ -370,6 +401,7 @@ def _judge(unit: Unit, running: _Running, of: CheckedOperator, which: WhichCalls
         unopened = ("crashed", f"{error} while it was opened")
         return UnitResult(version=unit.runtime, unopened=unopened)
     worker = session.worker
+    worker.few = worker.few or unit.few_calls
     running.add(worker)
     try:
         found: dict[str, Any] = {"models": bool(worker.models)}
@@ -378,7 +410,7 @@ def _judge(unit: Unit, running: _Running, of: CheckedOperator, which: WhichCalls
             found["unopened"] = unopened
         elif unit.chunk is None:
             tally = Tally(etype, unit.policy, Describer(etype, session, of), of)
-            stopped = _count_all(session, tally, etype, unit, of, which)
+            stopped = _count_all(session, tally, etype, unit, of, which, on_pace)
             found["tally"] = tally.state()
             found["unasked"] = () if worker.strides else (STRIDED,)
             found |= {"stopped": stopped, "longest": worker.entries, "few": worker.few}
@@ -395,13 +427,17 @@ def _judge(unit: Unit, running: _Running, of: CheckedOperator, which: WhichCalls
 
 
 def _count_all(
-    session: Session, tally: Tally, etype: ElementType, unit: Unit, of: CheckedOperator, which: WhichCalls
-) -> tuple[Verdict, str] | None:
+    session: Session, tally: Tally, etype: ElementType, unit: Unit, of: CheckedOperator, which: WhichCalls,
+    on_pace: Callable[[str], None],
+) -> tuple[Verdict, str] | None:  # fmt: skip
     """Make all calls, and count what they give; why it ended early, if it did."""
     worker = session.worker
+    number = FEW_CALLS if worker.few else size_of(etype, unit.part)[0]
+    pace = Pace(unit.name, number, "the forms of a model" if worker.models else None, on_pace)
+    worker.on_call = pace.at
     try:
         if unit.first:
-            calls = few_calls(etype) if worker.few else (which.first or plan)(etype, of)
+            calls = calls_if_few(etype) if worker.few else (which.first or plan)(etype, of)
         else:
             calls = calls_of(etype, unit.part, which.lengths)
         for request, table in reaching(calls, strides=worker.strides, entries=worker.entries):
@@ -412,6 +448,7 @@ def _count_all(
                     continue
             for piece in session.ask(request, table):
                 tally.add(*piece)
+            pace.answered(request.count)
     except GaveUpError as error:
         return "crashed", str(error)
     except EnvironmentFaultError as error:

@@ -22,14 +22,25 @@ _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
 
 
 def scope(
-    types: Sequence[TypeReport], of: CheckedOperator | None = None, level: Level = "quick"
+    types: Sequence[TypeReport],
+    of: CheckedOperator | None = None,
+    level: Level = "quick",
+    *,
+    few_calls: bool = False,
 ) -> tuple[str, str]:
-    """What was compared in some element types, and what is not seen by it, each as a sentence."""
+    """What was compared in some element types, and what is not seen by it, each as a sentence.
+
+    Args:
+        types: the reports on them.
+        of: the operator; Clip by default.
+        level: how much was asked.
+        few_calls: whether few calls were asked for, whatever the runtime is.
+    """
     bits = {re.sub("[a-z]", "", one.type) for one in types}
     if of is not None and not of.is_clip:
         return _scope_of_another(types, bits, of)
     if any(one.few for one in types):
-        return _scope_of_few(types, bits)
+        return _scope_of_few(types, bits, asked_for=few_calls)
     unasked = dict.fromkeys(words for one in types for words in one.unasked)
     layouts = "every shape" if unasked else "every layout"
     parts = [f"every triple of special values in {layouts}", "random triples"]
@@ -75,8 +86,8 @@ def _scope_of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOp
     return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
 
 
-def _scope_of_few(types: Sequence[TypeReport], bits: set[str]) -> tuple[str, str]:
-    """The same of a runtime that was asked few calls, since each started a program."""
+def _scope_of_few(types: Sequence[TypeReport], bits: set[str], *, asked_for: bool) -> tuple[str, str]:
+    """The same of a runtime of which few calls were made: that was asked for, or each started a program."""
     every = f"every X of types of 8 and 16 bits, else every special value and more up to {LONG:,}"
     lengths = ", ".join(map(str, FEW_LENGTHS))
     parts = [f"{every}, in one call under each chosen pair of bounds (they reach every class)"]
@@ -84,8 +95,11 @@ def _scope_of_few(types: Sequence[TypeReport], bits: set[str]) -> tuple[str, str
     unseen = ["any other pair of bounds, or value beside these bounds", "any other length"]
     unseen += ["one unusual X"] if bits & {"32", "64"} else []
     unseen += dict.fromkeys(words for one in types for words in one.unasked)
-    unseen += ["what a process does in its second call: each call had a process of its own"]
-    unseen += ["what it writes or reads past its memory, unless it dies of it"]
+    if asked_for:
+        unseen += ["what only many calls in one process bring about"]
+    else:
+        unseen += ["what a process does in its second call: each call had a process of its own"]
+        unseen += ["what it writes or reads past its memory, unless it dies of it"]
     unseen += ["models of more nodes", "other threads, other processors"]
     forms = max((one.served_forms for one in types), key=len, default=())
     if forms:

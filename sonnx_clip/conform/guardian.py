@@ -38,6 +38,7 @@ _DIE_WITH_PARENT, _ADOPT_ORPHANS = 1, 36  # of prctl(2)
 _HIGH = 800  # runtimes that touch descriptors touch the low ones
 _SHOWN = 120  # bytes of what a runtime prints that are told
 _LOOK = 0.05
+_SAY = 1.0  # seconds between two words to the checker about calls that go on
 
 
 class ShapedRequest(Protocol):
@@ -56,7 +57,8 @@ def guard(connection: Connection, program: Program, arguments: tuple[object, ...
     """The life of a guardian: do what the checker says, until it says no more.
 
     It says ``("here",)`` first. It is told ``("start",)``, answered by ``("greeting", dict, remarks)`` or
-    ``("died", Died, remarks)``, and ``("ask", request)``, answered by ``("answer", Answer)``.
+    ``("died", Died, remarks)``, and ``("ask", request)``, answered by ``("answer", Answer)``; before that it
+    says ``("at", call)`` every second.
 
     Args:
         connection: to the checker.
@@ -131,7 +133,7 @@ class _Guardian:
         board.ask(request)
         with suppress(OSError):
             os.write(self._go, b"!")
-        died = self._wait(self._limits.call, "--limit")
+        died = self._wait(self._limits.call, "--limit", saying=True)
         found = read_answer(board, request, died)
         found.remarks += self._remarks()
         return found
@@ -161,11 +163,12 @@ class _Guardian:
         self._pid, self._ours, self._go = None, [], -1
         return len(others)
 
-    def _wait(self, limit: float, option: str) -> Died | None:
+    def _wait(self, limit: float, option: str, *, saying: bool = False) -> Died | None:
         """Wait until what was asked is done; how the process ended, or was ended, if it is not."""
         assert self._pid is not None
         board, patience, call = self._board, Patience(self._pid), self._board.call
         heard = {self._connection.fileno(), *self._ours}
+        told = time.monotonic()
         while board.state != DONE:
             ready, _, _ = select.select(heard, [], [], _LOOK if self._ours[0] in heard else _LOOK / 10)
             if self._connection.fileno() in ready:
@@ -176,6 +179,9 @@ class _Guardian:
             pid, status = _waited(self._pid)
             if pid:
                 return self._died(board.last_words() or how_ended(status))
+            if saying and time.monotonic() - told >= _SAY:
+                self._connection.send(("at", board.call))
+                told = time.monotonic()
             if board.call != call:
                 call = board.call
                 patience.reset()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing as mp
 from contextlib import suppress
 from functools import partial
+from multiprocessing import forkserver, resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.board import IMPORTS, OPENS
@@ -24,6 +25,8 @@ from sonnx_clip.conform.words import printable, words_of
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sonnx_clip.conform.board import Board
     from sonnx_clip.conform.guardian import Handle, Program, ShapedRequest
     from sonnx_clip.conform.limits import Limits
@@ -118,13 +121,17 @@ class Child:
         self._process.start()
         theirs.close()
         self._here = False
+        self.on_call: Callable[[int], None] = lambda _: None
+        """Called every second with the call that a request is at."""
 
     def _tell(self, *words: object) -> Any:
         try:
             self._connection.send(words)
-            return self._connection.recv()
+            while (found := self._connection.recv())[0] == "at":
+                self.on_call(found[1])
         except (EOFError, OSError):
             raise RuntimeDiedError(Died("its guardian was ended", 0)) from None
+        return found
 
     def start(self) -> tuple[dict[str, Any], list[str]]:
         """Start the process of the runtime, anew if there is one: its greeting, and what was noticed.
@@ -181,6 +188,15 @@ class Child:
         self._process.join(20)
         self._process.kill()
         self._process.join(5)
+
+
+def end_servers() -> None:
+    """End the processes by which Python starts others, and wait for them: they end by themselves, but later.
+
+    Nothing public waits for them. Where more are started after this, they are started again.
+    """
+    for server in (forkserver._forkserver, resource_tracker._resource_tracker):  # noqa: SLF001
+        server._stop()  # type: ignore[union-attr]  # noqa: SLF001
 
 
 def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:

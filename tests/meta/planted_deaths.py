@@ -93,3 +93,10 @@ def leaves_a_daemon(x, l, m):
 def takes_40_ms(x, l, m):
     time.sleep(0.04)
     return right(x, l, m)
+
+
+def is_wrong_and_takes_80_ms_after_500_calls(x, l, m):
+    _CALLS.append(1)
+    if len(_CALLS) > 500:
+        time.sleep(0.08)
+    return ignores_upper(x, l, m)

@@ -31,12 +31,15 @@ class KeptTypes:
         options: dict[str, object] = {"policy": asked.policy, "limits": asked.limits, "forms": asked.forms}
         if asked.level != "quick":
             options["level"] = asked.level
+        if asked.few_calls:
+            options["few calls"] = True
         self._asked = asked
         self._keeper = Keeper(folder, lambda: conditions(asked.runtime, [CHECKER], options))
 
     def _name(self, etype: ElementType) -> tuple[str, ...]:
         level = () if self._asked.level == "quick" else (self._asked.level,)
-        return "check", self._asked.runtime, etype.id, self._asked.policy, *level
+        few = ("few calls",) if self._asked.few_calls else ()
+        return "check", self._asked.runtime, etype.id, self._asked.policy, *level, *few
 
     def take(self, etype: ElementType) -> tuple[KnownType, str] | None:
         """The verdicts in an element type, and when they were made."""

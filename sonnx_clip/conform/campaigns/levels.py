@@ -68,6 +68,7 @@ class Asked:
         limits: likewise.
         forms: likewise.
         level: how much is asked.
+        few_calls: as for `Unit`.
     """
 
     runtime: str
@@ -76,6 +77,7 @@ class Asked:
     limits: Limits
     forms: Choice
     level: Level
+    few_calls: bool = False
 
 
 def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
@@ -108,7 +110,9 @@ def size_of(etype: ElementType, part: str) -> tuple[int, int]:
         case "lengths":
             calls = _LENGTHS * _COVER
             return calls, calls * _LENGTHS * (2 * int(number) + 1) // 2
-    return (90_000, 18_000_000) if etype.width == 8 else (25_000, 4_000_000)
+    if etype.width == 8:
+        return 72_000, 18_000_000
+    return (13_000, 2_300_000) if etype.id in ("int16", "uint16") else (34_000, 3_400_000)
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,10 @@ def units_of(etype: ElementType, asked: Asked, calls: WhichCalls = WHICH_CALLS) 
     if asked.forms == "all":
         parts += [f"{FORMS}{n}" for n in range(chunks_of_all())]
     a = asked
-    return tuple(Unit(a.runtime, a.identity, etype.id, part, a.policy, a.limits, a.forms) for part in parts)
+    return tuple(
+        Unit(a.runtime, a.identity, etype.id, part, a.policy, a.limits, a.forms, a.few_calls)
+        for part in parts
+    )
 
 
 def calls_of(etype: ElementType, part: str, lengths: int = _LENGTHS) -> Calls:

@@ -6,6 +6,7 @@ units were judged, side by side or one by one, in one run of the command or in s
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import ClassReport, FormReport, TypeReport, Verdict
@@ -35,6 +36,7 @@ def merged(
     units: Sequence[Unit],
     results: Mapping[str, UnitResult],
     of: CheckedOperator | None = None,
+    begun: Mapping[str, UnitResult] = MappingProxyType({}),
 ) -> TypeReport:
     """The report on an element type.
 
@@ -43,6 +45,7 @@ def merged(
         units: all that were planned for it, in their order.
         results: what came of them, by the part; where one is missing that is needed, the report says so.
         of: the operator; Clip by default.
+        begun: what had come of others when the run was interrupted, likewise.
     """
     of = of or clip_operator()
     used: list[tuple[Unit, UnitResult]] = []
@@ -52,11 +55,13 @@ def merged(
             used.append((unit, results[unit.part]))
         else:
             missing += 1
+            if unit.part in begun:
+                used.append((unit, begun[unit.part]))
     if not used:
         words = "nothing was judged before it was interrupted"
         return without_comparison(etype, "unfinished", words, of)
     report = _of_results(etype, [result for _, result in used], of)
-    return _unfinished(report, missing, len(used) + missing) if missing else report
+    return _unfinished(report, missing, len(needed(units, results))) if missing else report
 
 
 def needed(units: Sequence[Unit], results: Mapping[str, UnitResult]) -> list[Unit]:
@@ -127,7 +132,7 @@ def _unfinished(report: TypeReport, missing: int, every: int) -> TypeReport:
         c.model_copy(update={"verdict": "unfinished"}) if c.verdict in _AT_THE_END else c
         for c in report.classes
     )
-    words = f"{missing} of {counted(every, 'unit')} not judged before it was interrupted"
+    words = f"{missing} of {counted(every, 'unit')} not judged whole before it was interrupted"
     return report.model_copy(update={
         "classes": classes,
         "verdict": worst(c.verdict for c in classes),

@@ -41,6 +41,7 @@ class Unit:
         policy: which latitudes count.
         limits: how long the runtime may take.
         forms: in which forms of a model it is judged, if it opens models.
+        few_calls: whether few calls are made, as of a runtime that starts a program for each.
     """
 
     runtime: str
@@ -50,6 +51,7 @@ class Unit:
     policy: Policy
     limits: Limits
     forms: Choice
+    few_calls: bool = False
 
     @property
     def first(self) -> bool:

@@ -1,4 +1,4 @@
-"""The calls that are made of a runtime that starts a program for each of them: for `campaign`.
+"""The calls that are made of a runtime that starts a program for each of them, or takes long: for `campaign`.
 
 As few as will do: X is one long vector under each pair of bounds, and each shape and some lengths are met.
 """
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
 
+FEW_CALLS = 100
+"""About how many calls it is in all."""
 FEW_OF_A_SHAPE = 4
 """Calls of each shape."""
 FEW_LENGTHS = (2, 3, 5, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 255, 257, 1025)
