@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec.diagnostic import Diagnostic
     from sonnx_clip.spec.model import Spec
 
@@ -24,6 +25,8 @@ CORE: Final = (
 
 _STATES: Final = 256  # of sections and entries; the oldest is forgotten
 _known: OrderedDict[tuple[str, ...], dict[Any, Any]] = OrderedDict()
+_TREES: Final = 4096
+_trees: dict[tuple[object, ...], Expr] = {}
 _WRITTEN: Final = ("written", "")  # of a specification's memo
 
 
@@ -68,9 +71,25 @@ def _shared(
     return found
 
 
+def known_tree(key: tuple[object, ...], parse: Callable[[], Expr]) -> Expr:
+    """The tree of a condition, parsed once.
+
+    Args:
+        key: all that decides it: the text, where it stands, and what its names mean there.
+        parse: makes it; what it raises is not kept.
+    """
+    found = _trees.get(key)
+    if found is None:
+        if len(_trees) >= _TREES:
+            _trees.clear()
+        found = _trees[key] = parse()
+    return found
+
+
 def forget() -> None:
     """Share nothing with what was read before: for a test that plants a mistake in what evaluates."""
     _known.clear()
+    _trees.clear()
 
 
 def moved(diagnostics: Iterable[Diagnostic], index: int) -> list[Diagnostic]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.root.digest import digest_of
-from sonnx_clip.spec.alike import as_written, remember
+from sonnx_clip.spec.alike import CORE, alike, as_written, remember
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.diagnostic import raise_first
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
@@ -26,10 +26,19 @@ from sonnx_clip.spec.vendor_checks import check_vendor_pages
 from sonnx_clip.spec.wrong_checks import check_not_empty, check_wrong_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from sonnx_clip.spec.diagnostic import Diagnostic
     from sonnx_clip.spec.document import Document
     from sonnx_clip.spec.model import Spec
+
+DECIDED_BY: Final[Mapping[Callable[[Spec], Iterator[Diagnostic]], tuple[str, ...]]] = {
+    check_cases: (*CORE, "restrictions", "declared_example"),
+    check_witnesses: (*CORE, "constraints", "properties", "latitude", "examples", "readings"),
+    check_dialect_numbers: (*CORE, "readings", "dialects"),
+}
+"""The sections that decide what a check finds."""
 
 
 def read_and_check(path: Path) -> Spec:
@@ -71,9 +80,9 @@ def _read(path: Path) -> tuple[Document, Spec]:
 
 def _check(document: Document, spec: Spec) -> None:
     """UserError for the first thing in which it contradicts itself or the texts."""
-    raise_first(document, check_cases(spec))
-    raise_first(document, check_witnesses(spec))
-    raise_first(document, check_dialect_numbers(spec))
+    raise_first(document, _found_alike(spec, check_cases))
+    raise_first(document, _found_alike(spec, check_witnesses))
+    raise_first(document, _found_alike(spec, check_dialect_numbers))
     if isinstance(spec, ClipSpec):
         raise_first(document, check_dialect_examples(spec))
         raise_first(document, check_findings(spec))
@@ -85,3 +94,12 @@ def _check(document: Document, spec: Spec) -> None:
     findings = (check_latitude, check_demands) if of_clip else ()
     for check in (check_type_names, *pages, check_not_empty, *findings):
         raise_first(document, check(spec))
+
+
+def _found_alike(spec: Spec, check: Callable[[Spec], Iterator[Diagnostic]]) -> list[Diagnostic]:
+    """What a check finds, once for all specifications in which what decides it is written alike."""
+    known = alike(spec, DECIDED_BY[check])
+    if check not in known:
+        known[check] = list(check(spec))
+    found: list[Diagnostic] = known[check]
+    return found

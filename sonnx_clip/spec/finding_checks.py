@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.names import suggestion
@@ -10,6 +10,7 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.dialect_defaults import bound_type
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
@@ -35,25 +36,36 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.findings import Witness
+    from sonnx_clip.spec.findings import SourceFinding, Witness
     from sonnx_clip.spec.model import Spec
 
 
+WITNESSED: Final = (
+    *CORE, "examples", "restrictions", "constraints", "properties", "readings", "dialects", "sources",
+)  # fmt: skip
+"""All that witnesses may speak of."""
 _NAMING = ("refutes", "example", "dialect", "taken_by", "constraint", "restriction", "same_as")
 
 
 def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that are not there, and about witnesses that do not show what they say."""
     for index, entry in enumerate(spec.findings):
-        for position, witness in enumerate(entry.witnesses):
-            way = ("findings", index, "witnesses", position)
-            unknown = list(_unknown(spec, way, witness))
-            yield from unknown
-            if not unknown:
-                try:
-                    yield from _check(witness, spec, way)
-                except UserError as error:
-                    yield Diagnostic(way, error.what, error.todo)
+        known = alike(spec, WITNESSED, ("findings", index))
+        if "witnesses" not in known:
+            known["witnesses"] = list(_witnesses(spec, index, entry))
+        yield from moved(known["witnesses"], index)
+
+
+def _witnesses(spec: Spec, index: int, entry: SourceFinding) -> Iterator[Diagnostic]:
+    for position, witness in enumerate(entry.witnesses):
+        way = ("findings", index, "witnesses", position)
+        unknown = list(_unknown(spec, way, witness))
+        yield from unknown
+        if not unknown:
+            try:
+                yield from _check(witness, spec, way)
+            except UserError as error:
+                yield Diagnostic(way, error.what, error.todo)
 
 
 def names_of(witness: Witness) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from sonnx_clip.language.tree import Expr, Kind, Number
 from sonnx_clip.language.values import encode
 from sonnx_clip.language.walk import subtrees
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.alike import known_tree
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.findings import Theorem
 
@@ -70,17 +71,21 @@ class Resolver:
         holder = self.data
         for part in above:
             holder = holder[part]
-        positions = self.document.positions(way)
-        try:
-            tree = parse(holder[last], scope, kind, lambda offset: positions[min(offset, len(positions) - 1)])
-        except LanguageError as error:
-            at = positions[min(error.offset, len(positions) - 1)]
-            raise self.document.error(way, error.what, error.todo, at) from error
+        key = (*self.document.written(way), kind, scope.key)
+        tree = known_tree(key, lambda: self._parse_anew(way, holder[last], scope, kind))
         if types is None:
             types = [etype for family in scope.families for etype in self.spec.types_of(family)]
         self._check_numbers(way, tree, types)
         holder[last] = tree
         return tree
+
+    def _parse_anew(self, way: Way, text: str, scope: Scope, kind: Kind | None) -> Expr:
+        positions = self.document.positions(way)
+        try:
+            return parse(text, scope, kind, lambda offset: positions[min(offset, len(positions) - 1)])
+        except LanguageError as error:
+            at = positions[min(error.offset, len(positions) - 1)]
+            raise self.document.error(way, error.what, error.todo, at) from error
 
     def _check_numbers(self, way: Way, tree: Expr, types: Iterable[ElementType]) -> None:
         """Every number of a condition must exist in every type for which it is read."""

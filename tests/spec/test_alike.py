@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
 from sonnx_clip.spec import Spec, alike, load_spec, readings
 from sonnx_clip.spec.alike import CORE
+from sonnx_clip.spec.checked import DECIDED_BY
 from sonnx_clip.spec.claim_checks import SPOKEN_OF, _claims
+from sonnx_clip.spec.finding_checks import WITNESSED, _witnesses
 from sonnx_clip.spec.latitude_checks import _latitude
 from sonnx_clip.spec.reading_classes import _reading_classes
 
@@ -57,11 +60,19 @@ def _of_classes(spec: Spec) -> list[Any]:
     return [_reading_classes(spec, family.id) for family in spec.families]
 
 
+def _of_witnesses(spec: Spec) -> list[Any]:
+    return [
+        found for index, entry in enumerate(load_spec().findings) for found in _witnesses(spec, index, entry)
+    ]
+
+
 SHARED: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterable[Any]]]] = {
     "answers and regions of readings": (CORE, _regions),
     "readings by class": ((*CORE, "readings"), _of_classes),
     "latitude": ((*CORE, "latitude", "readings"), _latitude),
     "claims of findings": (SPOKEN_OF, _of_claims),
+    "witnesses of findings": (WITNESSED, _of_witnesses),
+    **{check.__name__: (sections, check) for check, sections in DECIDED_BY.items()},
 }
 
 
@@ -93,6 +104,19 @@ def test_a_mistake_shares_what_it_does_not_reach(tmp_path: Path) -> None:
         assert alike.alike(one, section) is alike.alike(other, section)
     changed = other.model_copy(update={"cases": other.cases})
     assert alike.alike(changed, CORE) is not alike.alike(one, CORE)
+
+
+def test_a_condition_is_parsed_anew_where_its_place_or_its_names_differ(tmp_path: Path) -> None:
+    """The tree of a condition knows its place, and a name may mean something else by then."""
+    one = _read(tmp_path, TEXT)
+    moved = _read(tmp_path, f"# one line more\n{TEXT}")
+    for before, after in zip(one.classes, moved.classes, strict=True):
+        assert (after.when.at.line, after.when.at.column) == (before.when.at.line + 1, before.when.at.column)
+    again = _read(tmp_path, TEXT)
+    assert all(before.when is after.when for before, after in zip(one.classes, again.classes, strict=True))
+    name = one.definitions[0].id
+    with pytest.raises(UserError, match=name):
+        _read(tmp_path, TEXT.replace(f"id: {name}\n", f"id: {name}s\n"))
 
 
 def test_what_is_written_otherwise_shares_nothing() -> None:

@@ -55,6 +55,8 @@ def test_both_scanners_agree(text: str) -> None:
     found = by(compose._ByLibyaml, text)
     assert found is not None
     assert found == by(compose._ByPyYaml, text)
+    alone = by(compose._ByLibyamlAlone, text)
+    assert alone == found or compose._ANCHOR.search(text)
 
 
 @pytest.mark.skipif(compose.CParser is None, reason="PyYAML without libyaml")
@@ -63,6 +65,20 @@ def test_both_scanners_agree_on_mistakes(mistake: Any) -> None:
     text = TEXT.replace(mistake.old, mistake.new.replace("§", ""))
     assert text != TEXT
     assert by(compose._ByLibyaml, text) == by(compose._ByPyYaml, text)
+    alone = by(compose._ByLibyamlAlone, text)
+    assert alone == by(compose._ByPyYaml, text) or compose._ANCHOR.search(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["&a b", "[&a 1]", "[1,&a 2]", "{&k a: 1}", "- &a\n  - 1\n", "a:\n  &b c: 1\n"]
+)
+def test_an_anchor_is_seen_wherever_it_stands(text: str) -> None:
+    node: Any = compose.compose(text)
+    assert any(anchor for *_, anchor, _ in nodes(node)), "else it would be read as if it were not there"
+
+
+def test_the_specification_takes_the_short_way() -> None:
+    assert not compose._ANCHOR.search(TEXT)
 
 
 def test_a_mark_of_the_byte_order_counts() -> None:
