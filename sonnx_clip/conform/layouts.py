@@ -49,6 +49,7 @@ def _unaligned(v: Array) -> Array:
 
 
 PLAIN = Layout("contiguous", None, _plain, plain=True)
+OF_RANK_0 = Layout("0-d", 1, lambda v: v.reshape(()), "v.reshape(())", optional=True)
 
 LAYOUTS = (
     PLAIN,
@@ -70,5 +71,5 @@ LAYOUTS = (
     Layout("rank-2-empty", 0, lambda v: v.reshape(0, 3), "v.reshape(0, 3)"),
     Layout("rank-3-empty", 0, lambda v: v.reshape(3, 0, 2), "v.reshape(3, 0, 2)"),
     Layout("stride-0", 65, lambda v: np.broadcast_to(v[:1], 65), "np.broadcast_to(v[:1], 65)", repeats=True),
-    Layout("0-d", 1, lambda v: v.reshape(()), "v.reshape(())", optional=True),
+    OF_RANK_0,
 )

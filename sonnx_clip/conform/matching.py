@@ -15,8 +15,8 @@ import numpy as np
 
 from sonnx_clip.conform.check_report import ReadingMatch
 from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.conform.layouts import PLAIN
-from sonnx_clip.conform.operand_orders import explained
+from sonnx_clip.conform.layouts import OF_RANK_0, PLAIN
+from sonnx_clip.conform.operand_orders import BUT_OF_RANK_0, explained
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 
@@ -40,7 +40,7 @@ class Observed:
     def __init__(self, etype: ElementType, of: CheckedOperator) -> None:
         self._etype, self._of = etype, of
         self._special = np.array(special_patterns(etype), bits_type(etype.id))
-        self._parts: list[tuple[Array, ...]] = []  # bits of the operands and of the answer; the class
+        self._parts: list[tuple[Array, ...]] = []  # bits of the operands and of the answer; the class; rank 0
 
     def add(
         self,
@@ -77,14 +77,15 @@ class Observed:
         rows, columns = np.divmod(chosen, got.shape[1])
         places = columns if indices is None else indices[rows, columns]
         operands = request.operands_at(rows, places)
-        self._parts.append((*operands, got[rows, columns], class_at(rows, columns)))
+        of_rank_0 = np.full(len(chosen), request.layout == OF_RANK_0.id, np.int8)
+        self._parts.append((*operands, got[rows, columns], class_at(rows, columns), of_rank_0))
 
     def packed(self) -> str:
         """All that was kept, each answer once, as a text; empty if nothing was."""
         if not self._parts:
             return ""
-        bits, classes = self._joined()
-        columns = [np.ascontiguousarray(part).tobytes() for part in (*bits, classes)]
+        bits, *more = self._joined()
+        columns = [np.ascontiguousarray(part).tobytes() for part in (*bits, *more)]
         return base64.b64encode(zlib.compress(b"".join(columns), _FAST)).decode("ascii")
 
     def unpack(self, text: str) -> None:
@@ -93,23 +94,24 @@ class Observed:
             return
         bits, number = bits_type(self._etype.id), self._of.tensors + self._of.scalars + 1
         data = zlib.decompress(base64.b64decode(text))
-        count, left = divmod(len(data), number * bits.itemsize + 1)
+        count, left = divmod(len(data), number * bits.itemsize + 2)
         if left:
             raise ValueError("these are no answers of the element type")
         size = count * bits.itemsize
         columns = [np.frombuffer(data, bits, count, n * size) for n in range(number)]
-        self._parts.append((*columns, np.frombuffer(data, np.int8, count, number * size)))
+        more = [np.frombuffer(data, np.int8, count, number * size + n * count) for n in range(2)]
+        self._parts.append((*columns, *more))
 
-    def _joined(self) -> tuple[list[Array], Array]:
-        joined = [np.concatenate(column) for column in zip(*self._parts, strict=True)]
-        return _different(joined[:-1], joined[-1])
+    def _joined(self) -> tuple[list[Array], Array, Array]:
+        *bits, classes, of_rank_0 = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        return _different(bits, classes, of_rank_0)
 
     def match(self, class_ids: tuple[str, ...]) -> ReadingMatch | None:
         """What the readings say to all that was kept; None if nothing was, or there are none."""
         readings = self._of.oracle.READINGS[self._etype.family]
         if not self._parts or not readings:
             return None
-        bits, classes = self._joined()
+        bits, classes, of_rank_0 = self._joined()
         dtype = numpy_type(self._etype.id)
         *operands, got = (part.view(dtype) for part in bits)
         allowed = {id_: np.asarray(allows(*operands, got)) for id_, allows in readings.items()}
@@ -131,8 +133,17 @@ class Observed:
             nearest=None if allows_all else nearest,
             left=0 if allows_all else int(left.sum()),
             left_in=tuple(class_ids[index] for index in np.unique(classes[left])),
-            explained_by=None if allows_all else explained(self._etype, tuple(operands), got, readings),
+            explained_by=None if allows_all else self._explained(operands, got, of_rank_0 == 1),
         )
+
+    def _explained(self, operands: list[Array], got: Array, of_rank_0: Array) -> str | None:
+        """What gives all the answers, or all but those to an X of rank 0, where a program may differ."""
+        readings, others = self._of.oracle.READINGS[self._etype.family], ~of_rank_0
+        found = explained(self._etype, tuple(operands), got, readings)
+        if found is not None or others.all() or not others.any():
+            return found
+        found = explained(self._etype, tuple(part[others] for part in operands), got[others], readings)
+        return None if found is None else found + BUT_OF_RANK_0
 
     def _nans(self, count: int) -> list[Array]:
         if self._etype.family != "float":
@@ -148,10 +159,10 @@ def _spread(places: Array, count: int) -> Array:
     return places[np.arange(count) * len(places) // count]
 
 
-def _different(bits: list[Array], classes: Array) -> tuple[list[Array], Array]:
-    """Each answer once: the columns of bits, and the classes."""
-    order = np.lexsort(bits)
+def _different(bits: list[Array], classes: Array, of_rank_0: Array) -> tuple[list[Array], Array, Array]:
+    """Each answer once: the columns of bits, the classes, and whether it came with rank 0 alone."""
+    order = np.lexsort([of_rank_0, *bits])  # the first key is the last one that decides
     ordered = [part[order] for part in bits]
     new = np.ones(len(order), bool)
     new[1:] = np.any([part[1:] != part[:-1] for part in ordered], axis=0)
-    return [part[new] for part in ordered], classes[order][new]
+    return [part[new] for part in ordered], classes[order][new], of_rank_0[order][new]

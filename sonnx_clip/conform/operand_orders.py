@@ -32,6 +32,7 @@ End: TypeAlias = Literal["max", "min"]
 _SAMPLE = 2000  # answers by which most explanations are ruled out
 _CAPITALS = " (capitals: instructions of Arm)"
 PAYLOADS = ", but for the sign and the payload of NaNs"
+BUT_OF_RANK_0 = ", where X is not of rank 0"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import pytest
 from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ReadingMatch, Report, TypeReport
+from sonnx_clip.conform.matching import _different
 
 PLANTED = "tests.conform.test_matching"
 
@@ -32,6 +33,22 @@ def cases_but_for_one(x, low, high):
     found = clip(x, low, high).copy()
     found[(x == 1) & (low == 0) & (high == 0)] = 1
     return found
+
+
+def other_at_rank_0(x, low, high):
+    """A formula of C, but of NumPy where X has no dimension: what OpenVINO does in float32."""
+    if x.ndim == 0:
+        return np.clip(x, low, high)
+    lower = np.where(low > x, low, x)
+    return np.where(lower < high, lower, high)
+
+
+def other_at_rank_2(x, low, high):
+    """The same formula, but of NumPy where X has two dimensions."""
+    if x.ndim == 2:
+        return np.clip(x, low, high)
+    lower = np.where(low > x, low, x)
+    return np.where(lower < high, lower, high)
 
 
 def raises(x, low, high):
@@ -68,6 +85,27 @@ def test_one_answer_that_no_reading_allows_is_found_and_its_class_is_named():
     assert found.left_in == ("high_equal_bounds",)
     assert line.startswith(f"{PLANTED}:cases_but_for_one, float32: no reading allows all ")
     assert f"; the nearest, cases, does not allow {found.left} of them, in high_equal_bounds" in line
+
+
+def test_another_program_at_rank_0_hides_no_explanation():
+    found, (line,) = match("other_at_rank_0")
+    assert found.allowed_by == ()
+    formula = "`v = X < L ? L : X; Y = v < M ? v : M`"
+    assert found.explained_by == f"{formula}, where X is not of rank 0"
+    assert line.endswith(f"; all of them are {formula}, where X is not of rank 0")
+
+
+def test_another_program_elsewhere_is_not_explained():
+    found, _ = match("other_at_rank_2")
+    assert found.allowed_by == ()
+    assert found.explained_by is None
+
+
+def test_an_answer_counts_as_one_of_rank_0_where_no_other_call_gave_it():
+    ten, classes = np.array([3, 1, 3, 2], np.uint8), np.array([0, 1, 0, 1], np.int8)
+    bits, _, of_rank_0 = _different([ten, ten, ten, ten], classes, np.array([1, 1, 0, 0], np.int8))
+    assert bits[0].tolist() == [1, 2, 3]
+    assert of_rank_0.tolist() == [1, 0, 0]
 
 
 def test_what_raises_matches_nothing():

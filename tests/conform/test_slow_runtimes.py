@@ -125,6 +125,9 @@ def test_nothing_is_left_at_the_moment_at_which_a_check_ends(tmp_path):
         "--runtime", "tests.meta.planted:right", "--dtype", "int16", "--build", str(tmp_path),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, environment={"SONNX_CLIP_TEST_MARK": mark},
     )  # fmt: skip
-    assert marked(mark)
+    seen = marked(mark)
+    while not seen and process.poll() is None:  # the system may show its variables a moment after its start
+        seen = marked(mark)
+    assert seen
     assert process.wait(PATIENCE) == 0
     assert marked(mark) == []
