@@ -91,11 +91,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     end_as_interrupted()
     try:
-        try:
-            app()
-        finally:
-            if "sonnx_clip.conform.worker" in sys.modules:
-                sys.modules["sonnx_clip.conform.worker"].end_servers()
+        app()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
@@ -106,3 +102,6 @@ def main() -> None:
         print(f"error: this needs the package {package}, which is not installed", file=sys.stderr)
         print(f"  install it: pip install 'sonnx-clip[{_EXTRAS[package]}]'", file=sys.stderr)
         sys.exit(2)
+    finally:
+        if "sonnx_clip.conform.worker" in sys.modules:
+            sys.modules["sonnx_clip.conform.worker"].end_servers()

@@ -59,6 +59,29 @@ def alike(spec: Spec, sections: Sequence[str], entry: tuple[str, int] | None = N
     return found
 
 
+def found_alike(
+    spec: Spec,
+    sections: Sequence[str],
+    name: object,
+    found: Iterable[Diagnostic],
+    entry: tuple[str, int] | None = None,
+) -> list[Diagnostic]:
+    """What a check finds, once for all specifications in which what decides it is written alike.
+
+    Args:
+        spec: as for `alike`.
+        sections: likewise.
+        name: of the check, among those that these sections decide.
+        found: what it finds in this specification; not begun where it is known.
+        entry: as for `alike`.
+    """
+    known = alike(spec, sections, entry)
+    if name not in known:
+        known[name] = list(found)
+    diagnostics: list[Diagnostic] = known[name]
+    return diagnostics
+
+
 def _shared(
     written: Mapping[str, tuple[str, ...]], sections: Sequence[str], entry: tuple[str, int] | None
 ) -> dict[Any, Any]:

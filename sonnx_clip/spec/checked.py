@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.root.digest import digest_of
-from sonnx_clip.spec.alike import CORE, alike, as_written, remember
+from sonnx_clip.spec.alike import CORE, as_written, found_alike, remember
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.diagnostic import raise_first
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
@@ -38,7 +38,7 @@ DECIDED_BY: Final[Mapping[Callable[[Spec], Iterator[Diagnostic]], tuple[str, ...
     check_witnesses: (*CORE, "constraints", "properties", "latitude", "examples", "readings"),
     check_dialect_numbers: (*CORE, "readings", "dialects"),
 }
-"""The sections that decide what a check finds."""
+"""Checks in their order, each with the sections that decide what it finds."""
 
 
 def read_and_check(path: Path) -> Spec:
@@ -80,9 +80,8 @@ def _read(path: Path) -> tuple[Document, Spec]:
 
 def _check(document: Document, spec: Spec) -> None:
     """UserError for the first thing in which it contradicts itself or the texts."""
-    raise_first(document, _found_alike(spec, check_cases))
-    raise_first(document, _found_alike(spec, check_witnesses))
-    raise_first(document, _found_alike(spec, check_dialect_numbers))
+    for check, sections in DECIDED_BY.items():
+        raise_first(document, found_alike(spec, sections, check, check(spec)))
     if isinstance(spec, ClipSpec):
         raise_first(document, check_dialect_examples(spec))
         raise_first(document, check_findings(spec))
@@ -94,12 +93,3 @@ def _check(document: Document, spec: Spec) -> None:
     findings = (check_latitude, check_demands) if of_clip else ()
     for check in (check_type_names, *pages, check_not_empty, *findings):
         raise_first(document, check(spec))
-
-
-def _found_alike(spec: Spec, check: Callable[[Spec], Iterator[Diagnostic]]) -> list[Diagnostic]:
-    """What a check finds, once for all specifications in which what decides it is written alike."""
-    known = alike(spec, DECIDED_BY[check])
-    if check not in known:
-        known[check] = list(check(spec))
-    found: list[Diagnostic] = known[check]
-    return found

@@ -10,7 +10,7 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Call, Name, Use
 from sonnx_clip.language.values import encode, is_nan
 from sonnx_clip.language.walk import subtrees
-from sonnx_clip.spec.alike import CORE, alike, moved
+from sonnx_clip.spec.alike import CORE, found_alike, moved
 from sonnx_clip.spec.claim_names import claim_names, types_of_claim
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator, Pretence
 from sonnx_clip.spec.diagnostic import Diagnostic
@@ -71,10 +71,8 @@ def check_claim_types(spec: Spec) -> Iterator[Diagnostic]:
 def check_claims(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about claims that are false, that say nothing, or that say less than the witnesses."""
     for index, entry in enumerate(spec.findings):
-        known = alike(spec, SPOKEN_OF, ("findings", index))
-        if "claims" not in known:
-            known["claims"] = list(_claims(spec, ("findings", index), entry))
-        yield from moved(known["claims"], index)
+        found = _claims(spec, ("findings", index), entry)
+        yield from moved(found_alike(spec, SPOKEN_OF, "claims", found, ("findings", index)), index)
 
 
 def _claims(spec: Spec, way: Way, entry: SourceFinding) -> Iterator[Diagnostic]:

@@ -28,6 +28,8 @@ __all__ = ["MappingNode", "MarkedYAMLError", "Node", "ScalarNode", "SequenceNode
 
 # Where an anchor may begin; a text may hold such a place too.
 _ANCHOR = re.compile(r"(?:^|[\s\[\]{},])&\S", re.MULTILINE)
+# The most levels where libyaml composes: it recurs on the stack of C, which ends at 20,000 to 30,000.
+_SHALLOW = 4000
 
 
 class _Resolver(BaseResolver):
@@ -35,18 +37,13 @@ class _Resolver(BaseResolver):
 
 
 class _Composer(Composer):
-    """A composer whose nodes know whether they have an anchor; a value that is not there ends its key.
-
-    The scanners place such a value differently, at the colon or behind it.
-    """
+    """A composer whose nodes know whether they have an anchor."""
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         event: Any = self.peek_event()  # type: ignore[attr-defined]
         node: Node | None = super().compose_node(parent, index)
         if node is not None and event.anchor is not None and not isinstance(event, AliasEvent):
             node.anchor = event.anchor  # type: ignore[attr-defined]
-        if isinstance(index, Node) and node is not None and node.start_mark.index == node.end_mark.index:
-            node.start_mark = node.end_mark = index.end_mark
         return node
 
 
@@ -78,12 +75,6 @@ if CParser is not None:
             CParser.__init__(self, text)
             _Resolver.__init__(self)
 
-        def get_single_node(self) -> Node | None:
-            root: Node | None = super().get_single_node()
-            if root is not None:
-                _end_keys(root)
-            return root
-
 
 def compose(text: str) -> Node | None:
     """The root of the only document of a text; None if it is empty.
@@ -93,20 +84,32 @@ def compose(text: str) -> Node | None:
         RecursionError: it is nested too deeply.
     """
     if CParser is not None and not text.startswith("\ufeff"):  # libyaml does not count this character
+        alone = _ANCHOR.search(text) is None and _nested_at_most(text) <= _SHALLOW
         try:
-            return _root((_ByLibyaml if _ANCHOR.search(text) else _ByLibyamlAlone)(text))
+            return _root((_ByLibyamlAlone if alone else _ByLibyaml)(text))
         except YAMLError:
             pass
     return _root(_ByPyYaml(text))
 
 
+def _nested_at_most(text: str) -> int:
+    """No node of a text is nested more deeply: a bracket, or a column further to the right, for each level.
+
+    A sequence may stand in the column of its mapping, so that each column may be two levels.
+    """
+    longest = max(map(len, text.splitlines()), default=0)
+    return text.count("[") + text.count("{") + 2 * longest
+
+
 def _root(loader: Any) -> Node | None:
     root: Node | None = loader.get_single_node()
+    if root is not None:
+        _end_keys(root)
     return root
 
 
 def _end_keys(node: Node) -> None:
-    """What `_Composer` says of a value that is not there, for every mapping of a node."""
+    """A value that is not there ends its key: scanners place it differently, at the colon or behind it."""
     for item in node.value if isinstance(node, SequenceNode) else ():
         _end_keys(item)
     for key, value in node.value if isinstance(node, MappingNode) else ():

@@ -10,7 +10,7 @@ from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec.alike import CORE, alike, moved
+from sonnx_clip.spec.alike import CORE, found_alike, moved
 from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.dialect_defaults import bound_type
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
@@ -50,10 +50,8 @@ _NAMING = ("refutes", "example", "dialect", "taken_by", "constraint", "restricti
 def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that are not there, and about witnesses that do not show what they say."""
     for index, entry in enumerate(spec.findings):
-        known = alike(spec, WITNESSED, ("findings", index))
-        if "witnesses" not in known:
-            known["witnesses"] = list(_witnesses(spec, index, entry))
-        yield from moved(known["witnesses"], index)
+        found = _witnesses(spec, index, entry)
+        yield from moved(found_alike(spec, WITNESSED, "witnesses", found, ("findings", index)), index)
 
 
 def _witnesses(spec: Spec, index: int, entry: SourceFinding) -> Iterator[Diagnostic]:

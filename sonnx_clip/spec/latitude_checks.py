@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.names import suggestion
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode, identical, is_nan
-from sonnx_clip.spec.alike import CORE, alike
+from sonnx_clip.spec.alike import CORE, found_alike
 from sonnx_clip.spec.answers import evaluator, readings_of_latitude
 from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.readings import SAMPLES, same_value, triples
@@ -36,10 +36,7 @@ def check_latitude_names(spec: Spec) -> Iterator[Diagnostic]:
 
 def check_latitude(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about latitude that no reading justifies, and about answers of readings that none accepts."""
-    known = alike(spec, (*CORE, "latitude", "readings"))
-    if "latitude" not in known:
-        known["latitude"] = list(_latitude(spec))
-    yield from known["latitude"]
+    yield from found_alike(spec, (*CORE, "latitude", "readings"), "latitude", _latitude(spec))
 
 
 def _latitude(spec: Spec) -> Iterator[Diagnostic]:

@@ -67,7 +67,7 @@ def brief(monkeypatch):
                 left -= {request.layout}
                 yield request, table
 
-    monkeypatch.setattr(campaign, "few_calls", calls)
+    monkeypatch.setattr(campaign, "calls_if_few", calls)
     forms = "sonnx_clip.conform.model_forms.judge_forms"
     monkeypatch.setattr(f"{forms}.opsets_of_this_clip", lambda: (13,))
     whole_forms = campaign.judge_forms.__globals__["covering"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,11 +79,24 @@ def test_a_list_instead_of_sections(tmp_path: Path) -> None:
         load_spec(path)
 
 
-def test_nesting_that_would_exhaust_the_stack(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 5000 + "]" * 5000, id="lists"),
+        pytest.param("[" * 200_000, id="lists that never end"),
+        pytest.param("{a: " * 100_000, id="mappings"),
+        pytest.param("- " * 50_000 + "a", id="lists in a line"),
+        pytest.param("\n".join(" " * depth + "-" for depth in range(3000)), id="lists line by line"),
+    ],
+)
+def test_nesting_that_would_exhaust_the_stack(tmp_path: Path, text: str) -> None:
     path = tmp_path / "deep.yaml"
-    path.write_text("[" * 5000 + "]" * 5000)
-    with pytest.raises(UserError, match=r"deep\.yaml.*nested too deeply"):
-        load_spec(path)
+    path.write_text(text)
+    load = "import sys, pathlib, sonnx_clip.spec as s; s.load_spec(pathlib.Path(sys.argv[1]))"
+    command = [sys.executable, "-c", load, str(path)]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ended.returncode == 1, "a crash of the process would be a negative status"
+    assert ended.stderr.rstrip().endswith("deep.yaml: not YAML: nested too deeply")
 
 
 @pytest.mark.parametrize("change", [b"\r\n", b"\n"])
