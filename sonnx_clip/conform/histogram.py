@@ -1,9 +1,7 @@
 """How many entries of a tensor fall into each class, under one pair of bounds.
 
-A class is a condition on comparisons of X with the bounds and with constants. So all patterns between two
-neighbouring ones of these are in one class: the oracle is asked once about one pattern of each such range,
-and entries are counted by the ends of the ranges. They are counted in C (count.c, compiled at the first
-call), or by NumPy where there is no compiler.
+Entries are counted by the ends of the ranges that the classes are (`class_ranges`), in C (count.c, compiled
+at the first call), or by NumPy where there is no compiler.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.oracle import load_oracle
+from sonnx_clip.conform.class_ranges import class_ranges, key_type
 from sonnx_clip.oracle.built import address
 from sonnx_clip.oracle.c_build import built_file, find_compiler
 from sonnx_clip.oracle.plan import PLANNERS as ELEMENT_TYPES
@@ -153,33 +151,17 @@ def _spans(keys: Array, ranges: _Ranges) -> tuple[int, list[tuple[int, int]]]:
 @lru_cache(maxsize=_PAIRS)
 def _ranges(dtype: np.dtype[Any], given: tuple[bytes, ...]) -> _Ranges:
     """The ranges for bounds that are given by their bits."""
-    oracle = load_oracle()
-    family = oracle.FAMILY_OF[dtype.name]
-    bits = np.dtype(f"u{dtype.itemsize}")
-    signed = np.dtype(f"i{dtype.itemsize}") if family == "float" else None
-    keys = dtype if signed is None else bits
-    bounds = [np.frombuffer(bound, keys)[0] for bound in given]
-    starts = _starts(bounds, np.array(list(oracle.CONSTANTS[dtype.name].values()), bits).view(keys), signed)
-    operands = np.array(starts, keys).view(dtype), *(bound.view(dtype) for bound in bounds)
-    classes = oracle.CLASSES[family]
-    masks = np.stack([np.broadcast_to(holds(*operands), len(starts)) for holds in classes.values()])
-    assert np.all(masks.sum(axis=0) == 1), "a triple is in one class"
-    ids = tuple(classes)
-    found = [ids[index] for index in masks.argmax(axis=0)]
-    # Neighbours in one class are one range.
-    first = [index for index, id_ in enumerate(found) if index == 0 or id_ != found[index - 1]]
-    merged = tuple(starts[index] for index in first)
-    ends = tuple((start, end, np.array(end, keys)) for start, end in pairwise(merged))
+    found = class_ranges(dtype, [np.frombuffer(bound, dtype) for bound in given])
+    keys, ids = key_type(dtype), found.ids
+    begins = {int(start): ids[index] for start, index in zip(found.starts[0], found.classes[0], strict=True)}
+    first: list[int] = []
+    for start, id_ in begins.items():  # neighbours in one class are one range
+        if not first or begins[first[-1]] != id_:
+            first.append(start)
+    ends = tuple((start, end, np.array(end, keys)) for start, end in pairwise(first))
     order = np.iinfo(f"i{keys.itemsize}")
     flip = int(order.min) if keys.kind == "u" else 0
-    limits = np.array(merged[1:], keys).view(order.dtype) ^ order.dtype.type(flip)
-    return _Ranges(keys, signed, merged, ends, flip, limits, tuple(found[index] for index in first), ids)
-
-
-def _starts(bounds: list[Any], constants: Array, signed: np.dtype[Any] | None) -> list[int]:
-    """Where a class may begin: at each value that is compared with, and after it."""
-    info = np.iinfo(constants.dtype)
-    cuts = {int(value) for value in (*bounds, *constants)} | {0}
-    if signed is not None:  # The other zero. That NaNs begin after infinity is said by the constants.
-        cuts.add(-int(np.iinfo(signed).min))
-    return sorted({int(info.min)} | {cut + step for cut in cuts for step in (0, 1) if cut + step <= info.max})
+    limits = np.array(first[1:], keys).view(order.dtype) ^ order.dtype.type(flip)
+    signed = None if keys == dtype else np.dtype(f"i{dtype.itemsize}")
+    classes = tuple(begins[start] for start in first)
+    return _Ranges(keys, signed, tuple(first), ends, flip, limits, classes, ids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,18 +10,20 @@ import pytest
 
 from sonnx_clip.conform.calls import Answer, entry_indices
 from sonnx_clip.conform.campaign import machine_types, run_campaign
-from sonnx_clip.conform.campaigns import levels
+from sonnx_clip.conform.campaigns import levels, long_tables
 from sonnx_clip.conform.campaigns.levels import LEVELS, Asked, WhichCalls, calls_of, size_of, units_of
 from sonnx_clip.conform.campaigns.long_tables import LongTable, long_table
 from sonnx_clip.conform.campaigns.merging import without_comparison
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
+from sonnx_clip.conform.class_ranges import class_ranges
 from sonnx_clip.conform.dtypes import bits_type
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.layouts import PLAIN
 from sonnx_clip.conform.limits import LIMITS
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.oracle import load_oracle
 
 TYPES = {etype.id: etype for etype in machine_types()}
 
@@ -179,13 +182,43 @@ def test_long_calls_are_counted_as_others_are(name: str, wrong: bool) -> None:
     assert any(violating for _, violating, _ in states[0][0]) == wrong
 
 
-def test_counts_that_are_wrong_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sonnx_clip.conform.campaigns import long_tables
+@pytest.mark.parametrize("name", TYPES)
+def test_a_pool_in_any_order_is_read_alike(name: str) -> None:
+    """Ranges are places of a pool in order; stretches of all X are, special and random X are not."""
+    etype, (long, _) = TYPES[name], both(name)
+    mixed = np.random.default_rng(3).permutation(long.pool)
+    found, due = long_table(etype, mixed, long.scalars), tabulate(etype, [mixed], long.scalars)
+    assert found.order is not None
+    assert np.array_equal(found.due, due.due)
+    assert np.array_equal(found.classes, due.classes)
+    assert found.counts == long.counts
+    assert long_table(etype, mixed[:0], long.scalars).counts == (0,) * len(long.counts)
 
-    real = long_tables.class_histogram
-    monkeypatch.setattr(long_tables, "class_histogram", lambda x, l, m: real(x[1:], l, m))
+
+MISTAKES = {
+    "what follows a bound": lambda r: replace(r, starts=np.sort(np.roll(r.starts, 1, axis=0), axis=1)),
+    "classes": lambda r: replace(r, classes=np.roll(r.classes, 1, axis=1)),
+    "which is X": lambda r: replace(r, is_x=~r.is_x),
+    "bounds": lambda r: replace(r, results=r.results ^ 1),
+}
+
+
+@pytest.mark.parametrize("wrong", MISTAKES)
+def test_ranges_that_are_wrong_are_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = long_tables.class_ranges
+    monkeypatch.setattr(long_tables, "class_ranges", lambda *given: MISTAKES[wrong](real(*given)))
+    long_tables._ranges.cache_clear()
     long, table = both("int16")
-    assert long.counts != tuple(np.bincount(table.classes.ravel(), minlength=len(long.counts)).tolist())
+    long_tables._ranges.cache_clear()
+    assert not (np.array_equal(long.due, table.due) and np.array_equal(long.classes, table.classes))
+
+
+def test_an_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: what it gives depends on X within a class."""
+    real = load_oracle().clip
+    monkeypatch.setattr(load_oracle(), "clip", lambda x, l, m: real(x, l, m) ^ (x & 1))
+    with pytest.raises(AssertionError, match="Clip is one bound, or X"):
+        class_ranges(np.dtype(np.int16), [np.array([-7], np.int16), np.array([90], np.int16)])
 
 
 @pytest.mark.exhaustive
