@@ -155,11 +155,11 @@ class Answer:
     remarks: list[str] = field(default_factory=list)
 
 
-def entry_indices(request: Request) -> Array:
-    """The index in the pool of each entry of each call, shape (p, length)."""
+def entry_indices(request: Request, calls: int | slice = slice(None)) -> Array:
+    """The index in the pool of each entry of a call, shape (length,), or of each of some, (p, length)."""
     if request.indices is not None:
-        return request.indices
-    return (request.starts[:, None] + _steps(request)) % len(request.pool)
+        return request.indices[calls]
+    return (request.starts[calls, None] + _steps(request)) % len(request.pool)
 
 
 def _steps(request: Request) -> Array:

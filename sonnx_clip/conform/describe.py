@@ -83,7 +83,7 @@ class Describer:
         request = spot.request
         tensors = [0] * len(request.pools)
         if request.length:
-            place = entry_indices(request)[spot.row, spot.column]
+            place = entry_indices(request, spot.row)[spot.column]
             tensors = [int(pool[place]) for pool in request.pools]
         return (*tensors, *self._scalars(request, spot.row))
 
@@ -193,7 +193,7 @@ class Describer:
         if len(request.pool) > _WRITTEN:
             request, row = _cut(request, row, column), 0
             due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
-        place = entry_indices(request)[row]
+        place = entry_indices(request, row)
         entries = [pool[place].tolist() for pool in request.pools]
         how = self._call_text(request)
         return reproducing_line(how, request.layout, entries, (scalars, following), due, times)
@@ -211,7 +211,7 @@ class Describer:
 
 def _cut(request: Request, row: int, column: int) -> Request:
     """One call of a request, with the entries about one of them, over and over; that one keeps its place."""
-    indices = entry_indices(request)[row]
+    indices = entry_indices(request, row)
     first = column - column % _WINDOW
     window = [pool[indices[first : first + _WINDOW]] for pool in request.pools]
     scalars = tuple(scalar[row : row + 1] for scalar in request.scalars)

@@ -67,10 +67,10 @@ class Observed:
         if request.layout == PLAIN.id and np.array_equal(entries[0], self._special):
             chosen = np.arange(got.size)  # each triple of special values, once
         else:
-            chosen = _spread(np.arange(got.size), _OF_A_REQUEST)
+            chosen = _evenly(got.size, _OF_A_REQUEST)
         if len(deviating.rows):
             places = deviating.rows * got.shape[1] + deviating.columns
-            chosen = np.concatenate([chosen, _spread(places, _OF_A_REQUEST)])
+            chosen = np.concatenate([chosen, places[_evenly(len(places), _OF_A_REQUEST)]])
         chosen = chosen[answered[chosen // got.shape[1]]]
         if not len(chosen):
             return
@@ -152,11 +152,9 @@ class Observed:
         return [np.full(count, pattern, bits_type(self._etype.id)) for pattern in patterns]
 
 
-def _spread(places: Array, count: int) -> Array:
-    """At most so many of some indices, spread evenly over them."""
-    if len(places) <= count:
-        return places
-    return places[np.arange(count) * len(places) // count]
+def _evenly(number: int, count: int) -> Array:
+    """At most so many of the indices below a number, spread evenly."""
+    return np.arange(number) if number <= count else np.arange(count) * number // count
 
 
 def _different(bits: list[Array], classes: Array, of_rank_0: Array) -> tuple[list[Array], Array, Array]:

@@ -201,7 +201,7 @@ class Session:
 
     def _by_class(self, request: Request, table: Table) -> Iterator[Piece]:
         """The classes of a call of which it dies where one entry of theirs stands everywhere."""
-        classes = table.classes[0, entry_indices(request)[0]]
+        classes = table.classes[0, entry_indices(request, 0)]
         for index in _classes(request, table):
             if self._dead():
                 return
@@ -258,7 +258,7 @@ class Session:
 
 def _classes(request: Request, table: Table) -> tuple[int, ...]:
     """The classes that a single call touches."""
-    return tuple(np.unique(table.classes[0, entry_indices(request)[0]]).tolist())
+    return tuple(np.unique(table.classes[0, entry_indices(request, 0)]).tolist())
 
 
 def _death(request: Request, table: Table, died: Died, blamed: tuple[int, ...]) -> Piece:
@@ -270,7 +270,7 @@ def _death(request: Request, table: Table, died: Died, blamed: tuple[int, ...]) 
 
 def _all_like(request: Request, column: int) -> Request:
     """One call with the entry of a column everywhere."""
-    index = entry_indices(request)[0, column]
+    index = entry_indices(request, 0)[column]
     return replace(request, indices=np.full((1, request.length), index))
 
 

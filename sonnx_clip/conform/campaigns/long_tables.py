@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,8 +47,9 @@ class LongTable(Table):
     def classes_at(self, rows: Array, columns: Array) -> Array:
         """As that of `Table`, of these results alone."""
         found = np.empty(len(rows), np.int8)
-        for row in np.unique(rows):
-            here = rows == row
+        changes = np.flatnonzero(rows[1:] != rows[:-1]) + 1  # most come row by row
+        for begin, end in pairwise((0, *changes.tolist(), len(rows)) if len(rows) else ()):
+            row, here = rows[begin], slice(begin, end)
             found[here] = _classes(self.order, self.ends[row], self.ranges.classes[row])[columns[here]]
         return found
 
