@@ -19,6 +19,7 @@ from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_file
+from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.readings import same_value, sampled
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.evaluate import Function
 
 _CHECKED = ("claims are checked", "")  # of a specification's memo
+_SPOKEN_OF = (*CORE, "dialects", "latitude", "properties", "constraints")  # by claims, beside readings
 _ANSWERS = ("Y", "Z", "A")
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
@@ -111,6 +113,18 @@ def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Va
     return next((at for at in samples(spec, etype, claim) if not holds_at(claim, at)), None)
 
 
+def _found(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Value] | None:
+    """The counterexample, sought once for all specifications in which what a claim speaks of is alike."""
+    known = alike(spec, _SPOKEN_OF)
+    answers = known.setdefault(("readings", *((of.id, of.returns) for of in spec.readings)), {})
+    witness = tuple(claim.witness.items())
+    key = (etype.id, claim.conclusion, claim.premises, claim.binders, witness, claim.of_result)
+    if key not in answers:
+        answers[key] = counterexample(spec, etype, claim)
+    found: dict[str, Value] | None = answers[key]
+    return found
+
+
 def bound_names(spec: Spec, claim: Claim) -> list[str]:
     """The variables for whose values a claim is said, but for those that it does not speak of."""
     used = names_used(claim, spec.head)
@@ -160,7 +174,7 @@ def false_claims(
     """
     for claim in claims_of(spec, etype.id):
         if claim.name not in asked and is_evaluated(claim):
-            numbers = counterexample(spec, etype, claim)
+            numbers = _found(spec, etype, claim)
             if numbers is not None:
                 yield claim, numbers
 

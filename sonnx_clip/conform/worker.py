@@ -6,9 +6,12 @@ Between the two stands a guardian (`guardian.py`), which starts the runtime's pr
 from __future__ import annotations
 
 import multiprocessing as mp
+import sys
+import threading
 from contextlib import suppress
 from functools import partial
 from multiprocessing import forkserver, resource_tracker
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform.board import IMPORTS, OPENS
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.limits import Limits
     from sonnx_clip.conform.runtimes import RunText
 
-_PRELOADED = ["__main__", "sonnx_clip.conform.worker", "sonnx_clip.conform.dialects.process", "ml_dtypes"]
+_PRELOADED = ["sonnx_clip.conform.worker", "sonnx_clip.conform.dialects.process", "ml_dtypes"]
 
 
 class RuntimeDiedError(Exception):
@@ -118,7 +121,7 @@ class Child:
         self._name = name
         self._connection, theirs = context.Pipe()
         self._process = context.Process(target=guard, args=(theirs, program, arguments, limits), daemon=True)
-        self._process.start()
+        _start(self._process)
         theirs.close()
         self._here = False
         self.on_call: Callable[[int], None] = lambda _: None
@@ -162,7 +165,7 @@ class Child:
         except (EOFError, OSError):
             self.close()
             what = f"environment: no process can be started in which the runtime {self._name} would run"
-            todo = 'call it from a file that can be imported, under `if __name__ == "__main__":`'
+            todo = "what that process wrote on standard error says why"
             raise UserError(what, todo=todo) from None
         self._here = True
 
@@ -188,6 +191,25 @@ class Child:
         self._process.join(20)
         self._process.kill()
         self._process.join(5)
+
+
+_STARTING = threading.Lock()
+_NO_PROGRAM = ModuleType("__main__")
+
+
+def _start(process: Any) -> None:
+    """Start a process that does not import the program from which it is started, as Python would have it do.
+
+    A guardian needs nothing of it. So a script without `if __name__ == "__main__"`, standard input and a
+    notebook may check runtimes, and no process waits for the imports of a command.
+    """
+    with _STARTING:
+        program = sys.modules["__main__"]
+        sys.modules["__main__"] = _NO_PROGRAM
+        try:
+            process.start()
+        finally:
+            sys.modules["__main__"] = program
 
 
 def end_servers() -> None:

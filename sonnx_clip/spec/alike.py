@@ -23,7 +23,7 @@ CORE: Final = (
 )  # fmt: skip
 """What the cases and classes mean, and so any condition on the operands."""
 
-_STATES: Final = 256  # of sections and entries; the oldest is forgotten
+_STATES: Final = 1024  # of sections and entries; the oldest is forgotten
 _known: OrderedDict[tuple[str, ...], dict[Any, Any]] = OrderedDict()
 _TREES: Final = 4096
 _trees: dict[tuple[object, ...], Expr] = {}

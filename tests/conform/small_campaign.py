@@ -15,7 +15,7 @@ from sonnx_clip.cli.check_command import check_runtime
 from sonnx_clip.conform.campaigns.levels import WhichCalls
 from tests.meta.judged import three_layouts
 
-UNITS = 4
+UNITS = 6
 """Units that the level standard has in an element type beside the first one."""
 SMALL = WhichCalls(three_layouts, lambda _, level: [] if level == "quick" else [("lengths", UNITS)], 6)
 """The first unit of an element type is small, and the others are few and small."""

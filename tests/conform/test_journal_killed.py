@@ -92,7 +92,7 @@ def test_what_is_killed_goes_on_where_it_was(whole: str, tmp_path: Path) -> None
     for _ in range(KILLS):
         process = start(file, report, "--jobs", "2")
         wait_until_more(counts[-1], file, process)
-        time.sleep(moments.random() * 0.4)
+        time.sleep(moments.random() * 0.1)
         process.kill()  # itself alone: what it started has to notice
         process.communicate(timeout=PATIENCE)
         counts.append(done(file))

@@ -3,10 +3,14 @@
 import json
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.limits import LIMITS
+from sonnx_clip.conform.worker import Child
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.paths import repo_root
 
 PLANTED = "tests.meta.planted_environment"
@@ -103,12 +107,26 @@ def test_a_required_type_is_named_by_the_command():
     assert "required uint16: it is not supported" in done.stdout
 
 
-def test_a_program_from_which_no_process_can_be_started_says_so():
-    """Python starts processes by importing the program again, which it cannot do with standard input."""
-    program = "from sonnx_clip.conform.campaign import run_campaign\nrun_campaign('numpy', ['int8'])\n"
-    done = subprocess.run([sys.executable, "-"], input=program, capture_output=True, text=True, check=False)
-    assert (
-        "UserError: environment: no process can be started in which the runtime numpy would run"
-        in done.stderr
+@pytest.mark.parametrize("place", ["standard input", "a script"])
+def test_a_program_without_a_guard_checks_runtimes(place, tmp_path):
+    """Python would import the program in each process that it starts; standard input it cannot import."""
+    program = (
+        "from sonnx_clip.conform.campaign import run_campaign\n"
+        "print('once', run_campaign('numpy', ['int16']).types[0].verdict)\n"
     )
-    assert done.returncode == 1
+    script = tmp_path / "script.py"
+    script.write_text(program)
+    command = [sys.executable, "-" if place == "standard input" else str(script)]
+    done = subprocess.run(command, input=program, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "once conforms\n", "")
+
+
+def test_a_guardian_that_does_not_begin_is_the_environment(monkeypatch):
+    """Planted: what it is started with is in no module that it could import."""
+    nowhere = ModuleType("nowhere")
+    nowhere.Program = type("Program", (), {"__module__": "nowhere"})
+    monkeypatch.setitem(sys.modules, "nowhere", nowhere)
+    child = Child("numpy", nowhere.Program, (), LIMITS)
+    with pytest.raises(UserError, match=r"environment: no process can be started .* numpy") as error:
+        child.start()
+    assert error.value.todo == "what that process wrote on standard error says why"
