@@ -92,6 +92,8 @@ class _Place:
         self._pages, self._guards, self._read_only = pages, (False, False), False
         self._start, self._size, self._data = _PAGE, 0, b""
         self._key: tuple[object, ...] = ()
+        self._dense = False
+        self._room = self._shown = self._inner
 
     def _set(self, first: int, count: int, access: int) -> None:
         _system().mprotect(self._address + first * _PAGE, count * _PAGE, access)
@@ -106,19 +108,27 @@ class _Place:
             self._set(1, self._pages, _READ if read_only else _BOTH)
             self._read_only = read_only
 
-    def put(self, operand: Array, *, at_start: bool, read_only: bool, guards: tuple[bool, bool]) -> Array:
+    def put(
+        self, bits: Array, dtype: np.dtype[Any], *, at_start: bool, read_only: bool, guards: tuple[bool, bool]
+    ) -> Array:
         """A copy of an operand, of its shape and strides, at the start or at the end of the pages.
 
         One that is not aligned lies a byte further in: the page beside it is a byte away.
 
         Args:
-            operand: an array of any strides.
+            bits: those of an operand, an array of any strides.
+            dtype: the operand's element type.
             at_start: whether it begins with a page; else it ends with one.
             read_only: whether it cannot be written.
             guards: whether the pages before and after cannot be touched.
         """
-        low, size = _extent(operand)
-        off = 0 if operand.flags.aligned else 1
+        flags = bits.flags
+        key = (bits.shape, bits.strides, dtype, flags.aligned, at_start, read_only, guards)
+        if key == self._key and self._dense:
+            self._room[...] = bits
+            return self._shown
+        low, size = _extent(bits)
+        off = 0 if flags.aligned else 1
         if size + off > self._pages * _PAGE:
             self._grow(2 * -(-(size + off) // _PAGE))
         self._allow(read_only, guards)
@@ -126,16 +136,18 @@ class _Place:
         if (start, size) != (self._start, self._size):
             self._inner[self._start : self._start + self._size] = _FILLED
             self._start, self._size = start, size
-        ctypes.memmove(self._inner_address + start, operand.ctypes.data + low, size)
+        ctypes.memmove(self._inner_address + start, bits.ctypes.data + low, size)
         self._data = b"" if read_only else ctypes.string_at(self._inner_address + start, size)
-        key = (operand.shape, operand.strides, operand.dtype, start, low)
         if key != self._key:
-            bits = np.dtype(f"u{operand.itemsize}")
-            strides = operand.strides if operand.size else None
+            strides = bits.strides if bits.size else None
             offset = start - low if size else _PAGE
-            self._shown = np.ndarray(operand.shape, bits, self._whole, offset, strides).view(operand.dtype)
+            self._room, whole = (
+                np.ndarray(bits.shape, bits.dtype, memory, offset, strides)
+                for memory in (self._inner, self._whole)
+            )
+            self._shown = whole.view(dtype)
             self._shown.flags.writeable = False
-            self._key = key
+            self._key, self._dense = key, read_only and flags.c_contiguous
         return self._shown
 
     def written(self, name: str) -> str | None:
@@ -182,7 +194,6 @@ class Operands:
         """Prepare the operands of a request, of an element type."""
         self._request, self._sides = request, request.sides
         self._layout, self._type = _BY_ID[request.layout], dtype
-        self._scalars = tuple(part.view(dtype) for part in request.scalars)
         self._of_tensors = self._places[: len(request.pools)]
         self._of_scalars = self._places[len(request.pools) :]
         self._there: tuple[int, bool] | None = None
@@ -191,8 +202,8 @@ class Operands:
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
         if BOUNDS in self._guards:
             self._arrays = tuple(
-                place.put(part, at_start=False, read_only=True, guards=(True, True))
-                for place, part in zip(self._of_scalars, self._scalars, strict=True)
+                place.put(part, dtype, at_start=False, read_only=True, guards=(True, True))
+                for place, part in zip(self._of_scalars, request.scalars, strict=True)
             )
 
     def of_call(self, call: int) -> tuple[Array, ...]:
@@ -203,24 +214,26 @@ class Operands:
             guards = BEFORE in self._guards, AFTER in self._guards
             read_only = WRITE in self._guards
             self._tensors = [
-                place.put(operand, at_start=at_start, read_only=read_only, guards=guards)
-                for place, operand in zip(self._of_tensors, self._arranged(call), strict=True)
+                place.put(bits, self._type, at_start=at_start, read_only=read_only, guards=guards)
+                for place, bits in zip(self._of_tensors, self._arranged(call), strict=True)
             ]
             self._there = key
         if BOUNDS in self._guards:
             scalars = [array[call, ...] for array in self._arrays]
         else:
             scalars = [
-                place.put(part[call, ...], at_start=at_start, read_only=False, guards=(False, False))
-                for place, part in zip(self._of_scalars, self._scalars, strict=True)
+                place.put(
+                    part[call, ...], self._type, at_start=at_start, read_only=False, guards=(False, False)
+                )
+                for place, part in zip(self._of_scalars, request.scalars, strict=True)
             ]
         # An array of its own for each call: a runtime may change the shape of what it is given.
         return (*(tensor.view() for tensor in self._tensors), *scalars)
 
     def _arranged(self, call: int) -> Iterator[Array]:
-        """Each tensor of a call in the layout of the request."""
+        """The bits of each tensor of a call in the layout of the request."""
         for pool, cycle in zip(self._request.pools, self._cycles, strict=True):
-            yield self._layout.arrange(self._entries(call, pool, cycle)).view(self._type)
+            yield self._layout.arrange(self._entries(call, pool, cycle))
 
     def _entries(self, call: int, pool: Array, cycle: Array) -> Array:
         """The bits of the entries of a tensor in a call, shape (length,)."""
