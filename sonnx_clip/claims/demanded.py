@@ -55,7 +55,10 @@ def meeting(spec: Spec, claims: Iterable[Claim]) -> Iterator[tuple[Demand, list[
     for claim in claims:
         for aspect in {claim.aspect, ""}:
             there.setdefault((claim.subject, claim.shows[:1], claim.role, aspect), []).append(claim)
-    for demand in demanded(spec):
+    known = spec.memo.setdefault(("demanded", ""), [])
+    if not known:
+        known += demanded(spec)
+    for demand in known:
         ways = [(demand.subject, demand.about[:1], role, demand.aspect) for role in demand.roles]
         found = [claim for way in ways for claim in there.get(way, ())]
         yield demand, [claim for claim in found if set(demand.about) <= set(claim.shows)]

@@ -42,6 +42,18 @@ def hangs_with_initializers(model):
     return right(model)
 
 
+def needs_a_rank(model):
+    (x, *_) = onnx.load_from_string(model).graph.input
+    if not x.type.tensor_type.HasField("shape"):
+        raise NotImplementedError("X needs a rank")
+    return right(model)
+
+
+def needs_a_rank_and_is_wrong(model):
+    needs_a_rank(model)
+    return wrong_in_every_form(model)
+
+
 def bare(model):
     return lambda *inputs: right(model)(*inputs)[0]
 

@@ -63,6 +63,29 @@ def test_a_refused_form_is_refused():
     assert list(refusals(report)) == ["with rank 4: NotImplementedError: rank 4 is not supported"]
 
 
+def test_one_that_needs_a_rank_is_asked_all_calls_by_rank():
+    """All but the forms without one; it was judged in the forms alone."""
+    report, classes = judged("needs_a_rank")
+    assert not report.failed
+    assert set(classes.values()) == {"conforms"}
+    assert {form.shape for form in report.types[0].forms if form.verdict == "refused"} == {"no rank"}
+    every, right = (
+        r.compared - sum(f.compared for f in r.types[0].forms) for r in (report, judged("right")[0])
+    )
+    assert every == right > 10_000
+
+
+def test_a_line_repeats_what_is_wrong_by_rank():
+    report, classes = judged("needs_a_rank_and_is_wrong")
+    assert classes["high_ordinary"] == "violates"
+    (found,) = (c for c in report.types[0].classes if c.id == "high_ordinary")
+    deviation = found.deviations[0]
+    assert '.by_rank("int16")(x, l, m)' in deviation.reproduce
+    assert hex(int(deviation.got, 16)) in repeated(deviation.reproduce)
+    right = deviation.reproduce.replace(":needs_a_rank_and_is_wrong", ":needs_a_rank")
+    assert hex(int(deviation.expected, 16)) in repeated(right)
+
+
 def test_one_that_takes_constants_alone_is_judged_in_those_forms():
     report, _ = judged("serves_constants")
     assert not report.failed
