@@ -34,7 +34,11 @@ LEFT = {
     },
     "conform/test_histogram.py": {"load_oracle().CLASSES": "mistake"},
     "conform/test_journal.py": {"units.fields": "mistake"},
-    "conform/test_levels.py": {"long_tables.class_ranges": "mistake", "load_oracle().clip": "mistake"},
+    "conform/test_levels.py": {
+        "load_oracle().CLASSES": "mistake",
+        "load_oracle().clip": "mistake",
+        "long_tables.class_ranges": "mistake",
+    },
     "conform/test_pytest_plugin.py": {
         "campaign.plan": "command",
         "pytest_items.ClipItem.runtest": "mistake",

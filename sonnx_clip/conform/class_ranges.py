@@ -14,7 +14,7 @@ import numpy as np
 from sonnx_clip.oracle import load_oracle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sonnx_clip.conform.dtypes import Array
 
@@ -52,8 +52,8 @@ def class_ranges(dtype: np.dtype[Any], bounds: Sequence[Array]) -> ClassRanges:
         bounds: each min and each max, of this type, shape (p,).
 
     Raises:
-        AssertionError: a pattern is in no class or in two, or Clip is not one bound, or X, in a range: this
-            module or the oracle errs.
+        AssertionError: a pattern is in no class or in two, or the two ends of a range are in two classes, or
+            Clip is neither one bound nor X at both: this module or the oracle errs.
     """
     oracle, keys = load_oracle(), key_type(dtype)
     starts = _starts(dtype, [bound.view(keys) for bound in bounds])
@@ -61,14 +61,21 @@ def class_ranges(dtype: np.dtype[Any], bounds: Sequence[Array]) -> ClassRanges:
     ends[:, :-1], ends[:, -1] = starts[:, 1:], np.iinfo(keys).max
     ends[:, :-1] -= starts[:, 1:] > starts[:, :-1]
     columns = [bound[:, None] for bound in bounds]
-    at = starts.view(dtype), *columns
-    classes = oracle.CLASSES[oracle.FAMILY_OF[dtype.name]]
-    masks = np.stack([np.broadcast_to(holds(*at), starts.shape) for holds in classes.values()])
+    first, last = ((at.view(dtype), *columns) for at in (starts, ends))
+    conditions = oracle.CLASSES[oracle.FAMILY_OF[dtype.name]]
+    masks = _holding(conditions, first)
     assert np.all(masks.sum(axis=0) == 1), "a triple is in one class"
-    first, last = oracle.clip(*at).view(keys), oracle.clip(ends.view(dtype), *columns).view(keys)
-    is_x = (first == starts) & (last == ends)
-    assert np.all(is_x | (first == last)), "Clip is one bound, or X, in each class"
-    return ClassRanges(tuple(classes), starts, masks.argmax(axis=0), is_x, first)
+    assert np.array_equal(masks, _holding(conditions, last)), "a range is in one class"
+    result, result_at_end = (oracle.clip(*operands).view(keys) for operands in (first, last))
+    is_x = (result == starts) & (result_at_end == ends)
+    assert np.all(is_x | (result == result_at_end)), "Clip is one bound, or X, in each class"
+    return ClassRanges(tuple(conditions), starts, masks.argmax(axis=0), is_x, result)
+
+
+def _holding(conditions: Mapping[str, Callable[..., Array]], operands: Sequence[Array]) -> Array:
+    """Which conditions hold, one after the other, shape (number of them, p, r)."""
+    shape = operands[0].shape
+    return np.stack([np.broadcast_to(holds(*operands), shape) for holds in conditions.values()])
 
 
 def _starts(dtype: np.dtype[Any], bounds: Sequence[Array]) -> Array:

@@ -213,6 +213,19 @@ def test_ranges_that_are_wrong_are_seen(wrong: str, monkeypatch: pytest.MonkeyPa
     assert not (np.array_equal(long.due, table.due) and np.array_equal(long.classes, table.classes))
 
 
+def test_a_class_that_ends_within_a_range_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: a condition compares X with a number that is neither a bound nor a constant."""
+    real = load_oracle().CLASSES["int"]
+    low, inside = real["low_ordinary"], real["inside_ordinary"]
+    wrong = {
+        "low_ordinary": lambda x, l, m: low(x, l, m) | (inside(x, l, m) & (x > 50)),
+        "inside_ordinary": lambda x, l, m: inside(x, l, m) & (x <= 50),
+    }
+    monkeypatch.setitem(load_oracle().CLASSES, "int", real | wrong)
+    with pytest.raises(AssertionError, match="a range is in one class"):
+        class_ranges(np.dtype(np.int16), [np.array([-7], np.int16), np.array([90], np.int16)])
+
+
 def test_an_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: what it gives depends on X within a class."""
     real = load_oracle().clip
