@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.cli.check_command import INTERRUPTED
+from sonnx_clip.conform.campaigns.journal import UnitJournal
+from sonnx_clip.conform.campaigns.journal_status import journal_status
 from sonnx_clip.root.paths import repo_root
 from tests.conform.small_campaign import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 WRONG = "tests.meta.planted:ignores_upper"
 TYPES = ("int16", "uint8")
@@ -54,8 +57,8 @@ def text(report: Path) -> str:
 
 
 def done(file: Path) -> int:
-    # There may be none yet, or it is being written.
-    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as base:
+    # There may be none yet, or it is being written; what a killed command left half done is taken back.
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{file}?mode=rw", uri=True)) as base:
         return base.execute("SELECT count(DISTINCT digest) FROM units").fetchone()[0]
     return 0
 
@@ -104,6 +107,28 @@ def test_what_is_killed_goes_on_where_it_was(whole: str, tmp_path: Path) -> None
     assert "violates" in out
     with closing(sqlite3.connect(file)) as base:
         assert base.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_what_is_killed_while_it_writes_can_be_read(folder: Path, tmp_path: Path) -> None:
+    """A copy in the middle of a transaction is what a kill there leaves: SQLite calls its journal hot."""
+    file, left = tmp_path / "j.sqlite", tmp_path / "left.sqlite"
+    shutil.copy(folder / "j.sqlite", file)
+    with closing(sqlite3.connect(file, isolation_level=None)) as base:
+        base.execute("PRAGMA cache_size = 1")  # what is changed is written before the end
+        base.execute("BEGIN IMMEDIATE")
+        base.execute("CREATE TABLE more (words TEXT)")
+        base.executemany("INSERT INTO more VALUES (?)", [("x" * 4000,)] * 100)
+        for end in ("", "-journal"):
+            shutil.copy(f"{file}{end}", f"{left}{end}")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        sqlite3.connect(f"file:{left}?mode=ro", uri=True).execute("SELECT count(*) FROM units")
+    journal = UnitJournal(left, create=False)
+    found = journal_status(journal)
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        journal._base.execute("CREATE TABLE more (words TEXT)")
+    journal.close()
+    assert (found.results, found.damaged) == (EVERY, 0)
+    assert not Path(f"{left}-journal").exists()
 
 
 def test_an_interrupt_gives_the_report_so_far(whole: str, tmp_path: Path) -> None:

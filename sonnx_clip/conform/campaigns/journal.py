@@ -9,6 +9,7 @@ two have judged the same unit, both take the result that was there first.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from contextlib import contextmanager
@@ -78,13 +79,16 @@ class UnitJournal:
         with self._told():
             if new:
                 file.touch()
-            uri = f"{file.absolute().as_uri()}?mode={'rw' if create else 'ro'}"
+            # Who only reads takes back what a killed writer left half done: SQLite needs to write for that.
+            mode = "rw" if create or os.access(file, os.W_OK) else "ro"
+            uri = f"{file.absolute().as_uri()}?mode={mode}"
             self._base = sqlite3.connect(
                 uri, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
             )
         try:
             with self._told():
                 self._base.execute("PRAGMA synchronous = FULL")
+                self._base.execute(f"PRAGMA query_only = {int(not create)}")
                 self._open(create=create)
         except BaseException:
             self._base.close()
