@@ -113,15 +113,10 @@ def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Va
     return next((at for at in samples(spec, etype, claim) if not holds_at(claim, at)), None)
 
 
-def _found(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Value] | None:
-    """The counterexample, sought once for all specifications in which what a claim speaks of is alike."""
-    known = alike(spec, _SPOKEN_OF)
-    answers = known.setdefault(("readings", *((of.id, of.returns) for of in spec.readings)), {})
-    witness = tuple(claim.witness.items())
-    key = (etype.id, claim.conclusion, claim.premises, claim.binders, witness, claim.of_result)
-    if key not in answers:
-        answers[key] = counterexample(spec, etype, claim)
-    found: dict[str, Value] | None = answers[key]
+def _known_answers(spec: Spec) -> dict[object, dict[str, Value] | None]:
+    """Counterexamples, kept for all specifications in which what claims speak of is alike."""
+    said = ("readings", *((of.id, of.returns) for of in spec.readings))
+    found: dict[object, dict[str, Value] | None] = alike(spec, _SPOKEN_OF).setdefault(said, {})
     return found
 
 
@@ -172,9 +167,14 @@ def false_claims(
         etype: the element type.
         asked: the names of claims that were asked of another type.
     """
+    known = _known_answers(spec)
     for claim in claims_of(spec, etype.id):
         if claim.name not in asked and is_evaluated(claim):
-            numbers = _found(spec, etype, claim)
+            witness = tuple(claim.witness.items())
+            key = (etype.id, claim.conclusion, claim.premises, claim.binders, witness, claim.of_result)
+            if key not in known:
+                known[key] = counterexample(spec, etype, claim)
+            numbers = known[key]
             if numbers is not None:
                 yield claim, numbers
 

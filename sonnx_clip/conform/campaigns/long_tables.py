@@ -54,7 +54,7 @@ class LongTable(Table):
         return found
 
 
-def fill(row: Array, order: Array | None, ends: Array, values: Array, where: Array | None = None) -> None:
+def _fill(row: Array, order: Array | None, ends: Array, values: Array, where: Array | None = None) -> None:
     """Write what each range has.
 
     Args:
@@ -86,7 +86,7 @@ def long_table(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Lon
     due = np.empty((len(ends), len(keys)), keys.dtype)
     due[...] = keys
     for row, of_row, results, is_x in zip(due, ends, ranges.results, ranges.is_x, strict=True):
-        fill(row, order, of_row, results, ~is_x)
+        _fill(row, order, of_row, results, ~is_x)
 
     def classes() -> Array:
         return np.stack([_classes(order, *both) for both in zip(ends, ranges.classes, strict=True)])
@@ -98,7 +98,7 @@ def long_table(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Lon
 def _classes(order: Array | None, ends: Array, classes: Array) -> Array:
     """Those of a pool under a pair of bounds, shape (k,)."""
     found = np.empty(ends[-1], np.int8)
-    fill(found, order, ends, classes)
+    _fill(found, order, ends, classes)
     return found
 
 
