@@ -17,12 +17,12 @@ from bench.inputs import TYPES, Case, make_case
 from bench.targets import MIDDLE, Row, second_chance
 from bench.timing import Call, interleave
 from sonnx_clip.conform.compare import same_bits
-from sonnx_clip.conform.dtypes import Array, bits_type
 from sonnx_clip.conform.histogram import class_histogram
-from sonnx_clip.conform.model_forms.many_nodes import clip_of_many_nodes
 from sonnx_clip.conform.triples import clip_under_every_max, compare_every_triple
+from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.clip_model import clip_of_many_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,7 @@ def every_triple(budget: float) -> Row:
 
 def through_onnxruntime(budget: float) -> Row:
     """The same through ONNX Runtime, its calls and the comparison; UserError as above."""
-    from sonnx_clip.conform.runtimes.onnxruntime import RUNTIME
+    from sonnx_clip.runtimes.adapters.onnxruntime import RUNTIME
 
     assert RUNTIME.open_model is not None
     clip = clip_of_many_nodes(RUNTIME.open_model)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.dtypes import Array, bits_type
+from sonnx_clip.language.dtypes import Array, bits_type
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -64,7 +64,7 @@ def torch_clamp(case: Case, y: Array) -> Call:
 def onnxruntime_clip(case: Case, y: Array) -> Call:
     """A session of one Clip node with all buffers bound, with one thread."""
     runtime = _module("onnxruntime")
-    from sonnx_clip.conform.runtimes.clip_model import one_node_model
+    from sonnx_clip.runtimes.clip_model import one_node_model
 
     runtime.set_default_logger_severity(4)  # the log repeats what the exception says
     model, options = one_node_model(case.etype), runtime.SessionOptions()

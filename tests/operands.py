@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PACKAGES = ("language", "spec", "claims", "whyml", "backends", "prove", "conform", "graph")
+PACKAGES = ("language", "spec", "claims", "whyml", "backends", "prove", "runtimes", "conform", "graph")
 """The packages whose modules are asked; oracle, trace and sweep are Clip's own kernels."""
 
 _TEXT = re.compile(r"^[LM]$|^XLM|\b[xX],? [lL],? [mM]\b|\bL, M\b|\bl, m\b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root import paths
+from sonnx_clip.root import folders
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def use_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take `root` for the repository, until `monkeypatch` is undone."""
-    monkeypatch.setattr(paths, "_PACKAGE", root / "sonnx_clip")
+    monkeypatch.setattr(folders, "_PACKAGE", root / "sonnx_clip")

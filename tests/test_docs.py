@@ -69,9 +69,9 @@ def test_the_line_that_the_checker_printed_does_what_the_guide_says() -> None:
 def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     """The guide's line is the checker's for the same call, onnxruntime right or wrong."""
     pytest.importorskip("onnxruntime")
-    from sonnx_clip.conform.limits import LIMITS
     from sonnx_clip.conform.reproduce import CallText, reproducing_line
-    from sonnx_clip.conform.worker import Worker
+    from sonnx_clip.runtimes.limits import LIMITS
+    from sonnx_clip.runtimes.worker import Worker
 
     text = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8")
     (pasted,) = [line.strip() for line in text.splitlines() if line.strip().startswith("python -c ")]

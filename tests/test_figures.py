@@ -15,10 +15,11 @@ import pytest
 
 from bench.targets import TARGETS
 from sonnx_clip.backends.targets import FILES
-from sonnx_clip.conform import chosen_triples, describe, limits, session
-from sonnx_clip.conform.limits import LIMITS
+from sonnx_clip.conform import chosen_triples, describe, session
 from sonnx_clip.explain import measured_models
 from sonnx_clip.graph import ask_onnx, expand, load_model, self_check
+from sonnx_clip.runtimes import limits
+from sonnx_clip.runtimes.limits import LIMITS
 from sonnx_clip.spec import load_spec
 from tests.c.targets import OTHERS
 from tests.meta.numpy_bugs import BUGS
@@ -86,7 +87,7 @@ def figures() -> Iterator[tuple[str, str]]:
     yield page, f"tests/meta/test_trace.py plants {len(BUGS)} mistakes"
     yield "docs/frama-c.md", f"for each of the {MACHINE_TYPES} element types"
     page = "docs/models.md"
-    assert ask_onnx.SECONDS == self_check.SECONDS
+    assert ask_onnx.CHECKER_SECONDS == self_check.SECONDS
     yield page, f"limits of time ({self_check.SECONDS:.0f} s)"
     yield page, f"does not end within its {self_check.SECONDS:.0f} s"
     yield page, f"more than {expand.MAX_EXPANDED:,} nodes, nothing is inferred"

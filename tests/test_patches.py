@@ -30,14 +30,14 @@ LEFT = {
     "claims/test_evaluation.py": {"SPEC.memo": "mistake", "SPEC.memo, 2": "mistake"},
     "cli/test_standard_output.py": {
         "files._no_standard_output": "mistake",
-        "export_folder.is_standard_output": "mistake",
+        "write_export.is_standard_output": "mistake",
     },
     "conform/test_histogram.py": {"load_oracle().CLASSES": "mistake"},
     "conform/test_journal.py": {"units.fields": "mistake"},
     "conform/test_levels.py": {
         "load_oracle().CLASSES": "mistake",
         "load_oracle().clip": "mistake",
-        "long_tables.class_ranges": "mistake",
+        "ranges.class_ranges": "mistake",
     },
     "conform/test_pytest_plugin.py": {
         "campaign.plan": "command",
@@ -50,9 +50,9 @@ LEFT = {
         "recheck_proofs.configure": "costly",
     },
     "evidence/once.py": {"collect.shown_vectors": "costly", "module.*": "costly"},
-    "export/test_export_folder.py": {"export_folder.check_folder": "moment"},
+    "export/test_export_folder.py": {"exporting.check_folder": "moment"},
     "graph/conftest.py": {"infer_module.infer": "costly"},
-    "graph/test_hostile.py": {"sonnx_clip.graph.infer.infer": "costly"},
+    "graph/test_hostile.py": {"sonnx_clip.graph.ask_onnx.infer": "costly"},
     "graph/test_self_check.py": {"normalise_opset.REWRITES": "mistake"},
     "language/test_printing.py": {"table.forms": "mistake"},
     "meta/test_c_kernel.py": {"generate.THEORIES": "mistake"},
@@ -67,7 +67,7 @@ LEFT = {
         "sonnx_clip.prove.trusted.COMMANDS": "mistake",
         "sonnx_clip.prove.trusted.PRECISE": "mistake",
     },
-    "other_root.py": {"paths._PACKAGE": "process"},
+    "other_root.py": {"folders._PACKAGE": "process"},
     "prove/fixtures.py": {"load._load_once": "costly"},
     "prove/remembered.py": {
         "module.run_why3": "costly",
@@ -111,9 +111,9 @@ def test_each_way_to_patch_is_seen() -> None:
     head = "import os\nfrom sonnx_clip.graph import infer, lint\nfrom tests import fake\n"
     for planted in (
         'monkeypatch.setattr(infer, "SECONDS", 1)',
-        'monkeypatch.setattr("sonnx_clip.graph.infer.SECONDS", 1)',
+        'monkeypatch.setattr("sonnx_clip.graph.ask_onnx.SECONDS", 1)',
         'here.setitem(infer.TABLE, "a", 1)', 'setattr(lint, "lint_model", None)', "infer.SECONDS = 1",
-        'mock.patch("sonnx_clip.graph.infer.SECONDS", 1)', 'mock.patch.object(infer, "SECONDS", 1)',
+        'mock.patch("sonnx_clip.graph.ask_onnx.SECONDS", 1)', 'mock.patch.object(infer, "SECONDS", 1)',
         "infer.TABLE['a'] += 1", "del infer.SECONDS",
         'def t(module, patch):\n    patch.setattr(module, "A", 1)',
     ):  # fmt: skip

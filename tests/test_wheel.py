@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def test_it_is_the_wheel_that_is_tested(wheel: Installed) -> None:
-    done = wheel.python("from sonnx_clip.root.paths import repo_root; print(repo_root())")
+    done = wheel.python("from sonnx_clip.root.folders import repo_root; print(repo_root())")
     assert done.stdout == f"{wheel.site}/sonnx_clip/_data\n"
     for name in EXTRAS:
         assert f"No module named '{name}'" in wheel.python(f"import {name}").stderr

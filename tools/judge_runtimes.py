@@ -23,15 +23,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.find_runtime import module_of
-from sonnx_clip.conform.model_forms.form_words import dependences, refusals
+from sonnx_clip.conform.form_words import dependences, refusals
+from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.report_text import LEGEND, SIGNS, short_type
-from sonnx_clip.conform.runtimes import EXTRAS, KNOWN, OURS
-from sonnx_clip.conform.words import printable
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.installed import processor
+from sonnx_clip.runtimes.find_runtime import module_of
+from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
+from sonnx_clip.runtimes.words import printable
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _HEAD = """\
 
 `make runtimes` installs these runtimes beside the project and judges each on every element type, as
 `sonnx-clip check --runtime NAME` does. A verdict is one on a version, on the processor that its section
-names, as the adapter opens it (sonnx_clip/conform/runtimes). The report of a run says what was compared, and
+names, as the adapter opens it (sonnx_clip/runtimes/adapters). The report of a run says what was compared, and
 what cannot be seen by it; `sonnx-clip report` makes a page of reports. The adapters of torch, jax, openvino,
 tract and litert copy X into memory of the runtime's own: how X lies in memory is not judged through them.
 """

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import template
 from sonnx_clip.language import tree
-from sonnx_clip.language.unparse import unparse
+from sonnx_clip.language.printing import unparse
+from sonnx_clip.language.tree import subtrees
 from sonnx_clip.language.values import Value, decode, encode, float_bits, infinity, sign_bit
-from sonnx_clip.language.walk import subtrees
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.header import header_lines
 

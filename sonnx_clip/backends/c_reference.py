@@ -1,22 +1,189 @@
-"""Renders the C reference: the kernel of each element type in WhyML, and the C that Why3 extracts from it."""
+"""Renders the C reference: the kernel of each element type in WhyML, and the C that Why3 extracts from it,
+with its contracts as comments.
+"""
 
 from __future__ import annotations
 
+import re
+import tempfile
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.c_contracts import with_contracts
-from sonnx_clip.backends.extract import extract
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header, obligations_of, smoke
-from sonnx_clip.claims.obligation import Obligation
+from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.spec.header import header_lines
+from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
+
+
+COMMON = "why3/drivers/sonnx_clip_c.drv"
+# How Why3 is run for an element type, in a folder of its own.
+COMMAND = (
+    "why3", "extract", "-D", "c", "-D", Path(COMMON).name, "-D", "sonnx_clip_{type}.drv", "-L", ".",
+    "c_{type}.Kernel",
+)  # fmt: skip
+_SECONDS = 60
+_WORDS = frozenset({"if", "while", "return"})
+_CALL = re.compile(r"\b([a-z]\w*) ?\(")
+_FUNCTION = re.compile(r"^(?:static inline )?\w+ (\w+)\(", re.MULTILINE)
+
+
+def extract(
+    theories: Mapping[str, str],
+    drivers: Mapping[str, str],
+    *,
+    common: str = COMMON,
+    seconds: float = _SECONDS,
+) -> Mapping[str, str]:
+    """The C text of the kernel of each element type.
+
+    Args:
+        theories: the kernels in WhyML, by their path; a kernel is the module ``Kernel`` of ``c_<type>.mlw``.
+        drivers: for each element type what its kernel is printed with, beside the common driver.
+        common: that driver.
+        seconds: for each kernel.
+
+    Raises:
+        UserError: Why3 is missing or said something, or gave no kernel.
+    """
+    written = tuple(
+        (path.name, path.read_text(encoding="utf-8"))
+        for path in (*sorted(repo_file("why3").glob("*.mlw")), repo_file(common))
+    )
+    by_name = {Path(path).name: text for path, text in theories.items()}
+    asked = [
+        (name, without_header(by_name[f"c_{name}.mlw"]), without_header(driver))
+        for name, driver in drivers.items()
+    ]
+    with ThreadPoolExecutor() as pool:
+        texts = pool.map(lambda one: _extracted(*one, written, Path(common).name, seconds), asked)
+        return dict(zip(drivers, texts, strict=True))
+
+
+@cache
+def _extracted(
+    name: str, theory: str, driver: str, written: tuple[tuple[str, str], ...], common: str, seconds: float
+) -> str:
+    """Extracted in a folder that holds exactly these texts: what is on disk takes no part.
+
+    Why3 1.7 and later also looks for a driver among its own, and stops where it finds two: so no driver has a
+    short name.
+    """
+    module, own = f"c_{name}.Kernel", f"sonnx_clip_{name}.drv"
+    with tempfile.TemporaryDirectory() as folder:
+        for file, text in (*written, (f"c_{name}.mlw", theory), (own, driver)):
+            Path(folder, file).write_text(text, encoding="utf-8")
+        asked = [word.replace("{type}", name).replace(Path(COMMON).name, common) for word in COMMAND]
+        done = run_limited(asked, seconds, folder=Path(folder))
+    if isinstance(done.unstarted, FileNotFoundError):
+        what = "why3 is not installed, and generated/c is extracted by it"
+        raise UserError(what, todo="apt-get install why3")
+    if done.killed:
+        raise UserError(f"why3 extract did not end within {seconds} s", module)
+    where = f"generated/why3/c_{name}.mlw"
+    if done.words.strip() or done.status != 0:
+        said = done.words.strip() or f"exit status {done.status}"
+        raise UserError(f"the kernel cannot be extracted to C: {said}", where, f"mend it, or {COMMON}")
+    if f"void sonnx_clip_{name}(" not in done.text:
+        raise UserError(f"why3 extract gave no sonnx_clip_{name}", where, "restore the template")
+    undefined = set(_CALL.findall(done.text)) - set(_FUNCTION.findall(done.text)) - _WORDS
+    if undefined:
+        missing = min(undefined)
+        what = f"the C calls {missing}, which nothing defines"
+        raise UserError(what, where, f"give {missing} a line in generated/c/drivers or {COMMON}")
+    return done.text
+
+
+# --- The contract of each extracted C function, as a comment above it ---------------------------------------
+#
+# Why3 prints the programs and drops what is proved of them. What stands here is what why3/kernel.mlw and
+# generated/why3/c_<type>.mlw ensure, in words; the constants of a 16-bit format are named there too.
+
+
+_DEFINED = re.compile(r"^(?:static inline )?\w+ (?P<name>\w+)\([^)]*\) \{$", re.MULTILINE)
+_WIDTH = 108
+_ARRAYS = """
+Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
+Ensures: each y[i] is Clip of what x[i] was, and nothing else is written.
+"""
+_CONTRACTS = {
+    "rank": """
+Ensures: the place of a in the order of IEEE 754: 0 for minus infinity, {infinity} (the bits of infinity) for
+both zeros, {top} (twice that) for infinity, and more for every NaN. {mask} is the mask of the magnitude.
+""",
+    "limit": """
+Ensures: of a rank the first one beyond it; of the rank of a NaN, which is above {top} (the rank of infinity),
+0, since no rank is below that.
+""",
+    "less_than": """
+Ensures: a < b as IEEE 754 compares; 0 where one is NaN. {top} is the rank of infinity.
+""",
+    "less_equal": "Ensures: a <= b as IEEE 754 compares; 0 where one is NaN.",
+    "at_least": """
+Ensures: a >= b as IEEE 754 compares; 0 where one is NaN. {top} is the rank of infinity: ranks are counted
+from there downwards.
+""",
+    "clip_element": """
+Ensures: Clip of x, bit for bit: max if max < min, else min if x <= min, else max if x >= max, else x.
+""",
+    "clip_elements": _ARRAYS,
+}
+_PROVED = {"clip_element": "kernel.clip_element", "clip_elements": "kernel.clip_elements"}
+
+
+def with_contracts(text: str, etype: ElementType) -> str:
+    """A kernel as Why3 prints it, with a comment above each function.
+
+    Raises:
+        ValueError: a function has no contract here, or the text defines none.
+    """
+
+    def told(found: re.Match[str]) -> str:
+        return f"{_comment(found['name'], etype)}\n{found[0]}"
+
+    changed, count = _DEFINED.subn(told, text)
+    if not count:
+        raise ValueError(f"the kernel of {etype.id} defines no function")
+    return changed
+
+
+def _comment(name: str, etype: ElementType) -> str:
+    own = f"sonnx_clip_{etype.id}"
+    if name != own and name not in _CONTRACTS:
+        raise ValueError(f"{name} of the kernel of {etype.id} has no contract")
+    words = _ARRAYS if name == own else _CONTRACTS[name].format(**_constants(etype))
+    proved = f"{etype.id}.c_{'clip' if name == own else name}"
+    told = f"{words} Proved: {_PROVED.get(name, proved)}."
+    lines = textwrap.wrap(" ".join(told.split()), _WIDTH - 6)
+    return "/* " + "\n   ".join(lines) + " */"
+
+
+def _constants(etype: ElementType) -> dict[str, str]:
+    """The numbers in the kernel of a float without a C type; empty for all other types."""
+    if etype.family != "float" or etype.c != f"uint{etype.width}_t":
+        return {}
+    form = float_bits(etype)
+    inf = infinity(form)
+    numbers = {"mask": sign_bit(form) - 1, "infinity": inf, "top": 2 * inf}
+    return {key: f"0x{number:04X}" for key, number in numbers.items()}
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Renders the C reference: the kernel of each element type in WhyML, and the C that Why3 extracts from it
+
 
 THEORIES = "generated/why3"
 FOLDER = "generated/c"

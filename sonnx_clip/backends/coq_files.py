@@ -7,9 +7,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.coqformats import render_formats
-from sonnx_clip.backends.coqparts import (
+from sonnx_clip.backends.coqreadings import render_readings
+from sonnx_clip.backends.coqterm import (
     FOLDER,
     TACTIC,
+    CoqPrinter,
     CoqStatement,
     check_names,
     computed,
@@ -18,17 +20,20 @@ from sonnx_clip.backends.coqparts import (
     preamble,
     variables_of,
 )
-from sonnx_clip.backends.coqreadings import render_readings
-from sonnx_clip.backends.coqterm import CoqPrinter
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings
-from sonnx_clip.claims.case_claims import CASES_COMPLETE, CASES_DISJOINT, case_claims, class_claims
-from sonnx_clip.claims.property_claims import property_claims
+from sonnx_clip.claims.meaning_claims import (
+    CASES_COMPLETE,
+    CASES_DISJOINT,
+    case_claims,
+    class_claims,
+    property_claims,
+)
 from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
-from sonnx_clip.language.walk import subtrees
+from sonnx_clip.language.tree import subtrees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.coqparts import variables_of
+from sonnx_clip.backends.coqterm import variables_of
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.language import tree
+from sonnx_clip.language.tree import conjuncts
 from sonnx_clip.language.values import encode, float_bits, identical
-from sonnx_clip.language.walk import conjuncts
 from sonnx_clip.spec import evaluator
 from sonnx_clip.spec.readings import answers, same_value
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.backends.coqparts import (
+from sonnx_clip.backends.coqterm import (
     FOLDER,
     TACTIC,
+    CoqPrinter,
     CoqStatement,
     check_names,
     computed,
@@ -15,7 +16,6 @@ from sonnx_clip.backends.coqparts import (
     of_result,
     preamble,
 )
-from sonnx_clip.backends.coqterm import CoqPrinter
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.backends.why3 import definitions_beyond_readings, definitions_used, reading_trees

@@ -16,20 +16,19 @@ from sonnx_clip.backends.why3 import (
     definitions_used,
     result_of_cases,
 )
-from sonnx_clip.backends.why3_claim import goals as printed
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, tensor_printer
-from sonnx_clip.claims.finding_claims import finding_claims
+from sonnx_clip.backends.whyml_printer import goals as printed
+from sonnx_clip.claims.all_claims import finding_claims
 from sonnx_clip.claims.nodes import free_names
-from sonnx_clip.language.tree import Call, CasesResult, Use
-from sonnx_clip.language.walk import subtrees
-from sonnx_clip.spec.claim_names import claim_names, types_of_claim
-from sonnx_clip.spec.dialect_defaults import defaults
+from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
+from sonnx_clip.spec.claims import claim_names, types_of_claim
+from sonnx_clip.spec.dialects import defaults
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sonnx_clip.backends.goal import Goal
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.backends.theory import Goal
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.language import ElementType
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.spec import Spec

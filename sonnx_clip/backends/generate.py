@@ -7,14 +7,14 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sonnx_clip.backends.replay import PATH as REPLAY
+from sonnx_clip.backends.drivers import PATH as REPLAY
 from sonnx_clip.backends.targets import FILES, THEORIES, FileTarget, TheoryTarget
 from sonnx_clip.claims.written_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.spec.header import header_lines
 from sonnx_clip.spec.model import ClipSpec
-from sonnx_clip.spec.source_digests import require_sources
+from sonnx_clip.spec.texts import require_sources
 from sonnx_clip.whyml.written import written_obligations
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.backends.targets import Theories
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
 
 _Target = TypeVar("_Target", TheoryTarget, FileTarget)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.backends.goal import Goal
 from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import header, obligations_of, smoke
-from sonnx_clip.backends.why3_claim import goals as printed
+from sonnx_clip.backends.theory import Goal, header, obligations_of, smoke
 from sonnx_clip.backends.whyml_printer import element_printer
-from sonnx_clip.claims.integer_route_claims import integer_route_claims
+from sonnx_clip.backends.whyml_printer import goals as printed
+from sonnx_clip.claims.encoding_claims import integer_route_claims
 from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
 from sonnx_clip.trace.symbolic_run import clone_name
@@ -20,7 +19,7 @@ from sonnx_clip.trace.tracing import traced_kernels
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Kind, Obligation
+    from sonnx_clip.claims.claim import Kind, Obligation
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.trace.evaluate_table import ReadingName

@@ -1,23 +1,21 @@
-"""A specification -> generated/numpy/<operator>_oracle.py: the cases as plain NumPy.
-
-The oracle is meant to be read beside the YAML: one function for each definition, case, class, latitude and
-reading, in the same order, with the same id. It is slow and proves nothing about speed.
+"""A specification -> generated/numpy/<operator>_oracle.py: the cases as plain NumPy, and what each dialect
+fixes as plain data.
 """
 
 from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from pprint import pformat
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from sonnx_clip.backends.dialect_rows import dialect_rows
 from sonnx_clip.backends.templating import template
 from sonnx_clip.claims.nodes import named_result
 from sonnx_clip.language import tree
-from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
-from sonnx_clip.language.unparse import unparse
+from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix, unparse
+from sonnx_clip.language.tree import subtrees
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
-from sonnx_clip.language.walk import subtrees
+from sonnx_clip.spec.dialects import given_defaults
 from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.header import header_lines
 
@@ -27,7 +25,49 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.entries import Case
+
+
+_ROW_WIDTH = 104
+
+
+def dialect_rows(spec: Spec) -> str:
+    """The dialects as a Python expression: a dict by id."""
+    return pformat({d.id: _row(spec, d) for d in spec.whole_dialects}, width=_ROW_WIDTH, sort_dicts=False)
+
+
+def _row(spec: Spec, d: Dialect) -> dict[str, Any]:
+    missing = {}
+    for id_ in d.element_types if d.missing else ():
+        found = given_defaults(spec, d, spec.element_type(id_))
+        assert found is not None
+        missing[id_] = (int(found[0]), int(found[1]))
+    return {
+        "title": d.title,
+        "system": d.system,
+        "version": d.version,
+        "element_types": d.element_types,
+        "ranks": (d.ranks.least, d.ranks.greatest),
+        "ranks_told": str(d.ranks),
+        "bounds": d.bounds,
+        "bound_type": d.bound_type,
+        "missing": missing or None,
+        "missing_of": d.missing.of if d.missing else None,
+        "reading": d.reading,
+        "answers": d.answers,
+        "scale_bias": d.scale_bias,
+        "in_place": d.in_place,
+        "says": {aspect: source.quote for aspect, source in d.says.items()},
+        "unsaid": dict(d.unsaid),
+    }
+
+
+# --- A specification -> generated/numpy/<operator>_oracle.py: the cases as plain NumPy ----------------------
+#
+# The oracle is meant to be read beside the YAML: one function for each definition, case, class, latitude and
+# reading, in the same order, with the same id. It is slow and proves nothing about speed.
+
 
 FAMILIES = ("int", "float")  # `real` has no values that NumPy can hold
 _WIDTH = 96  # of the code after `return`

@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.case_claims import case_claims
-from sonnx_clip.claims.property_claims import property_claims
+from sonnx_clip.claims.meaning_claims import case_claims, property_claims
 from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language.scope import DECLARED_FUNCTIONS
-from sonnx_clip.language.tree import Call, Name
+from sonnx_clip.language.tree import Call, Name, subtrees
 from sonnx_clip.language.values import encode
-from sonnx_clip.language.walk import subtrees
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.header import header_lines
 

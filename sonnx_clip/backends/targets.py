@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from sonnx_clip.backends.acsl import render_acsl
 from sonnx_clip.backends.c_reference import kernel_theories, render_c
 from sonnx_clip.backends.coq_files import render_coq
-from sonnx_clip.backends.coverage_page import render_coverage
-from sonnx_clip.backends.dialect_theories import dialect_theories
-from sonnx_clip.backends.example_theories import example_theories
+from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.finding_theories import finding_theories
-from sonnx_clip.backends.findings_page import render_findings
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import render_numpy
+from sonnx_clip.backends.pages import render_coverage, render_findings
 from sonnx_clip.backends.profile_file import render_profile
-from sonnx_clip.backends.reading_theories import reading_theories
-from sonnx_clip.backends.replay import render_replay
+from sonnx_clip.backends.reading_theories import dialect_theories, example_theories, reading_theories
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3 import ordered_axioms, render_why3
 from sonnx_clip.explain.dialects_text import render_dialects
@@ -32,7 +29,7 @@ from sonnx_clip.spec.schema import SCHEMA, schema_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
 
 Files: TypeAlias = "Mapping[str, str]"

@@ -1,18 +1,34 @@
-"""What all rendered theories share: header, declarations, and the list of their obligations."""
+"""What all rendered theories share: header, declarations, goals, and the list of their obligations."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.goal import Goal
-from sonnx_clip.claims.obligation import Obligation
+from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sonnx_clip.claims.claim import Kind
     from sonnx_clip.spec import Spec
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal as the template prints it: a step is one that later goals of its module may use, a lemma."""
+
+    name: str
+    kind: Kind
+    shows: tuple[str, ...]
+    title: str
+    statement: str
+    is_step: bool = False
+
+
+# --- What all rendered theories share: header, declarations, and the list of their obligations --------------
 
 
 def header(spec: Spec) -> str:

@@ -1,7 +1,5 @@
-"""A claim: one thing that the specification says, before it is printed for any prover.
-
-Why3 and Coq print claims; what an obligation is called, what it shows and what has to come out of it are read
-off them. docs/claims.md lists the roles, and what only a person can write.
+"""A claim: one thing that the specification says, before it is printed for any prover. An obligation: a claim
+printed for the provers.
 """
 
 from __future__ import annotations
@@ -14,8 +12,46 @@ from sonnx_clip.language.tree import Kind as Sort
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sonnx_clip.claims.obligation import Kind
     from sonnx_clip.language.tree import Expr
+
+
+Kind: TypeAlias = Literal[
+    "theorem", "refutation", "instance", "refinement", "equivalence", "finding", "smoke"
+]
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """One thing to be shown by a prover.
+
+    Args:
+        id: permanent, ``<subject>.<goal>``: the subject is an element type or the theory file's name.
+        kind: what has to come out; a smoke obligation must *not* be Valid, all others must.
+        subject: an element type of the YAML, or the name of a hand-written theory file.
+        shows: the ids of what it shows.
+        title: one sentence for people.
+        file: the theory file, as a path in the repository.
+        theory: the module in that file.
+        goal: the name of the goal there.
+        statement: the formula, in WhyML; empty for the axioms of a clone.
+    """
+
+    id: str
+    kind: Kind
+    subject: str
+    shows: tuple[str, ...]
+    title: str
+    file: str
+    theory: str
+    goal: str
+    statement: str = ""
+
+
+# --- A claim: one thing that the specification says, before it is printed for any prover --------------------
+#
+# Why3 and Coq print claims; what an obligation is called, what it shows and what has to come out of it are
+# read off them. docs/claims.md lists the roles, and what only a person can write.
+
 
 Role: TypeAlias = Literal[
     "complete",  # every input falls into one of what it is about

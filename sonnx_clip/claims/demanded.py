@@ -9,11 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.restriction_claims import speaking
+from sonnx_clip.claims.tensor_claims import speaking
 from sonnx_clip.claims.written_claims import WRITTEN
-from sonnx_clip.spec.answers import readings_of_latitude
-from sonnx_clip.spec.claim_names import types_of_claim
-from sonnx_clip.spec.evaluate import DECLARED_WORDS
+from sonnx_clip.spec.claims import types_of_claim
+from sonnx_clip.spec.evaluate import DECLARED_WORDS, readings_of_latitude
 from sonnx_clip.spec.reading_classes import reading_classes
 from sonnx_clip.spec.readings import differing, leaves_values_open, pairs
 

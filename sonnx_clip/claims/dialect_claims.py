@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
-from sonnx_clip.claims.cast_claims import cast_claims
 from sonnx_clip.claims.claim import Binder, Claim, Written
 from sonnx_clip.claims.clip_operands import ALL, EVERY, EVERY_TWO, TRIPLE, L, M, X, returns, written_clip
+from sonnx_clip.claims.conversion_claims import cast_claims, scale_claims
 from sonnx_clip.claims.nodes import (
     Y,
     Z,
@@ -27,11 +27,10 @@ from sonnx_clip.claims.nodes import (
     value,
 )
 from sonnx_clip.claims.reading_claims import candidates, region
-from sonnx_clip.claims.scale_claims import scale_claims
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, identical
-from sonnx_clip.spec.dialect_defaults import defaults, given_defaults
+from sonnx_clip.spec.dialects import defaults, given_defaults
 from sonnx_clip.spec.readings import leaves_values_open
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
-"""What is claimed of the symbols of an element type: what they mean in bits, and what its constants are.
-
-A person wrote these formulas: they speak of bits, which the language of conditions does not.
+"""What is claimed of bits: what the symbols of an element type mean in them, and that floats are limited as
+integers.
 """
 
 from __future__ import annotations
@@ -9,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.claims.nodes import number, value
-from sonnx_clip.language.values import float_bits, infinity
+from sonnx_clip.language.values import float_bits, infinity, sign_bit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
+
 
 _ENDS = {"low": number("lowest"), "high": number("highest")}
 _INFINITIES = {"minus": number("-inf"), "plus": number("inf")}
@@ -87,3 +87,75 @@ def encoding_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
                 etype.id, f"encoding_{id_}", "encoding", "equivalence", (etype.id,), title,
                 Written(f"forall a: t. {id_} a <-> {text}", literals),
             )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What is claimed of float bits that are limited as integers: lemmas with names, one set for each format
+#
+# A person wrote these formulas: they speak of bits. why3/ and generated/why3/numpy_*.mlw use them.
+
+
+def integer_route_claims(etype: ElementType) -> Iterator[Claim]:
+    """The lemmas of a float format; other types have none."""
+    if etype.family != "float":
+        return
+    form = float_bits(etype)
+    numbers = {"plus_zero": 0, "minus_zero": sign_bit(form), "infinity": infinity(form)}
+    numbers["minus_infinity"] = numbers["minus_zero"] | numbers["infinity"]
+    numbers["magnitude"] = numbers["minus_zero"] - 1
+    numbers["n"] = numbers["infinity"] + 1
+    literals = {name: value(number) for name, number in numbers.items()}
+    for name, title, text in _FORMULAS:
+        yield Claim(
+            etype.id, f"integer_route_{name}", "encoding", "theorem", (etype.id,), title,
+            Written(text, literals),
+        )  # fmt: skip
+
+
+_FORMULAS = (
+    (
+        "nan",
+        "a pattern is a NaN if and only if its magnitude is above that of infinity",
+        "forall a: t. nan a <-> ult {infinity} (bw_and a {magnitude})",
+    ),
+    (
+        "plus",
+        "with a plus sign, numbers are in the order of signed integers",
+        "forall a b: t. plus a /\\ plus b /\\ not nan a /\\ not nan b -> (le a b <-> sle a b)",
+    ),
+    (
+        "minus",
+        "with a minus sign, numbers are in the reverse order of unsigned integers",
+        "forall a b: t. minus a /\\ minus b /\\ not nan a /\\ not nan b -> (le a b <-> ule b a)",
+    ),
+    (
+        "signs",
+        "a number with a minus sign is at or below one with a plus sign, and below it as a signed integer",
+        "forall a b: t. minus a /\\ plus b /\\ not nan a /\\ not nan b -> le a b /\\ slt a b",
+    ),
+    (
+        "zeros",
+        "equal numbers that differ in their bits are zeros of different signs",
+        "forall a b: t. eq a b -> a = b \\/ zero a /\\ zero b",
+    ),
+    (
+        "least",
+        "-0 is the least signed integer, +0 the least unsigned one",
+        "forall a: t. sle {minus_zero} a /\\ ule {plus_zero} a",
+    ),
+    (
+        "views",
+        "the signed and the unsigned order differ by the uppermost bit",
+        "forall a b: t. slt a b <-> ult (bw_xor a {minus_zero}) (bw_xor b {minus_zero})",
+    ),
+    (
+        "probe",
+        "what is above infinity as a signed integer, or above minus infinity as an unsigned one, is a NaN",
+        "forall a: t. slt {infinity} a \\/ ult {minus_infinity} a <-> nan a",
+    ),
+    (
+        "turned",
+        "turned round by the patterns up to infinity, minus signs come before plus signs",
+        "forall a b: t. minus a /\\ plus b /\\ not nan a /\\ not nan b -> ult (bw_sub a {n}) (bw_sub b {n})",
+    ),
+)

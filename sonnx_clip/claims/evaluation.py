@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.nodes import STATED, names_used
-from sonnx_clip.claims.restriction_claims import SUBJECT
+from sonnx_clip.claims.tensor_claims import SUBJECT
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, identical
-from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator
 from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.evaluate import TensorValue
 from sonnx_clip.spec.readings import same_value, sampled
 from sonnx_clip.spec.sections import entries_with
-from sonnx_clip.spec.tensors import TensorValue
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.claim import Binder, Written
 from sonnx_clip.language import tree
-from sonnx_clip.language.tree import NOWHERE, Expr, Kind
-from sonnx_clip.language.walk import parts_of
+from sonnx_clip.language.tree import NOWHERE, Expr, Kind, parts_of
 from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What is claimed of readings in one element type: beside the cases, and beside one another."""
+"""What is claimed of readings in one element type: beside the cases, one another, and class by class."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from sonnx_clip.claims.nodes import (
     same_value,
     value,
 )
+from sonnx_clip.spec.reading_classes import reading_classes
 from sonnx_clip.spec.readings import differing, leaves_values_open, pairs
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Conditions, Reading, Witness
+    from sonnx_clip.spec.reading_classes import Difference
     from sonnx_clip.spec.readings import Triple
 
 
@@ -214,3 +216,60 @@ def _other(
         (one.id, other.id),
         f"{one.id} and {other.id} do not allow the same {aspect}", claim, witness=at, aspect=aspect,
     )  # fmt: skip
+
+
+# --- What is claimed of readings class by class: where each has what the cases give, and where not ----------
+
+
+def reading_class_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
+    """What each reading does in the classes, by value and then bit for bit."""
+    for reading in spec.readings:
+        for aspect in ("values", "bits"):
+            if etype.family in reading.regions(bitwise=aspect == "bits"):
+                yield from _of(spec, etype, reading, aspect)
+
+
+def _of(spec: Spec, etype: ElementType, reading: Reading, aspect: Aspect) -> Iterator[Claim]:
+    same, other = [], []
+    of = operator_of(spec)
+    for found in reading_classes(spec, etype.family):
+        if found.reading == reading.id:
+            difference = found.difference(bitwise=aspect == "bits")
+            if difference is None:
+                same.append(of.given(found.klass))
+            else:
+                other.append(group(_class_differs(of, reading, found.klass, difference, aspect)))
+    if same:
+        yield Claim(
+            etype.id, named.in_classes(reading.word, aspect, same=True), "agrees in classes", "theorem",
+            (reading.id,),
+            f"in {_classes(len(same))} {reading.id} has the {aspect} of the cases",
+            _class_agrees(of, aspect), (group(any_of(*same)), of.returns(reading)), (of.every("Y"),),
+            aspect=aspect,
+        )  # fmt: skip
+    if other:
+        yield Claim(
+            etype.id, named.in_classes(reading.word, aspect, same=False), "differs in classes", "theorem",
+            (reading.id,),
+            f"in {_classes(len(other))} {reading.id} allows other {aspect} somewhere",
+            all_of(*other), aspect=aspect,
+        )  # fmt: skip
+
+
+def _class_differs(
+    of: OperatorNodes, reading: Reading, klass: str, found: Difference, aspect: Aspect
+) -> Expr:
+    at = dict(zip(of.head.operands, map(number, found.at), strict=True))
+    answer = at.get(found.answer) or number(found.answer)
+    body = all_of(of.given(klass), of.returns(reading), negation(group(_class_agrees(of, aspect))))
+    for name, what in reversed({**at, "Y": answer}.items()):
+        body = let(name, what, body)
+    return body
+
+
+def _class_agrees(of: OperatorNodes, aspect: Aspect) -> Expr:
+    return same_bits(Y, of.result()) if aspect == "bits" else same_value(Y, of.result())
+
+
+def _classes(count: int) -> str:
+    return "1 class" if count == 1 else f"{count} classes"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.cli import export_command, meaning_commands, model_commands, proof_commands, runtime_commands
+from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
 from sonnx_clip.root.errors import UserError
 
 _EXTRAS = {
@@ -57,7 +57,7 @@ _COMMANDS = (
     (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
     (runtime_commands.campaign, "status numpy.sqlite"),
     (runtime_commands.report, "torch.json jax.json -o verdicts.html"),
-    (export_command.export, "npz -o vectors --dtype float16"),
+    (runtime_commands.export, "npz -o vectors --dtype float16"),
     (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
     (meaning_commands.readings, "--dtype int8"),
     (runtime_commands.compare_dialects, "--runtime onnxruntime --opset 6"),
@@ -103,5 +103,5 @@ def main() -> None:
         print(f"  install it: pip install 'sonnx-clip[{_EXTRAS[package]}]'", file=sys.stderr)
         sys.exit(2)
     finally:
-        if "sonnx_clip.conform.worker" in sys.modules:
-            sys.modules["sonnx_clip.conform.worker"].end_servers()
+        if "sonnx_clip.runtimes.worker" in sys.modules:
+            sys.modules["sonnx_clip.runtimes.worker"].end_servers()

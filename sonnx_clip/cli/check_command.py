@@ -1,4 +1,6 @@
-"""`sonnx-clip check`: runs the checker on a runtime, prints its report and writes what is to be kept."""
+"""`sonnx-clip check` and `sonnx-clip campaign`: runs the checker on a runtime, prints its report, writes what
+is to be kept, and says what a journal has.
+"""
 
 from __future__ import annotations
 
@@ -9,42 +11,45 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from sonnx_clip.cli.scheduler import here_and_there, workers_of
-from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types, run_campaign
-from sonnx_clip.conform.campaigns.identity import identity
-from sonnx_clip.conform.campaigns.journal import UnitJournal
-from sonnx_clip.conform.campaigns.judges_there import JudgesThere
-from sonnx_clip.conform.campaigns.levels import WHICH_CALLS, Asked
-from sonnx_clip.conform.campaigns.probe import planned, probe
-from sonnx_clip.conform.check_sarif import check_to_sarif
-from sonnx_clip.conform.find_runtime import module_of
-from sonnx_clip.conform.junit import to_junit
+from sonnx_clip.conform.form_words import form_lines
+from sonnx_clip.conform.identity import identity
+from sonnx_clip.conform.journal import UnitJournal
+from sonnx_clip.conform.journal_status import journal_status
+from sonnx_clip.conform.judges_there import JudgesThere
 from sonnx_clip.conform.kept import FOLDER
-from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.model_forms.form_words import form_lines
+from sonnx_clip.conform.levels import WHICH_CALLS, Asked
+from sonnx_clip.conform.matching import behaviour
+from sonnx_clip.conform.probe import planned, probe
+from sonnx_clip.conform.report_formats import check_to_sarif, to_junit
 from sonnx_clip.conform.report_text import print_report, reproducers, summary
-from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
-from sonnx_clip.root.progress import progress
+from sonnx_clip.root.terminal import counted, duration, progress
+from sonnx_clip.runtimes.find_runtime import module_of
+from sonnx_clip.runtimes.limits import LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Literal, TypeAlias
 
-    from sonnx_clip.conform.campaigns.levels import WhichCalls
-    from sonnx_clip.conform.campaigns.probe import Probed
-    from sonnx_clip.conform.campaigns.units import Level
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.model_forms.axes import Choice
+    from sonnx_clip.conform.journal_status import CampaignStatus
+    from sonnx_clip.conform.levels import WhichCalls
+    from sonnx_clip.conform.probe import Probed
+    from sonnx_clip.conform.units import Level
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.root.progress import Show
+    from sonnx_clip.root.terminal import Show
+    from sonnx_clip.runtimes.model_forms import Choice
 
     CheckForm: TypeAlias = Literal["text", "json", "junit", "sarif"]
+
 
 INTERRUPTED = 130
 """The exit status after an interrupt, as shells have it: 128 and the number of the signal."""
@@ -219,3 +224,61 @@ def _printed(report: Report, form: CheckForm) -> str:
     if form == "sarif":
         return check_to_sarif(report) + "\n"
     return report.model_dump_json(indent=1) + "\n"
+
+
+# --- `sonnx-clip campaign status`: what a journal of `sonnx-clip check` says of its campaigns ---------------
+
+
+_PLAIN_WIDTH = 110
+
+
+def show_status(file: Path, *, as_json: bool) -> None:
+    """Print what a journal says; nothing is written to it.
+
+    Args:
+        file: the journal.
+        as_json: print JSON instead of tables.
+
+    Raises:
+        UserError: it is no journal, or cannot be read.
+    """
+    journal = UnitJournal(file, create=False)
+    try:
+        status = journal_status(journal)
+    finally:
+        journal.close()
+    if as_json:
+        sys.stdout.write(status.model_dump_json(indent=1) + "\n")
+        return
+    console = Console()
+    if not console.is_terminal:
+        console.width = _PLAIN_WIDTH
+    for campaign in status.campaigns:
+        _print(console, campaign)
+    damaged = f", {status.damaged} of them damaged: they are judged again" if status.damaged else ""
+    words = f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}"
+    console.print(words, highlight=False)
+
+
+def _print(console: Console, found: CampaignStatus) -> None:
+    head = f"{found.version} ({found.policy} policy, {found.level}), begun {found.made}"
+    console.print(f"[bold]{escape(head)}[/]", highlight=False, soft_wrap=True)
+    table = Table(box=None)
+    table.add_column("type")
+    for name in ("units done", "of", "results compared", "a minute"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for one in found.types:
+        rate = f"{one.done * 60 / one.seconds:.0f}" if one.seconds else ""
+        table.add_row(one.type, str(one.done), str(one.units), f"{one.compared:,}", rate, one.verdict)
+    console.print(table)
+    console.print(_far(found), highlight=False, soft_wrap=True)
+
+
+def _far(found: CampaignStatus) -> str:
+    done = f"{found.done} of {counted(found.units, 'unit')} done in {duration(found.seconds)} of judging"
+    if found.done == found.units:
+        return f"finished: {done}"
+    if found.left is None:
+        return f"not finished: {done}"
+    return f"not finished: {done}; about {duration(found.left)} of judging left, divided by the jobs"

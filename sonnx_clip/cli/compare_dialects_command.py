@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from sonnx_clip.conform.dialects.comparison_record import FOLDER, RUNTIMES
-from sonnx_clip.conform.dialects.comparison_text import NOT_DIRECTML, print_record, summary
-from sonnx_clip.conform.dialects.forms import newest_opset
-from sonnx_clip.conform.dialects.run_comparison import kept_or_compared
+from sonnx_clip.conform.comparison_inputs import newest_opset
+from sonnx_clip.conform.comparison_record import FOLDER, RUNTIMES
+from sonnx_clip.conform.comparison_text import NOT_DIRECTML, print_record, summary
 from sonnx_clip.conform.kept import FOLDER as KEPT
+from sonnx_clip.conform.run_comparison import kept_or_compared
 from sonnx_clip.root.files import make_folder, write_whole
-from sonnx_clip.root.progress import progress
+from sonnx_clip.root.terminal import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.dialects.comparison_record import ComparisonRecord
+    from sonnx_clip.conform.comparison_record import ComparisonRecord
 
 
 def compare(

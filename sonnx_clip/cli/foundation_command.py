@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import sonnx_clip
 from sonnx_clip.backends.coq_files import render_coq
-from sonnx_clip.foundation.assumptions import GOLDEN, read_golden, surprises
-from sonnx_clip.foundation.run_coq import (
+from sonnx_clip.prove.coq_sources import (
+    RECORD,
+    CoqSource,
+    TheoremInFile,
+    coq_sources,
+    digests,
+    shown_wrongly,
+    uncovered,
+)
+from sonnx_clip.prove.run_coq import (
+    GOLDEN,
     Compiled,
     assumptions,
     check_again,
@@ -19,12 +28,12 @@ from sonnx_clip.foundation.run_coq import (
     coq_version,
     golden_lines,
     lay_out,
+    read_golden,
+    surprises,
 )
-from sonnx_clip.foundation.sources import RECORD, CoqSource, TheoremInFile, coq_sources, digests
-from sonnx_clip.foundation.theorem_coverage import shown_wrongly, uncovered
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec import Spec, load_spec
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sonnx_clip.cli.options import BUILD, Format, Json, MatrixFormat, TextOrJson, format_of, wants_json
-from sonnx_clip.root.wrapping import terminal_width
+from sonnx_clip.root.terminal import terminal_width
 
 
 def explain(
@@ -24,7 +24,7 @@ def explain(
 
     from sonnx_clip.explain.triple import explain as explain_triple
     from sonnx_clip.explain.triple import explanation_text
-    from sonnx_clip.prove.known import known
+    from sonnx_clip.prove.proofs_report import known
 
     told = explain_triple(dtype, x, min, max, partial(known, build))
     print(
@@ -62,8 +62,7 @@ def dialects(
     json: Json = False,
 ) -> None:
     """Show what each dialect takes: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
-    from sonnx_clip.explain.dialects_table import dialect_table
-    from sonnx_clip.explain.dialects_text import markdown, print_table
+    from sonnx_clip.explain.dialects_text import dialect_table, markdown, print_table
     from sonnx_clip.spec import load_spec
 
     chosen = format_of(format, json=json)
@@ -110,9 +109,22 @@ def findings(
     json: Json = False,
 ) -> None:
     """List what is wrong, unclear or missing in the sources, what shows it, and what runtimes do."""
-    from sonnx_clip.cli.findings_command import findings as tell_findings
-    from sonnx_clip.root.paths import checkout
+    from sonnx_clip.explain.findings_text import as_json, as_text
+    from sonnx_clip.explain.findings_told import tell
+    from sonnx_clip.explain.measured_record import PATH, read_record
+    from sonnx_clip.root.folders import checkout
+    from sonnx_clip.spec import load_spec
 
+    spec = load_spec()
     if measure:
         checkout()
-    tell_findings(measure=measure, json=wants_json(format, json=json))
+        from sonnx_clip.explain.measure import write_record
+
+        record = write_record(spec)
+        refused = sum(not answer.bits for answer in record.answers)
+        print(f"{len(record.answers)} answers, {refused} of them refusals, are in {PATH}")
+        print("to bring the page in line, run: sonnx-clip generate")
+        return
+    record = read_record(spec)
+    told = tell(spec, record)
+    print(as_json(told, record) if wants_json(format, json=json) else as_text(told))

@@ -22,7 +22,7 @@ def lint(
     ] = False,
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
-    from sonnx_clip.root.collection import without_collection
+    from sonnx_clip.root.isolated import without_collection
 
     with without_collection():
         from sonnx_clip.graph import json_parts, lint_models, to_sarif, to_text
@@ -78,7 +78,7 @@ def normalise(
     json: Json = False,
 ) -> None:
     """Bring each Clip of ONNX models into the profile where that changes no result; say what and why."""
-    from sonnx_clip.root.collection import without_collection
+    from sonnx_clip.root.isolated import without_collection
 
     with without_collection():
         from sonnx_clip.graph.normalise import Wish

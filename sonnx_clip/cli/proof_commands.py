@@ -29,7 +29,7 @@ def generate(
     ] = None,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
-    from sonnx_clip.root.paths import checkout
+    from sonnx_clip.root.folders import checkout
 
     if spec is not None or into is not None:
         _generate_another(spec, into, check=check)
@@ -37,7 +37,7 @@ def generate(
     root = checkout()
     from sonnx_clip.backends.generate import differences, write
     from sonnx_clip.claims.evaluation import check_claims
-    from sonnx_clip.prove.pinned import GOLDEN, unpinned
+    from sonnx_clip.prove.completeness import GOLDEN, unpinned
     from sonnx_clip.prove.rendered import kept, rendered
     from sonnx_clip.spec import load_spec
 
@@ -121,7 +121,7 @@ def all_(
     from rich.console import Console
 
     from sonnx_clip.cli.stages import OTHERS, run_all, stages
-    from sonnx_clip.conform.find_runtime import module_of
+    from sonnx_clip.runtimes.find_runtime import module_of
 
     for name in runtime or ():
         module_of(name)  # a name that there is not is refused before minutes of proofs
@@ -176,7 +176,7 @@ def foundation(
 ) -> None:
     """Have Coq's kernel check coq/ and generated/coq, and compare what the theorems rest on."""
     from sonnx_clip.cli.foundation_command import foundation as check_foundation
-    from sonnx_clip.root.paths import checkout
+    from sonnx_clip.root.folders import checkout
 
     if accept:
         checkout()

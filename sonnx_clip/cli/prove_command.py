@@ -12,13 +12,12 @@ from rich.console import Console
 
 from sonnx_clip.backends.c_reference import render_c
 from sonnx_clip.backends.generate import Generated, differences, render_theories, write
-from sonnx_clip.language.names import nearest
+from sonnx_clip.language.parse import nearest
+from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
+from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.counterexample import explain_failure
 from sonnx_clip.prove.declared_by_why3 import differences_from_why3, reader_digest
 from sonnx_clip.prove.ledger import Ledger
-from sonnx_clip.prove.pinned import GOLDEN as STATEMENTS
-from sonnx_clip.prove.pinned import unpinned
-from sonnx_clip.prove.proof_coverage import uncovered
 from sonnx_clip.prove.proofs_report import by_hand, document, write_json
 from sonnx_clip.prove.proofs_table import print_table, summary
 from sonnx_clip.prove.prove_all import Proofs, ProofSession
@@ -28,10 +27,10 @@ from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
 from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, TrustedItem, of_tasks, surprises, trusted
-from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import checkout, repo_file, repo_root
-from sonnx_clip.root.progress import GENERATED, milestone, progress
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.root.folders import checkout, repo_file, repo_root
+from sonnx_clip.root.terminal import GENERATED, milestone, progress
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.whyml.why3_lexer import without_header
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.outcome import Outcome
 
 _SHOWN = 20  # failures that are shown in full

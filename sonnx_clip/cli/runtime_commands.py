@@ -1,4 +1,4 @@
-"""The commands that compare runtimes with the specification: `check`, its journals, `compare-dialects`."""
+"""The commands on runtimes: `check`, journals and reports, `compare-dialects`; and `export` of vectors."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ from sonnx_clip.cli.options import (
     CampaignAction,
     CheckFormat,
     Endian,
+    ExportFormat,
     Format,
     Forms,
     Jobs,
@@ -23,7 +24,7 @@ from sonnx_clip.cli.options import (
     format_of,
     wants_json,
 )
-from sonnx_clip.conform.limits import CALL, START, Limits
+from sonnx_clip.runtimes.limits import CALL, START, Limits
 
 
 def check(
@@ -141,7 +142,7 @@ def check(
     For a server of CI: sonnx-clip check --runtime onnxruntime --format junit -o clip.xml
     """
     from sonnx_clip.cli.check_command import check_runtime
-    from sonnx_clip.conform.foreign.which_runtime import Given, runtime_of
+    from sonnx_clip.runtimes.find_runtime import Given, runtime_of
 
     status = check_runtime(
         runtime_of(
@@ -226,7 +227,37 @@ def campaign(
     json: Json = False,
 ) -> None:
     """Say of a journal of `check --journal` how far its campaigns are, with the verdicts so far."""
-    from sonnx_clip.cli.campaign_command import show_status
+    from sonnx_clip.cli.check_command import show_status
 
     assert what is CampaignAction.STATUS
     show_status(journal, as_json=wants_json(format, json=json))
+
+
+def export(
+    format: Annotated[
+        ExportFormat,
+        typer.Argument(
+            help="onnx-backend: test directories; npz: arrays of bits for NumPy; c-header: C99; json: hex"
+            " with schemas."
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--out", metavar="FOLDER", help="New or empty, or an earlier export as it was."),
+    ],
+    dtype: OnlyTypes = None,
+    forms: Annotated[
+        Forms, typer.Option(help="Of the models of onnx-backend; default: each two traits meet in one.")
+    ] = Forms.DEFAULT,
+    opset: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Their newest operator set; by default that of the installed onnx."),
+    ] = None,
+) -> None:
+    """Write the test vectors for tests of your own, with a manifest that explains them.
+
+    They are triples of bits with what is expected and acceptable, and calls of all layouts and lengths.
+    """
+    from sonnx_clip.export.write_export import write_export
+
+    print(write_export(format.value, output, dtype or [], forms.value, opset))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.conform.conditions import VARIABLES, variables
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.machines.far_process import HomeVariables
-from sonnx_clip.root.counts import counted
-from sonnx_clip.root.progress import duration
+from sonnx_clip.root.terminal import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

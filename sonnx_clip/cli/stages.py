@@ -20,8 +20,8 @@ from typing import IO, TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sonnx_clip.conform.runtimes import OURS, RUNTIMES
-from sonnx_clip.root.progress import GENERATED, VARIABLE
+from sonnx_clip.root.terminal import GENERATED, VARIABLE
+from sonnx_clip.runtimes.runtime import OURS, RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

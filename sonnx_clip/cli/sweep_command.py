@@ -17,13 +17,11 @@ from rich.table import Table
 from sonnx_clip import __version__
 from sonnx_clip.cli.scheduler import here_and_there, workers_of
 from sonnx_clip.language import show, show_bits
-from sonnx_clip.root.counts import counted
 from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
-from sonnx_clip.sweep.run_sweep import Done, chosen_types, sweep, unfinished
-from sonnx_clip.sweep.slice_times import seconds_of
-from sonnx_clip.sweep.slices import TABLE
-from sonnx_clip.sweep.subjects import NAMES, find_subject
+from sonnx_clip.sweep.run_sweep import Done, chosen_types, seconds_of, sweep, unfinished
+from sonnx_clip.sweep.slices import NAMES, TABLE, find_subject
 from sonnx_clip.sweep.sweep_record import judge_digest
 
 if TYPE_CHECKING:

@@ -20,42 +20,41 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 import sonnx_clip
-from sonnx_clip.conform.campaigns.kept_types import KeptTypes
-from sonnx_clip.conform.campaigns.levels import WHICH_CALLS, Asked, calls_of, size_of, units_of
-from sonnx_clip.conform.campaigns.merging import follows, merged, needed
-from sonnx_clip.conform.campaigns.pace import Pace
-from sonnx_clip.conform.campaigns.units import UnitResult
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import plan
 from sonnx_clip.conform.describe import Describer
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.find_runtime import module_of
-from sonnx_clip.conform.foreign.few_calls import FEW_CALLS
-from sonnx_clip.conform.foreign.few_calls import few_calls as calls_if_few
-from sonnx_clip.conform.foreign.reach import STRIDED, reaching
-from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.model_forms.judge_forms import judge_forms
-from sonnx_clip.conform.runtimes import code_digest
+from sonnx_clip.conform.few_calls import FEW_CALLS, STRIDED, reaching
+from sonnx_clip.conform.few_calls import few_calls as calls_if_few
+from sonnx_clip.conform.judge_forms import judge_forms
+from sonnx_clip.conform.kept import KeptTypes
+from sonnx_clip.conform.levels import WHICH_CALLS, Asked, calls_of, size_of, units_of
+from sonnx_clip.conform.merging import follows, merged, needed
+from sonnx_clip.conform.probe import Pace
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.conform.worker import RuntimeDiedError, UnsupportedError
+from sonnx_clip.conform.units import UnitResult
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.find_runtime import module_of
+from sonnx_clip.runtimes.limits import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import code_digest
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.campaigns.journal import UnitJournal
-    from sonnx_clip.conform.campaigns.levels import WhichCalls
-    from sonnx_clip.conform.campaigns.units import Level, Unit
     from sonnx_clip.conform.check_report import TypeReport, Verdict
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.model_forms.axes import Choice
-    from sonnx_clip.conform.worker import Worker
+    from sonnx_clip.conform.journal import UnitJournal
+    from sonnx_clip.conform.levels import WhichCalls
+    from sonnx_clip.conform.units import Level, Unit
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.root.progress import Show
+    from sonnx_clip.root.terminal import Show
+    from sonnx_clip.runtimes.model_forms import Choice
+    from sonnx_clip.runtimes.worker import Worker
 
 _SAMPLE = 16  # calls of a request whose form was always refused
 

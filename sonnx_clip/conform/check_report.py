@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
-from sonnx_clip.conform.model_forms.axes import Bounds, ModelForm, Shape
 from sonnx_clip.root.stored import Stored
+from sonnx_clip.runtimes.model_forms import Bounds, ModelForm, Shape
 
 if TYPE_CHECKING:
     from sonnx_clip.language.scope import Head
@@ -112,9 +112,9 @@ class ReadingMatch(Stored):
 class FormReport(Stored):
     """What came of one form of a model, in calls that are the same in every form.
 
-    `bounds`, `shape`, `rank`, `opset` and `optimised` are those of `axes.ModelForm`. The verdict is the worst
-    of the classes; `classes` are those that do not conform, empty where the form is refused as a whole, in
-    the `words` of the runtime. `deviations` are the first of each class in which forms differ.
+    `bounds`, `shape`, `rank`, `opset` and `optimised` are those of `model_forms.ModelForm`. The verdict is
+    the worst of the classes; `classes` are those that do not conform, empty where the form is refused as a
+    whole, in the `words` of the runtime. `deviations` are the first of each class in which forms differ.
     """
 
     bounds: Bounds

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.conform.operator_node import OperatorNode
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.runtimes.operator_node import OperatorNode
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.model import ClipSpec
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.language.dtypes import Array
     from sonnx_clip.spec import Spec
 
 

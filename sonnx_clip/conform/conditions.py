@@ -12,13 +12,12 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.runtimes import RUNTIMES, code_digest
 from sonnx_clip.oracle import ORACLE_FILE
-from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.imports_of import files_behind
-from sonnx_clip.root.installed import CPUINFO, distribution, processor, release
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.files import digest_of_parts
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.installed import CPUINFO, distribution, files_behind, processor, release
+from sonnx_clip.runtimes.runtime import RUNTIMES, code_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

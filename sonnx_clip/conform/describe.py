@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.calls import OVERWRITTEN, Request, entry_indices
 from sonnx_clip.conform.check_report import Deviation
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.dtypes import bits_type, hex_bits
-from sonnx_clip.conform.explanation import explain_deviation
-from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
-from sonnx_clip.conform.model_forms.form_caller import FormRequest
-from sonnx_clip.conform.model_forms.model_text import statements
+from sonnx_clip.conform.likely_mistakes import explain_deviation
 from sonnx_clip.conform.reproduce import CallText, reproducing_line
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_calls
+from sonnx_clip.language.dtypes import bits_type, hex_bits
 from sonnx_clip.language.show import show
+from sonnx_clip.runtimes.calls import OVERWRITTEN, Request, entry_indices
+from sonnx_clip.runtimes.form_caller import FormRequest
+from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
+from sonnx_clip.runtimes.model_forms import statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.calls import Answer
-    from sonnx_clip.conform.dtypes import Array
     from sonnx_clip.conform.session import Session
     from sonnx_clip.conform.tally import Spot
+    from sonnx_clip.language.dtypes import Array
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.calls import Answer
 
 _LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]
 _PLAIN = frozenset(layout.id for layout in LAYOUTS if layout.plain)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.campaigns.levels import EVERY_LENGTH, more_words
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
-from sonnx_clip.conform.foreign.few_calls import FEW_LENGTHS, FEW_OF_A_SHAPE
-from sonnx_clip.conform.model_forms.axes import every_value
+from sonnx_clip.conform.few_calls import FEW_LENGTHS, FEW_OF_A_SHAPE
+from sonnx_clip.conform.levels import EVERY_LENGTH, more_words
+from sonnx_clip.runtimes.model_forms import every_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.conform.campaigns.units import Level
     from sonnx_clip.conform.check_report import TypeReport
     from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.units import Level
 
 _PAIRWISE = 40  # forms: more are those of --forms all
 _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)

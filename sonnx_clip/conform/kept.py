@@ -1,9 +1,4 @@
-"""Verdicts that are kept, so that what was judged under the same conditions is not judged again.
-
-A verdict is a text in a file of its own, behind a line that holds the digest of its conditions, the time when
-it was made, and a digest of all three. A file that does not fit in every point is not believed: the verdict
-is made again. Against somebody who writes a file with right digests on purpose nothing here helps.
-"""
+"""Verdicts that are kept, so that what was judged under the same conditions is not judged again."""
 
 from __future__ import annotations
 
@@ -13,13 +8,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.conditions import key_of
-from sonnx_clip.root.digest import digest_of_parts
-from sonnx_clip.root.files import write_whole
+from sonnx_clip.conform.check_report import TypeReport
+from sonnx_clip.conform.conditions import conditions, key_of
+from sonnx_clip.conform.identity import CHECKER
+from sonnx_clip.root.files import digest_of_parts, write_whole
+from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from sonnx_clip.conform.levels import Asked
+    from sonnx_clip.language.types import ElementType
+
 
 FOLDER = "kept"
 """Where in the build folder verdicts are kept."""
@@ -91,3 +92,52 @@ def _digest(key: str, made: str, text: str) -> str:
 
 def _file(folder: Path, name: Sequence[str]) -> Path:
     return folder / ("-".join(re.sub(r"[^A-Za-z0-9_.]", "_", part) for part in name) + ".txt")
+
+
+# --- Verdicts in element types that an earlier run has kept -------------------------------------------------
+
+
+class KnownType(Stored):
+    """The verdicts in one element type, as they are kept."""
+
+    version: str
+    report: TypeReport
+
+
+class KeptTypes:
+    """The verdicts on one runtime that were made before, by element type."""
+
+    def __init__(self, folder: Path | None, asked: Asked) -> None:
+        options: dict[str, object] = {"policy": asked.policy, "limits": asked.limits, "forms": asked.forms}
+        if asked.level != "quick":
+            options["level"] = asked.level
+        if asked.few_calls:
+            options["few calls"] = True
+        self._asked = asked
+        self._keeper = Keeper(folder, lambda: conditions(asked.runtime, [CHECKER], options))
+
+    def _name(self, etype: ElementType) -> tuple[str, ...]:
+        level = () if self._asked.level == "quick" else (self._asked.level,)
+        few = ("few calls",) if self._asked.few_calls else ()
+        return "check", self._asked.runtime, etype.id, self._asked.policy, *level, *few
+
+    def take(self, etype: ElementType) -> tuple[KnownType, str] | None:
+        """The verdicts in an element type, and when they were made."""
+        found = self._keeper.take(*self._name(etype), type=etype.id)
+        if found is None:
+            return None
+        try:
+            known = KnownType.model_validate_json(found.text)
+        except ValueError:
+            return None
+        return (known, found.made) if known.report.type == etype.id else None
+
+    def keep(self, etype: ElementType, version: str, report: TypeReport) -> None:
+        """Keep verdicts, unless the run was not whole.
+
+        That a runtime died may be the machine's fault; a class that was not reached is the checker's.
+        """
+        verdicts = {report.verdict, *(form.verdict for form in report.forms or ())}
+        if not verdicts & {"crashed", "unreached", "environment", "unfinished"}:
+            text = KnownType(version=version, report=report).model_dump_json()
+            self._keeper.keep(text, *self._name(etype), type=etype.id)

@@ -1,9 +1,4 @@
-"""Which readings of Clip allow the answers that a runtime gave.
-
-Of each element type some answers are kept: every triple of special values once, a few entries of every
-other request, and a few of those whose bits are not expected. On these each reading is asked at the end. So a
-runtime that behaves as a reading is known to do so on what was kept, and the number kept is reported.
-"""
+"""Which readings of Clip allow the answers that a runtime gave, and the lines of a report that say so."""
 
 from __future__ import annotations
 
@@ -14,21 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.check_report import ReadingMatch
-from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.conform.layouts import OF_RANK_0, PLAIN
-from sonnx_clip.conform.operand_orders import BUT_OF_RANK_0, explained
+from sonnx_clip.conform.likely_mistakes import BUT_OF_RANK_0, explained
+from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
+from sonnx_clip.runtimes.layouts import OF_RANK_0, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.conform.calls import Request
+    from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Differences
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.calls import Request
 
     ClassAt = Callable[[Array, Array], Array]
+
 
 _FAST = 1  # of zlib
 _OF_A_REQUEST = 256  # entries of a request that are kept, and as many of its deviations
@@ -164,3 +161,51 @@ def _different(bits: list[Array], classes: Array, of_rank_0: Array) -> tuple[lis
     new = np.ones(len(order), bool)
     new[1:] = np.any([part[1:] != part[:-1] for part in ordered], axis=0)
     return [part[new] for part in ordered], classes[order][new], of_rank_0[order][new]
+
+
+# --- The lines of a report that say which readings of Clip allow the answers of a runtime -------------------
+#
+# `sonnx-clip check` prints them, and the page of evidence.
+
+
+def behaviour(report: Report) -> list[str]:
+    """One line if the same readings fit every type, otherwise a line for each group of types.
+
+    Where a reading allows the answers and no others, readings that leave more open are left out.
+    """
+    found = {one.type: one.readings for one in report.types if one.readings is not None}
+    if not found:
+        return []
+    every = next(iter(found.values())).allowed_by
+    common = tuple(id_ for id_ in every if all(id_ in match.allowed_by for match in found.values()))
+    exact = tuple(id_ for id_ in common if all(id_ in match.exactly for match in found.values()))
+    common = exact or common
+    if common:
+        return [_behaves(report.runtime_version, common, list(found.values()), list(found))]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for etype, match in found.items():
+        no_reading = ("", match.explained_by or "", match.nearest or "", *match.left_in)
+        key = match.exactly or match.allowed_by or no_reading
+        groups.setdefault(key, []).append(etype)
+    return [
+        _behaves(report.runtime_version, key, [found[t] for t in types], types)
+        for key, types in groups.items()
+    ]
+
+
+def _behaves(runtime: str, readings: tuple[str, ...], found: list[ReadingMatch], types: list[str]) -> str:
+    subject, number = f"{runtime}, {', '.join(types)}", f"{sum(match.answers for match in found):,}"
+    if readings[0] == "":
+        left = f"{sum(match.left for match in found):,}"
+        return (
+            f"{subject}: no reading allows all {number} answers kept; the nearest, {readings[2]},"
+            f" does not allow {left} of them, in {', '.join(readings[3:])}"
+            f"{f'; all of them are {readings[1]}' if readings[1] else ''}"
+        )
+    several = len(readings) > 1
+    named = f"readings {', '.join(readings[:-1])} and {readings[-1]}" if several else f"reading {readings[0]}"
+    if all(id_ in match.exactly for id_ in readings for match in found):
+        required = "require" if several else "requires"
+        return f"{subject}: all {number} answers kept are those that the {named} {required}, bit for bit"
+    allow, leave = ("allow", "leave") if several else ("allows", "leaves")
+    return f"{subject}: the {named} {allow} all {number} answers kept, and {leave} some answers open"

@@ -1,7 +1,5 @@
-"""Tests of pytest for a runtime: one for each element type and class, and for each form of a model.
-
-`sonnx_clip.pytest_plugin` registers `ClipTests` where a runtime is named. One campaign is run for a session,
-before the collection, and the tests tell what it found; under pytest-xdist the workers are given its report.
+"""Tests of pytest for a runtime, one for each element type and class, and for each form of a model; and the
+file of expected deviations.
 """
 
 from __future__ import annotations
@@ -16,15 +14,70 @@ import pytest
 
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.expected_deviations import check_ids, read_expected
-from sonnx_clip.conform.judged_cases import cases, told
+from sonnx_clip.conform.report_formats import cases, told
 from sonnx_clip.conform.report_text import summary
+from sonnx_clip.language.parse import nearest
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-    from sonnx_clip.conform.judged_cases import JudgedCase
+    from sonnx_clip.conform.report_formats import JudgedCase
+
+
+def read_expected(file: Path) -> dict[str, tuple[str, int]]:
+    """The reason and the line of each id.
+
+    Raises:
+        UserError: it cannot be read, a line has no reason, or two lines have one id.
+    """
+    try:
+        lines = read_regular(file).splitlines()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise UserError(f"the expected deviations cannot be read: {why}", str(file)) from None
+    found: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(lines, 1):
+        id_, _, reason = line.strip().partition(" ")
+        if not id_ or id_.startswith("#"):
+            continue
+        where = f"{file}:{number}"
+        if not reason.strip():
+            raise UserError(f"`{id_}` has no reason", where, "write why it is expected behind the id")
+        if id_ in found:
+            raise UserError(f"`{id_}` stands in line {found[id_][1]} too", where, "leave one of them out")
+        found[id_] = reason.strip(), number
+    return found
+
+
+def check_ids(
+    file: Path, expected: dict[str, tuple[str, int]], ids: Collection[str], elsewhere: Collection[str]
+) -> None:
+    """Refuse an id that is of no test.
+
+    Args:
+        file: for messages.
+        expected: what `read_expected` returned.
+        ids: of all tests.
+        elsewhere: how the ids of element types begin that are not judged in this run: these are no mistakes.
+
+    Raises:
+        UserError: an id is not known.
+    """
+    for id_, (_, number) in expected.items():
+        if id_ not in ids and not id_.startswith(tuple(elsewhere)):
+            near = "".join(f"did you mean `{found}`? " for found in nearest(id_, list(ids))[:1])
+            todo = f"{near}`pytest --collect-only -q` with the same options prints every id"
+            raise UserError(f"no test has the id `{id_}`", f"{file}:{number}", todo)
+
+
+# --- Tests of pytest for a runtime: one for each element type and class, and for each form of a model -------
+#
+# `sonnx_clip.pytest_plugin` registers `ClipTests` where a runtime is named. One campaign is run for a
+# session, before the collection, and the tests tell what it found; under pytest-xdist the workers are given
+# its report.
+
 
 ROOT = "sonnx-clip"
 _SHARED = "sonnx_clip_report"

@@ -13,10 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from sonnx_clip.conform.behaviour import behaviour
-from sonnx_clip.conform.model_forms.form_words import dependences, form_lines, refusals
+from sonnx_clip.conform.form_words import dependences, form_lines, refusals
+from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.root.counts import counted
+from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

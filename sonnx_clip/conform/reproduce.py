@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.conform.dtypes import bits_type, hex_bits
-from sonnx_clip.conform.layouts import LAYOUTS
-from sonnx_clip.conform.operator_node import CLIP_NODE
+from sonnx_clip.language.dtypes import bits_type, hex_bits
+from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

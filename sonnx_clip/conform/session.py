@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.calls import Answer, Died, Failure, Request, entry_indices
-from sonnx_clip.conform.foreign.frames import BAD_FRAME
-from sonnx_clip.conform.guarded import AFTER, BEFORE, BOUNDS, WRITE
-from sonnx_clip.conform.layouts import LAYOUTS
-from sonnx_clip.conform.operator_node import CLIP_NODE, OperatorNode
-from sonnx_clip.conform.worker import RuntimeDiedError, Worker
+from sonnx_clip.runtimes.calls import Answer, Died, Failure, Request, entry_indices
+from sonnx_clip.runtimes.frames import BAD_FRAME
+from sonnx_clip.runtimes.guarded import AFTER, BEFORE, BOUNDS, WRITE
+from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.worker import RuntimeDiedError, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
     from sonnx_clip.conform.chosen_triples import Table
-    from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.conform.limits import Limits
+    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.runtimes.limits import Limits
 
     Piece: TypeAlias = tuple[Request, Table, Answer]
 

@@ -1,4 +1,4 @@
-"""Counts the results of a unit while it goes on: for `campaign`. `campaigns.merging` makes reports of it."""
+"""Counts the results of a unit while it goes on: for `campaign`. `merging` makes reports of it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.calls import Answer, Failure, Request, entry_indices
-from sonnx_clip.conform.campaigns.long_tables import LongTable
-from sonnx_clip.conform.campaigns.tally_state import CountState, RaisedState, TallyState
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.class_ranges import LongTable
 from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
-from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
 from sonnx_clip.conform.matching import Observed
+from sonnx_clip.conform.tally_state import CountState, RaisedState, TallyState
 from sonnx_clip.conform.verdicts import Count
+from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
+from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.conform.chosen_triples import Table
-    from sonnx_clip.conform.dtypes import Array
+    from sonnx_clip.language.dtypes import Array
     from sonnx_clip.language.types import ElementType
 
     _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]

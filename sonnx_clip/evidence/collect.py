@@ -1,4 +1,6 @@
-"""Everything that is known about the specification, gathered into one `Evidence`."""
+"""Everything that is known about the specification, gathered into one `Evidence`; no count says more than it
+counts.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,35 @@ from typing import TYPE_CHECKING
 import sonnx_clip
 from sonnx_clip.backends.generate import LEFT_BY_COQC
 from sonnx_clip.conform.check_report import FAILING, Report
-from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.evidence.all_findings import findings_of
-from sonnx_clip.evidence.coq_record import CoqRecord, coq_evidence, read_foundation, with_coq
-from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
+from sonnx_clip.evidence.all_findings import findings_of, with_source_findings
 from sonnx_clip.evidence.entries_shown import Materials, entries_of
-from sonnx_clip.evidence.evidence_model import Entry, Evidence, FileDigest, Times, Totals
-from sonnx_clip.evidence.frama_c_shown import c_kernels_of, read_frama_c
-from sonnx_clip.evidence.fresh import require_fresh, require_installed
+from sonnx_clip.evidence.evidence_model import (
+    Entry,
+    Evidence,
+    FileDigest,
+    Obligations,
+    Road,
+    SourceItem,
+    Statements,
+    Times,
+    Totals,
+)
 from sonnx_clip.evidence.proof_records import ProofsRecord, read_proofs
+from sonnx_clip.evidence.read import require_fresh, require_installed
 from sonnx_clip.evidence.recheck_proofs import require_borne_out
-from sonnx_clip.evidence.replays import read_replays
+from sonnx_clip.evidence.road_records import (
+    CoqRecord,
+    c_kernels_of,
+    coq_evidence,
+    read_foundation,
+    read_frama_c,
+    read_replays,
+    with_coq,
+)
 from sonnx_clip.evidence.runtime_verdicts import not_judged, runtimes_of
-from sonnx_clip.evidence.source_findings import with_source_findings
-from sonnx_clip.evidence.statements import obligations_of, roads_of, source_items, statements_of
 from sonnx_clip.evidence.trace import Trace, all_obligations
 from sonnx_clip.evidence.vector_records import Vectors, read_vectors, shown_vectors
-from sonnx_clip.evidence.verdict_records import read_reports
+from sonnx_clip.evidence.verdict_records import dialect_runs_of, read_dialect_runs, read_reports
 from sonnx_clip.explain.findings_told import tell
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.mutants.mutants_record import RECORD as MUTANTS
@@ -32,29 +46,112 @@ from sonnx_clip.mutants.mutants_record import closing_line, read_mutants
 from sonnx_clip.prove.rendered import obligations_of as every_obligation
 from sonnx_clip.prove.trusted import TrustedItem as Taken
 from sonnx_clip.prove.trusted import surprises
-from sonnx_clip.root.digest import digest_of_file
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.files import digest_of_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.runtime import OURS, RUNTIMES
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.coverage_file import PATH as COVERAGE
-from sonnx_clip.spec.source_digests import require_sources
-
-CHECK = "run `sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json`, or remove the file"
+from sonnx_clip.spec.sections import BY_NAME, SECTIONS
+from sonnx_clip.spec.texts import require_sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.conform.dialects.comparison_record import ComparisonRecord
+    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.conform.comparison_record import ComparisonRecord
     from sonnx_clip.evidence.evidence_model import (
         CKernelEvidence,
+        CoqEvidence,
+        DialectRunEvidence,
         ObligationEvidence,
         ReplayEvidence,
         RuntimeEvidence,
     )
     from sonnx_clip.explain.measured_record import Measured
-    from sonnx_clip.framac.frama_c_record import FramaCRecord
+    from sonnx_clip.prove.frama_c_record import FramaCRecord
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.coverage_file import Coverage
+
+
+_COUNTED = {"of_page": "of the page", "ours": "ours", "findings": "findings", "readings": "readings"}
+
+
+def statements_of(entries: Sequence[Entry]) -> Statements:
+    """How many statements of the page and conclusions of ours hold, and how many are repaired."""
+    required = [(BY_NAME[e.section].weight, e) for e in entries if e.requirement]
+    of_page = [e for weight, e in required if weight == "of the page"]
+    ours = [e for weight, e in required if weight == "ours"]
+    return Statements(
+        of_page=len(of_page),
+        of_page_refuted=sum(_refuted(e) for e in of_page),
+        ours=len(ours),
+        ours_refuted=sum(_refuted(e) for e in ours),
+    )
+
+
+def _refuted(entry: Entry) -> bool:
+    return any(cell.finding for cell in entry.cells)
+
+
+def obligations_of(spec: Spec, obligations: Sequence[ObligationEvidence]) -> Obligations:
+    """Of what the obligations speak: each is counted once, under the first of these that fits."""
+    by_weight = {
+        name: {e.id for s in SECTIONS if s.weight == weight for e in getattr(spec, s.name)}
+        for name, weight in _COUNTED.items()
+    }
+    counts = dict.fromkeys((*by_weight, "others"), 0)
+    for o in obligations:
+        if o.kind != "smoke":
+            counts[next((name for name, ids in by_weight.items() if ids & set(o.shows)), "others")] += 1
+    return Obligations(**counts)
+
+
+def source_items(coverage: Coverage) -> Iterator[SourceItem]:
+    """Every sentence of every source with its answer, in the order of the sources."""
+    for one in coverage.covered:
+        yield SourceItem(
+            source=one.source,
+            line=one.item.line,
+            section=one.item.section,
+            kind=one.item.kind,
+            text=one.item.text,
+            answer=one.answer.sort,
+            encoded_by=one.answer.encoded_by,
+            disputed_by=one.answer.disputed_by,
+            reason=one.reason or one.answer.not_encoded or "",
+            note=one.answer.note or "",
+        )
+
+
+def roads_of(
+    *,
+    complete: bool,
+    coq: CoqEvidence,
+    c_kernels: Sequence[CKernelEvidence],
+    replays: Sequence[ReplayEvidence],
+    runtimes: Mapping[str, bool],
+    dialect_runs: Sequence[DialectRunEvidence],
+) -> tuple[Road, ...]:
+    """Every road of argument, and whether it was gone for what is here."""
+    kernels = {kernel.status for kernel in c_kernels}
+    frama_c = "not run" if kernels == {"not run"} else "in part" if kernels & {"not run", "stale"} else "run"
+    roads = [
+        ("Z3 and cvc5 on every obligation", "run" if complete else "in part"),
+        ("Coq’s kernel", {"checked": "run", "not proved": "run, not proved"}.get(coq.status, coq.status)),
+        ("Frama-C on the C kernels", frama_c),
+        ("replay without our Python", "run" if replays else "not run"),
+        *((f"runtime {name}", "run" if runtimes.get(name) else "not run") for name in (*RUNTIMES,)),
+        *((f"dialects in {run.name}", "run" if run.run else "not run") for run in dialect_runs),
+        ("DirectML", "not run"),
+    ]
+    return tuple(Road(name=name, status=status) for name, status in roads)
+
+
+# --- Everything that is known about the specification, gathered into one `Evidence` -------------------------
+
+
+CHECK = "run `sonnx-clip check --runtime {name} --json -o build/verdicts/{name}.json`, or remove the file"
 
 
 @dataclass(frozen=True)

@@ -1,36 +1,92 @@
-"""The entries of spec/clip.yaml, each with its source, what shows it, its vectors and its verdicts."""
+"""The entries of spec/clip.yaml, each with its source, what shows it, its vectors and its verdicts; a
+property is violated by an answer alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.evidence.evidence_model import Entry, Section, SourceWords
-from sonnx_clip.evidence.on_answers import verdicts_on_property
 from sonnx_clip.evidence.runtime_verdicts import FORMS, verdicts_for
 from sonnx_clip.evidence.vector_records import Vector, count, speaks_of_example, speaks_of_property
 from sonnx_clip.explain import dialects_text
-from sonnx_clip.explain.dialects_table import dialect_table
-from sonnx_clip.explain.interpretation import shown_by
+from sonnx_clip.explain.dialects_text import dialect_table
+from sonnx_clip.explain.readings_matrix import shown_by
 from sonnx_clip.language import encode, unparse
-from sonnx_clip.spec import class_of
+from sonnx_clip.language.tree import Call, Name, subtrees
+from sonnx_clip.spec import class_of, evaluator
 from sonnx_clip.spec.dialect_examples import ComputedBy, bounds_of
 from sonnx_clip.spec.sections import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.conform.check_report import Report
-    from sonnx_clip.evidence.evidence_model import RuntimeEvidence
-    from sonnx_clip.evidence.on_answers import Verdicts
+    from sonnx_clip.conform.check_report import Report, TypeReport
+    from sonnx_clip.evidence.evidence_model import RuntimeEvidence, Shown
     from sonnx_clip.evidence.trace import Trace
     from sonnx_clip.evidence.vector_records import Vectors
+    from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Source, Spec
     from sonnx_clip.spec.dialect_examples import DialectExample
-    from sonnx_clip.spec.entries import Example
+    from sonnx_clip.spec.entries import Example, Property
 
     Speaks = Callable[[str, Vector], bool]
+
+
+Verdicts: TypeAlias = "dict[str, dict[str, Shown]]"
+"""By runtime and element type."""
+
+
+def verdicts_on_property(
+    spec: Spec, entry: Property, reports: Mapping[str, Report], shown: Verdicts
+) -> Verdicts:
+    """The verdicts of the classes of a property, as far as they are verdicts on the property.
+
+    Args:
+        spec: the specification.
+        entry: the property.
+        reports: by runtime.
+        shown: by runtime and element type the worst verdict of its classes: an answer that deviates there
+            is a wrong result, and may well have the property.
+    """
+    return {
+        runtime: {
+            type_id: _judged(spec, entry, reports.get(runtime), type_id, verdict)
+            for type_id, verdict in of_type.items()
+        }
+        for runtime, of_type in shown.items()
+    }
+
+
+def _judged(spec: Spec, entry: Property, report: Report | None, type_id: str, verdict: Shown) -> Shown:
+    found = next((t for t in report.types if t.type == type_id), None) if report else None
+    if verdict != "violates" or found is None:
+        return verdict
+    return "violates" if violated(spec, entry, spec.element_type(type_id), found) else "undecided"
+
+
+def violated(spec: Spec, entry: Property, etype: ElementType, found: TypeReport) -> bool:
+    """Whether a recorded answer makes the claim false, where the property holds of Clip.
+
+    A claim on two results of Clip says nothing of one answer.
+    """
+    names = {node.id for node in subtrees(entry.claim) if isinstance(node, Name)}
+    calls = {node.function for node in subtrees(entry.claim) if isinstance(node, Call)}
+    if "X2" in names or "clip" in calls or etype.family not in entry.families:
+        return False
+    ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
+    for klass in found.classes:
+        for d in klass.deviations if klass.id not in FORMS else ():
+            if (environment := d.environment(spec.head)) is None:
+                continue
+            if (repaired is None or ask(repaired, environment)) and not ask(entry.claim, environment):
+                return True
+    return False
+
+
+# --- The entries of spec/clip.yaml, each with its source, what shows it, its vectors and its verdicts -------
 
 
 @dataclass(frozen=True)

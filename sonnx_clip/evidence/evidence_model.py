@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
-from sonnx_clip.claims.obligation import Kind
+from sonnx_clip.claims.claim import Kind
 from sonnx_clip.conform.check_report import Verdict
-from sonnx_clip.conform.dialects.comparison_record import Group, State
+from sonnx_clip.conform.comparison_record import Group, State
 from sonnx_clip.evidence.proof_records import Trusted
 from sonnx_clip.explain.findings_told import FindingTold
 from sonnx_clip.prove.outcome import Status

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from sonnx_clip.claims.obligation import Kind, Obligation
+from sonnx_clip.claims.claim import Kind, Obligation
 from sonnx_clip.evidence.read import read_record, require_digest
 from sonnx_clip.prove.outcome import Outcome, ProverReply, Status
 from sonnx_clip.prove.proofs_report import theory_digests

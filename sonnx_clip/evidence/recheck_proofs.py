@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.evidence.proof_records import OutcomeRecord, ProofsRecord, ReplyRecord
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.provers import Prover

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.check_report import FAILING, Verdict
-from sonnx_clip.conform.model_forms.form_words import told_of_forms
-from sonnx_clip.conform.runtimes import RUNTIMES
+from sonnx_clip.conform.form_words import told_of_forms
+from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence.evidence_model import DeviationEvidence, RuntimeEvidence, Shown
+from sonnx_clip.runtimes.runtime import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ from sonnx_clip.evidence.evidence_model import ALL_TYPES, Cell, CellStatus, Obli
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.evidence.proof_records import OutcomeRecord, ReplyRecord
     from sonnx_clip.language import ElementType
 

@@ -12,8 +12,7 @@ from sonnx_clip.backends.vectors import vector_of
 from sonnx_clip.evidence.evidence_model import VectorEvidence
 from sonnx_clip.evidence.read import read_record, require_digest
 from sonnx_clip.language import encode, show
-from sonnx_clip.language.tree import Connective, Name
-from sonnx_clip.language.walk import subtrees
+from sonnx_clip.language.tree import Connective, Name, subtrees
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Excerpt
 from sonnx_clip.spec import class_of, evaluator

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.check_report import FAILING
-from sonnx_clip.conform.model_forms.form_words import told_of_forms
+from sonnx_clip.conform.form_words import told_of_forms
+from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.report_text import LEGEND, SIGNS, short_type, summary
-from sonnx_clip.conform.words import printable
 from sonnx_clip.evidence.page import environment
 from sonnx_clip.evidence.runtime_verdicts import FORMS
 from sonnx_clip.evidence.verdict_records import read_report
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.evidence.collect import read_inputs
-from sonnx_clip.evidence.fresh import require_installed
+from sonnx_clip.evidence.read import require_installed
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
-from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.run_program import Running, run_limited
+from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.coverage_page import SORTS
+from sonnx_clip.backends.pages import SORTS
 from sonnx_clip.evidence.evidence_model import ALL_TYPES
 from sonnx_clip.evidence.runtime_verdicts import FORMS, worst_shown
-from sonnx_clip.framac.frama_c_record import PROVERS
+from sonnx_clip.prove.frama_c_record import PROVERS
 from sonnx_clip.spec.sections import SHOWN
 
 if TYPE_CHECKING:

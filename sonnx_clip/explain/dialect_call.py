@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
 from sonnx_clip.language import encode, show, show_bits
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.oracle.dialect import named
 from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.root.wrapping import hanging
+from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec import load_spec, result_value
 from sonnx_clip.spec.readings import answers_told
 

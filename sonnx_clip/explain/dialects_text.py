@@ -1,4 +1,6 @@
-"""The table of dialects for a terminal, and as Markdown with all that each page says and leaves unsaid."""
+"""What each dialect takes and does, as data; for a terminal; and as Markdown with all that each page says and
+leaves unsaid.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table as RichTable
 
-from sonnx_clip.explain.dialects_table import dialect_table, types_told
+from sonnx_clip.language.types import Source
+from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
@@ -15,9 +18,105 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from sonnx_clip.claims.obligation import Obligation
-    from sonnx_clip.explain.dialects_table import DialectTable, DialectTableRow
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.dialects import Dialect
+
+
+GIVEN_AS = {"inputs": "inputs", "attributes": "attributes", "members": "members of the structure"}
+
+
+class DialectTableRow(Stored):
+    """A dialect.
+
+    Args:
+        id: its id in spec/clip.yaml.
+        title: its name.
+        element_types: of X.
+        ranks: of X, in words.
+        bounds: how they are given and in which type, in words.
+        missing: what stands for a missing bound, in words.
+        conversion: what becomes of a bound of another type, in words; empty if there is none.
+        reading: what its words allow.
+        answers: the reading by which the oracle decides.
+        scale_bias: whether X may be scaled and shifted first.
+        in_place: whether the result may take the place of X.
+        after: the version before.
+        changes: types for which missing bounds give another result than before, each with an X.
+        says: the words on each aspect.
+        unsaid: the aspects on which the page is silent, and what the oracle does then.
+    """
+
+    id: str
+    title: str
+    element_types: tuple[str, ...]
+    ranks: str
+    bounds: str
+    missing: str
+    conversion: str
+    reading: str
+    answers: str
+    scale_bias: bool
+    in_place: bool
+    after: str | None
+    changes: dict[str, str]
+    says: dict[str, Source]
+    unsaid: dict[str, str]
+
+
+class DialectTable(Stored):
+    """All dialects, in the order of the file."""
+
+    rows: tuple[DialectTableRow, ...]
+
+
+def dialect_table(spec: Spec) -> DialectTable:
+    """The dialects of a specification."""
+    return DialectTable(rows=tuple(_row(spec, d) for d in spec.whole_dialects))
+
+
+def _row(spec: Spec, d: Dialect) -> DialectTableRow:
+    of_tensor = d.bound_type == "tensor"
+    kind = "of X's type" if of_tensor else "FLOAT"
+    missing = "refused"
+    if d.missing is not None:
+        of = "X's type" if d.missing.of == "element" or of_tensor else "FLOAT"
+        missing = f"{d.missing.min} and {d.missing.max} of {of}"
+    families = {spec.element_type(id_).family for id_ in d.element_types if d.converts_to(id_)}
+    how = (("float", "to nearest, ties to even"), ("int", "toward zero"))
+    return DialectTableRow(
+        id=d.id,
+        title=d.title,
+        element_types=d.element_types,
+        ranks=str(d.ranks),
+        bounds=f"{GIVEN_AS[d.bounds]}, {kind}",
+        missing=missing,
+        conversion="; ".join(f"to {family} {words}" for family, words in how if family in families),
+        reading=d.reading,
+        answers=d.answers,
+        scale_bias=d.scale_bias,
+        in_place=d.in_place,
+        after=d.after,
+        changes=dict(d.changes),
+        says=dict(d.says),
+        unsaid=dict(d.unsaid),
+    )
+
+
+def types_told(types: tuple[str, ...], spec: Spec) -> str:
+    """Element types in short: all of a family by its name."""
+    told = []
+    for family in spec.families:
+        of_family = [etype.id for etype in spec.types_of(family.id)]
+        there = [id_ for id_ in of_family if id_ in types]
+        whole = len(there) == len(of_family) > 1
+        told += [f"all of {family.id}"] if whole else there
+    return ", ".join(told)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The table of dialects for a terminal, and as Markdown with all that each page says and leaves unsaid
+
 
 PATH = "docs/dialects.md"
 COLUMNS = (

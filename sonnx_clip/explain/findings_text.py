@@ -6,7 +6,7 @@ import json
 import textwrap
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root.wrapping import hanging
+from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from sonnx_clip.claims.finding_claims import obligations_of_theorem
+from sonnx_clip.claims.all_claims import obligations_of_theorem
 from sonnx_clip.explain.measured_record import OTHER_TYPE
 from sonnx_clip.explain.questions import CALL, asked_with
+from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show, show_bits
-from sonnx_clip.language.unparse import unparse
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.spec.claim_names import types_of_claim
+from sonnx_clip.spec.claims import types_of_claim
 from sonnx_clip.spec.finding_answers import answers_of, refuted_result
 from sonnx_clip.spec.findings import (
     Checked,

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
-from sonnx_clip.conform.find_runtime import find_runtime
 from sonnx_clip.explain.measured_record import (
     OTHER_TYPE,
     PATH,
@@ -21,14 +19,16 @@ from sonnx_clip.explain.measured_record import (
     runtimes_for,
 )
 from sonnx_clip.explain.questions import Question, questions
+from sonnx_clip.language.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.find_runtime import find_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sonnx_clip.conform.runtimes import Runtime
+    from sonnx_clip.runtimes.runtime import Runtime
     from sonnx_clip.spec import Spec
 
 Ask: TypeAlias = Callable[[Question], Any]

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from sonnx_clip.explain.questions import CALL, Question, questions
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sonnx_clip.explain.interpretation import interpreted
-from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
-from sonnx_clip.root.wrapping import hanging
+from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
+from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec.header import header_lines
 from sonnx_clip.spec.reading_classes import reading_classes
 

@@ -6,14 +6,14 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from sonnx_clip.explain.interpretation import interpreted
+from sonnx_clip.explain.readings_matrix import interpreted
 from sonnx_clip.language import encode, hex_float, show, show_bits, unparse
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import identical, is_nan
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.root.wrapping import hanging
+from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec import case_of, class_of, latitudes_of, load_spec, result_value
 from sonnx_clip.spec.readings import answers, answers_told, same_value
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.chosen_triples import class_ids
-from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.export.export_manifest import layout_told
-from sonnx_clip.export.npz_arrays import vector_operands
+from sonnx_clip.export.plain_formats import vector_operands
 from sonnx_clip.export.suite import OTHER_ZERO, TABLES, flags, granted
 from sonnx_clip.language.types import FloatBits
+from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

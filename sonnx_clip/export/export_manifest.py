@@ -10,19 +10,18 @@ import numpy as np
 
 import sonnx_clip
 from sonnx_clip.conform.chosen_triples import class_ids
-from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.export.suite import TABLES, granted
-from sonnx_clip.language.tree import Use
-from sonnx_clip.language.unparse import unparse
-from sonnx_clip.language.walk import subtrees
-from sonnx_clip.root.digest import digest_of
+from sonnx_clip.language.printing import unparse
+from sonnx_clip.language.tree import Use, subtrees
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sonnx_clip.conform.layouts import Layout
     from sonnx_clip.export.suite import TypeSuite
+    from sonnx_clip.runtimes.layouts import Layout
     from sonnx_clip.spec.entries import Definition
 
 MANIFEST = "manifest.json"

@@ -17,20 +17,20 @@ import numpy as np
 from onnx import numpy_helper
 
 from sonnx_clip.conform.chosen_triples import LONG, class_ids, covering_scalars
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
-from sonnx_clip.conform.layouts import LAYOUTS, PLAIN
-from sonnx_clip.conform.model_forms.axes import FIRST_OPSET, ModelForm, covering, every_form
-from sonnx_clip.conform.model_forms.judge_forms import opsets_of_this_clip
-from sonnx_clip.conform.runtimes.clip_model import model_of_form
+from sonnx_clip.conform.judge_forms import opsets_of_this_clip
 from sonnx_clip.export.suite import ANY_NAN, flags, granted, layout_of
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.clip_model import model_of_form
+from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
+from sonnx_clip.runtimes.model_forms import FIRST_OPSET, ModelForm, covering, every_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.conform.dtypes import Array
-    from sonnx_clip.conform.model_forms.axes import Choice
     from sonnx_clip.export.suite import SuiteCall, TypeSuite
+    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.runtimes.model_forms import Choice
 
 KIND = "sonnx-clip"
 """The folder of all directories: the `kind` of `onnx.backend.test.loader.load_model_tests`."""

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, Table, covering_scalars, tabulate
-from sonnx_clip.conform.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.conform.layouts import LAYOUTS, PLAIN, Layout
-from sonnx_clip.conform.model_forms.form_plan import bounds_of
+from sonnx_clip.conform.judge_forms import bounds_of
 from sonnx_clip.language import encode
+from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN, Layout
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

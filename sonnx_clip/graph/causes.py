@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.clip_nodes import inner_graphs, is_clip
 from sonnx_clip.graph.declared_tensors import quoted, show_dims, shown, symbols
-from sonnx_clip.graph.graph_names import resolve
-from sonnx_clip.graph.listing import Listings
+from sonnx_clip.graph.graph_names import Listings, resolve
 from sonnx_clip.graph.verdict import Cause
-from sonnx_clip.root.counts import counted
+from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.graph.listing import Listings
+    from sonnx_clip.graph.graph_names import Listings
 
 
 # A model may have 100,000 of these, and a frozen one takes three times as long to make.

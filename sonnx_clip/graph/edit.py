@@ -1,7 +1,10 @@
-"""Changes to the graphs of a model: where a graph is, names that are free, nodes put before others."""
+"""Changes to the graphs of a model: where a graph is, names that are free, nodes put before others, numbers
+as stored scalars.
+"""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +12,6 @@ from typing import TYPE_CHECKING
 from onnx import NodeProto, TensorProto, helper
 
 from sonnx_clip.graph.clip_nodes import inner_path, is_clip, subgraphs
-from sonnx_clip.graph.constants import scalar_tensor
 from sonnx_clip.graph.declared_tensors import quoted
 
 if TYPE_CHECKING:
@@ -18,6 +20,30 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
 
     from sonnx_clip.graph.profile import OnnxOperand
+
+
+# How Python's struct writes the float types that a Clip with attributes may have.
+_FORM = {"FLOAT": "<f", "DOUBLE": "<d", "FLOAT16": "<e"}
+
+
+def attribute_bits(value: float, onnx_name: str) -> bytes | None:
+    """A FLOAT attribute as a value of another float type, None where that type does not have the number."""
+    form = _FORM.get(onnx_name)
+    if form is None:
+        return None
+    try:
+        stored = struct.pack(form, value)
+    except OverflowError:
+        return None
+    return stored if struct.unpack(form, stored)[0] == value else None
+
+
+def scalar_tensor(name: str, onnx_name: str, stored: bytes) -> TensorProto:
+    """A stored scalar."""
+    return TensorProto(name=name, data_type=TensorProto.DataType.Value(onnx_name), raw_data=stored)
+
+
+# --- Changes to the graphs of a model: where a graph is, names that are free, nodes put before others -------
 
 
 def main_path(model: ModelProto) -> str:

@@ -7,7 +7,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph import infer as inference
+from sonnx_clip.graph import ask_onnx as inference
+from sonnx_clip.graph.ask_onnx import without_callers_values, without_claims
 from sonnx_clip.graph.clip_nodes import (
     ClipNode,
     Site,
@@ -21,10 +22,8 @@ from sonnx_clip.graph.clip_nodes import (
 )
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.functions import as_model, bound_body, holds_clip, key, leading_to_clip, passed
-from sonnx_clip.graph.graph_names import FunctionCall, Passed, function_scope, graph_scope
-from sonnx_clip.graph.listing import Listings
-from sonnx_clip.graph.strip import without_callers_values, without_claims
-from sonnx_clip.root.counts import counted
+from sonnx_clip.graph.graph_names import FunctionCall, Listings, Passed, function_scope, graph_scope
+from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -90,7 +89,7 @@ def expand(
     functions = leading_to_clip(model.functions)
     if not functions and not any(is_clip(node) for node in all_nodes(model.graph.node)):
         return found
-    deadline = time.monotonic() + inference.SECONDS
+    deadline = time.monotonic() + inference.INFERENCE_SECONDS
     if model.functions:
         count = _expanded(model.functions, model.graph.node)
         found.multiplied = count > MAX_EXPANDED

@@ -1,28 +1,147 @@
-"""Models that contradict themselves so that runtimes need not agree on what they mean: refused."""
+"""Models that contradict themselves so that runtimes need not agree on what they mean, that wait for
+themselves, or whose names are no text: refused.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, cast
 
+from google.protobuf.descriptor import FieldDescriptor
 from onnx import AttributeProto, TensorProto
 
-from sonnx_clip.graph.clip_nodes import function_title, inner_path, subgraphs
-from sonnx_clip.graph.cycles import circular
+from sonnx_clip.graph.clip_nodes import all_nodes, function_title, inner_path, subgraphs
 from sonnx_clip.graph.declared_tensors import element_type_name, quoted, show_dims, shown
 from sonnx_clip.graph.graph_names import is_default_domain
-from sonnx_clip.graph.skim import passed_over
-from sonnx_clip.graph.stored_tensors import DATA_FIELDS
+from sonnx_clip.graph.skim import DATA_FIELDS, passed_over
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from google.protobuf.message import Message
     from onnx import GraphProto, ModelProto, NodeProto
 
-    from sonnx_clip.graph.listing import Listings
+    from sonnx_clip.graph.graph_names import Listing, Listings
+
+
+def circular(listing: Listing) -> int | None:
+    """The position of a node that needs its own result, through others or itself; None where none does."""
+    if _in_order(listing):
+        return None
+    nodes = listing.nodes
+    maker = {name: index for index, node in enumerate(nodes) for name in node.output if name}
+    needs = [_needs(node, maker) for node in nodes]
+    users: dict[int, list[int]] = {}
+    for index, wanted in enumerate(needs):
+        for earlier in wanted:
+            users.setdefault(earlier, []).append(index)
+    open_needs = [len(wanted) for wanted in needs]
+    ready = [index for index, count in enumerate(open_needs) if count == 0]
+    while ready:
+        for user in users.get(ready.pop(), ()):
+            open_needs[user] -= 1
+            if open_needs[user] == 0:
+                ready.append(user)
+    return next((index for index, count in enumerate(open_needs) if count), None)
+
+
+def _in_order(listing: Listing) -> bool:
+    """Every node stands behind those whose results it reads, which is the order that ONNX asks for."""
+    made: set[str] = set()
+    read_before: set[str] = set()
+    reads = listing.inputs
+    if listing.carriers:
+        reads = reads.copy()
+        for index, node in listing.carriers.items():
+            reads[index] = list(_read(node))
+    for names, results in zip(reads, listing.outputs, strict=True):
+        for name in names:
+            if name not in made:
+                read_before.add(name)
+        made.update(results)
+    read_before.discard("")
+    return made.isdisjoint(read_before)
+
+
+def _needs(node: NodeProto, maker: dict[str, int]) -> set[int]:
+    """The nodes of the same graph whose results a node or a graph within it reads."""
+    return {maker[name] for name in _read(node) if name in maker}
+
+
+def _read(node: NodeProto) -> Iterable[str]:
+    inside = list(all_nodes([node]))
+    own = {name for inner in inside[1:] for name in inner.output}
+    return [*node.input, *(name for inner in inside[1:] for name in inner.input if name not in own)]
+
+
+# --- Whether the names in a model are text: protobuf hands a string that is not UTF-8 over as bytes ---------
+
+
+# Prose that nothing here reads, and in which old exporters left other encodings.
+_NAME = attrgetter("name")
+_PROSE = frozenset({"doc_string", "metadata_props", "producer_name", "producer_version"})
+
+
+def bad_text(model: ModelProto, listing: Listing) -> str | None:
+    """The field path of the first string of a model that is not valid UTF-8; see `_bad_field`.
+
+    Args:
+        model: as it was read.
+        listing: of the nodes of its graph.
+    """
+    if not _plain(listing):
+        return _bad_field(model)
+    found = _bad_field(model, but="graph")  # all of the model but its nodes, which are by far the most
+    if found is None:
+        inside = _bad_field(model.graph, but="node")
+        found = None if inside is None else f"graph.{inside}"
+    return found
+
+
+def _plain(listing: Listing) -> bool:
+    """Every string of the nodes is text."""
+    names = chain.from_iterable(chain(listing.inputs, listing.outputs, set(listing.kinds)))
+    try:
+        "".join(chain(names, map(_NAME, listing.nodes)))
+    except TypeError:
+        return False
+    return all(_bad_field(node) is None for node in listing.carriers.values())
+
+
+def _bad_field(message: Message, but: str = "") -> str | None:
+    """The field path of the first string that is not valid UTF-8, for example ``graph.node[3].input[0]``."""
+    fields = (pair for pair in message.ListFields() if pair[0].name != but)
+    found = (_bad_value(field.name, field.type, value) for field, value in fields)
+    return next((path for path in found if path is not None), None)
+
+
+def _bad_value(name: str, kind: int, value: object) -> str | None:
+    if name in _PROSE or kind not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
+        return None
+    single = isinstance(value, str | bytes) or hasattr(value, "ListFields")
+    for number, item in enumerate([value] if single else cast("Iterable[object]", value)):
+        found = _bad_item(item)
+        if found is not None:
+            return f"{name}{'' if single else f'[{number}]'}{found}"
+    return None
+
+
+def _bad_item(item: object) -> str | None:
+    if isinstance(item, str):
+        return None
+    if isinstance(item, bytes):
+        return ""
+    found = _bad_field(cast("Message", item))
+    return None if found is None else f".{found}"
+
+
+# --- Models that contradict themselves so that runtimes need not agree on what they mean: refused -----------
+
 
 _BYTES = {
     **dict.fromkeys(("BOOL", "INT8", "UINT8"), 1),

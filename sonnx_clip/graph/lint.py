@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING
 
 from onnx import ModelProto, defs
 
+from sonnx_clip.graph.ask_onnx import drop_bulky_data
 from sonnx_clip.graph.causes import causes_of
 from sonnx_clip.graph.clip_nodes import ClipNode, opsets, other_clips
 from sonnx_clip.graph.clip_text import BASED_ON, OTHERWISE
 from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.expand import expand
-from sonnx_clip.graph.graph_names import is_default_domain
+from sonnx_clip.graph.graph_names import Listings, is_default_domain
 from sonnx_clip.graph.judge_alike import Judge
-from sonnx_clip.graph.listing import Listings
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.restrictions import Rules
 from sonnx_clip.graph.schemas import inputs_since, types_of
-from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import ModelReport, Verdict
-from sonnx_clip.root.collection import without_collection
-from sonnx_clip.root.counts import counted
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.isolated import without_collection
+from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,17 +9,16 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.graph.declared_tensors import quoted, shown
-from sonnx_clip.graph.grouping import NAMED, some
 from sonnx_clip.graph.profile import profile
-from sonnx_clip.graph.verdict import ModelReport, NodeReport, Verdict
-from sonnx_clip.root.collection import without_collection
-from sonnx_clip.root.counts import counted
+from sonnx_clip.graph.verdict import NAMED, ModelReport, NodeReport, Verdict, some
+from sonnx_clip.root.isolated import without_collection
+from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.graph.steps import NodeSteps
+    from sonnx_clip.graph.normalise_report import NodeSteps
     from sonnx_clip.graph.verdict import Cause, Findings
     from sonnx_clip.root.errors import UserError
 

@@ -1,24 +1,171 @@
-"""Read an ONNX model from a file that may be anything."""
+"""Read an ONNX model from a file that may be anything; its weights may be external data, and large ones stay
+there until it is written to another.
+"""
 
 from __future__ import annotations
 
 import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 
-from sonnx_clip.graph.declared_tensors import shown
-from sonnx_clip.graph.external import check_external_data
-from sonnx_clip.graph.integrity import check_integrity
-from sonnx_clip.graph.listing import Listings
-from sonnx_clip.graph.skim import skim
-from sonnx_clip.graph.stored_tensors import all_tensors
-from sonnx_clip.graph.utf8_names import bad_text
+from sonnx_clip.graph.declared_tensors import quoted, shown
+from sonnx_clip.graph.graph_names import Listings
+from sonnx_clip.graph.integrity import bad_text, check_integrity
+from sonnx_clip.graph.skim import all_tensors, pieces, skim
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import BinaryIO
+
+
+def check_external_data(tensors: Iterable[TensorProto], path: Path) -> None:
+    """Refuse a model whose weights lie outside its own folder or their file. No data file is opened.
+
+    Args:
+        tensors: all that the model stores.
+        path: its file.
+
+    Raises:
+        UserError: a location is missing, absolute, climbs with ``..`` or leads out through a link; an offset
+            or a length is no number of bytes, or ends behind the file, where there is one.
+    """
+    for tensor in tensors:
+        if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
+            _check(tensor, path)
+
+
+def _check(tensor: TensorProto, path: Path) -> None:
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    location = entries.get("location", "")
+    where = f"{shown(str(path))}, tensor {quoted(tensor.name)}"
+    if not location:
+        raise UserError(
+            "its data is external, but no location is given",
+            where=where,
+            todo="save the model again with its weights",
+        )
+    reason = _outside(location, path.parent)
+    if reason:
+        raise UserError(
+            f"its external data {quoted(location)} {reason}",
+            where=where,
+            todo="keep the data file in the model's folder and give its path relative to the model",
+        )
+    problem = _range_problem(entries, path.parent / location)
+    if problem:
+        raise UserError(
+            f"its external data {quoted(location)}: {problem}",
+            where=where,
+            todo="save the model again with its weights",
+        )
+
+
+def _range_problem(entries: Mapping[str, str], file: Path) -> str | None:
+    """What is wrong with the offset and the length that a model gives."""
+    numbers = {}
+    for name in ("offset", "length"):
+        text = entries.get(name, "0")
+        if not (text.isascii() and text.isdecimal()):
+            return f"the {name} is {quoted(text)}, which is no number of bytes"
+        numbers[name] = int(text)
+    try:
+        size = file.stat().st_size
+    except (OSError, ValueError):
+        return None  # lint needs no weights; who needs them says that they are missing
+    end = sum(numbers.values())
+    return f"it ends at byte {end}, and the file has {size}" if end > size else None
+
+
+def _outside(location: str, folder: Path) -> str | None:
+    windows = PureWindowsPath(location)
+    if PurePosixPath(location).is_absolute() or windows.drive or windows.root:
+        return "is an absolute path"
+    # Windows reads both separators, so a location is judged as both systems would read it.
+    if ".." in windows.parts:
+        return "climbs with '..'"
+    try:
+        base = folder.resolve()
+        inside = (base / location).resolve().is_relative_to(base)
+        with suppress(FileNotFoundError, NotADirectoryError):  # said elsewhere
+            (base / location).stat()  # a circle of links, which `resolve` passes over from Python 3.13 on
+    except (OSError, ValueError, RuntimeError) as error:
+        return f"is no usable path ({shown(str(error))})"
+    return None if inside else "leads out of the model's folder through a link"
+
+
+# --- A model whose large weights stay in the file that it was read from until it is written to another ------
+
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """By what a file that was changed meanwhile is recognised."""
+
+    path: Path
+    size: int
+    changed: int
+    number: int
+
+
+def stamp(path: Path) -> Stamp:
+    """The stamp of a file as it is now.
+
+    Raises:
+        UserError: there is none.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise UserError(
+            f"cannot read the model: {error.strerror}", where=shown(str(path)), todo="check the path"
+        ) from error
+    return Stamp(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def content(model: ModelProto | None, source: Stamp) -> Iterator[bytes]:
+    """The bytes of a model in turn, its large weights from the file that it was read from.
+
+    Args:
+        model: None where the file itself is the content.
+        source: the file at the time it was read.
+
+    Raises:
+        UserError: the file is no longer the one that was read.
+    """
+    with source.path.open("rb") as file:
+        if stamp(source.path) != source:
+            raise UserError(
+                "the file was changed while it was read",
+                where=shown(str(source.path)),
+                todo="run the command again",
+            )
+        if model is None:
+            yield from _part(file, 0, source.size)
+            return
+        for piece in pieces(model):
+            if isinstance(piece, bytes):
+                yield piece
+            else:
+                yield from _part(file, piece.start, piece.length)
+
+
+def _part(file: BinaryIO, start: int, length: int) -> Iterator[bytes]:
+    file.seek(start)
+    while length > 0 and (block := file.read(min(length, _BLOCK))):
+        yield block
+        length -= len(block)
+
+
+# --- Read an ONNX model from a file that may be anything ----------------------------------------------------
+
 
 # Protobuf cannot serialize, and its readers refuse, a message of 2 GiB or more.
 MAX_BYTES = 2**31 - 1

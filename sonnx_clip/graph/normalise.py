@@ -7,27 +7,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.arguments import arguments, scalars
-from sonnx_clip.graph.ask_onnx import checker_problem
+from sonnx_clip.graph.ask_onnx import checker_problem, drop_bulky_data
 from sonnx_clip.graph.clip_nodes import opsets
 from sonnx_clip.graph.clip_text import LIMITS
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.edit import Editor, all_names
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
-from sonnx_clip.graph.load_model import parse_model, read_without_weights
-from sonnx_clip.graph.normalise_attributes import BoundsPlan, plan
-from sonnx_clip.graph.normalise_inputs import missing_bounds
+from sonnx_clip.graph.load_model import Stamp, content, parse_model, read_without_weights, stamp
+from sonnx_clip.graph.normalise_bounds import BoundsPlan, missing_bounds, one_entry_bounds, plan
 from sonnx_clip.graph.normalise_opset import raise_opset
-from sonnx_clip.graph.normalise_scalars import one_entry_bounds
+from sonnx_clip.graph.normalise_report import NodeSteps, NormaliseReport, Step, did, left_alone
 from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
 from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.schemas import inputs_since, version_of
 from sonnx_clip.graph.self_check import OFF, UNCHANGED, SelfCheckOutcome, self_check
 from sonnx_clip.graph.skim import without_passed_over
-from sonnx_clip.graph.steps import NodeSteps, NormaliseReport, Step, did, left_alone
-from sonnx_clip.graph.strip import drop_bulky_data
 from sonnx_clip.graph.verdict import Judgement, NodeReport, Verdict
-from sonnx_clip.graph.whole import Stamp, content, stamp
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.expand import Expansion
-    from sonnx_clip.graph.operator_steps import OperatorStep
+    from sonnx_clip.graph.operator_table import OperatorStep
     from sonnx_clip.graph.self_check import SelfCheck
     from sonnx_clip.graph.verdict import ModelReport
 

@@ -7,18 +7,24 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph import infer as inference
-from sonnx_clip.graph import operator_checks, operator_rewrites
+from sonnx_clip.graph import ask_onnx as inference
+from sonnx_clip.graph.ask_onnx import without_claims
 from sonnx_clip.graph.clip_nodes import all_nodes, function_title, inner_path, is_clip, sites, subgraphs
 from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.edit import all_names, free_name, insert_all, main_path
 from sonnx_clip.graph.graph_names import graph_scope, is_default_domain
-from sonnx_clip.graph.operator_checks import CHECKS, Surroundings
-from sonnx_clip.graph.operator_rewrites import REWRITES, NotRewritableError
-from sonnx_clip.graph.operator_steps import OperatorStep, steps_between
+from sonnx_clip.graph.operator_table import (
+    CHECKS,
+    CHECKS_THAT_INFER,
+    REWRITES,
+    REWRITES_THAT_INFER,
+    NotRewritableError,
+    OperatorStep,
+    Surroundings,
+    steps_between,
+)
 from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.schemas import inputs_since
-from sonnx_clip.graph.strip import without_claims
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableSequence, Sequence
@@ -193,10 +199,7 @@ class _Work:
 
     def _known(self, row: OperatorStep, path: str) -> Mapping[str, TensorInfo]:
         """What shape inference is sure of in a graph, asked for only where a row needs it."""
-        if (
-            row.check not in operator_checks.NEEDS_INFERENCE
-            and row.by not in operator_rewrites.NEEDS_INFERENCE
-        ):
+        if row.check not in CHECKS_THAT_INFER and row.by not in REWRITES_THAT_INFER:
             return {}
         if self.inferred is None:
             self.inferred = _known_by_graph(self.model)

@@ -8,8 +8,8 @@ from onnx import TensorProto, ValueInfoProto
 
 from sonnx_clip.graph.declared_tensors import from_type, quoted, show_dims, shown, symbols
 from sonnx_clip.graph.edit import graphs, main_path
+from sonnx_clip.graph.normalise_report import Step, did
 from sonnx_clip.graph.profile import profile
-from sonnx_clip.graph.steps import Step, did
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
-"""A large model read without its weights: the protobuf is walked, and the data of large tensors passed over.
-
-Lint needs the length of stored data, never the data; normalise copies it from one file to the other. Whatever
-this reader does not understand it leaves to protobuf, which then reads the whole file.
+"""A large model read without its weights: the protobuf is walked, and the data of large tensors passed over,
+wherever a tensor can be stored.
 """
 
 from __future__ import annotations
@@ -22,12 +20,68 @@ from onnx import (
 )
 from onnx import TrainingInfoProto as Training
 
-from sonnx_clip.graph.stored_tensors import all_tensors
+from sonnx_clip.graph.graph_names import Listings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import BinaryIO
 
     from google.protobuf.message import Message
+
+
+# The fields in which a TensorProto keeps its content inline.
+DATA_FIELDS = (
+    "raw_data",
+    "float_data",
+    "int32_data",
+    "string_data",
+    "int64_data",
+    "double_data",
+    "uint64_data",
+)
+
+
+def all_tensors(model: ModelProto, listings: Listings | None = None) -> Iterator[TensorProto]:
+    """Every stored tensor: initializers, attributes, both parts of sparse tensors, at any depth."""
+    listings = listings or Listings()
+    yield from _in_graph(model.graph, listings)
+    for function in model.functions:
+        yield from _in_attributes(function.attribute_proto, listings)
+        yield from _in_nodes(function.node, listings)
+    for training in model.training_info:
+        yield from _in_graph(training.initialization, listings)
+        yield from _in_graph(training.algorithm, listings)
+
+
+def _in_graph(graph: GraphProto, listings: Listings) -> Iterator[TensorProto]:
+    yield from graph.initializer
+    for sparse in graph.sparse_initializer:
+        yield from (sparse.values, sparse.indices)
+    yield from _in_nodes(graph.node, listings)
+
+
+def _in_nodes(nodes: Sequence[NodeProto], listings: Listings) -> Iterator[TensorProto]:
+    for node in listings.of(nodes).carriers.values():
+        yield from _in_attributes(node.attribute, listings)
+
+
+def _in_attributes(attributes: Iterable[AttributeProto], listings: Listings) -> Iterator[TensorProto]:
+    for attribute in attributes:
+        yield from (*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors)
+        sparse_one = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
+        for sparse in (*sparse_one, *attribute.sparse_tensors):
+            yield from (sparse.values, sparse.indices)
+        for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+            yield from _in_graph(graph, listings)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# A large model read without its weights: the protobuf is walked, and the data of large tensors passed
+# over
+#
+# Lint needs the length of stored data, never the data; normalise copies it from one file to the other.
+# Whatever this reader does not understand it leaves to protobuf, which then reads the whole file.
+
 
 # What is not larger than this is kept: shapes, axes and sizes, which inference reads.
 KEPT_BYTES = 16_384

@@ -1,22 +1,165 @@
-"""Tokens -> expression tree, by recursive descent, with every node's kind checked as it is built.
-
-From loosest to tightest: ``if _ then _ else _``, ``iff``, ``implies`` (to the right), ``or``, ``and``,
-``not``, one comparison, a primary.
+"""Text of a condition -> tokens -> expression tree, with every node's kind checked as it is built; and checks
+on the names in it.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.lexer import CONSTANT_NAMES, LanguageError, Token, tokens
-from sonnx_clip.language.names import check_constant, check_use, unknown_name
-from sonnx_clip.language.scope import Scope, kind_of
+from sonnx_clip.language.scope import BUILT_IN, Scope, Usable, kind_of
 from sonnx_clip.language.tree import Expr, Kind, Position
+from sonnx_clip.language.values import CONSTANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+
+KEYWORDS = frozenset({"and", "or", "not", "implies", "iff", "if", "then", "else"})
+CONSTANT_NAMES = frozenset({"nan", "inf", "lowest", "highest", "smallest_normal", "smallest_subnormal"})
+
+_TOKEN = re.compile(
+    r"\s*(?:"
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+    r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<mark><=|>=|==|<|>|\(|\)|\[|\]|,|-)"
+    r"|(?P<end>\Z)"
+    r"|(?P<wrong>!=|=|\S)"
+    r")"
+)
+_INSTEAD = {
+    "=": "equality is `==`",
+    "!=": "write `not a == b`",
+    "&": "write `and`",
+    "|": "write `or`",
+    "!": "write `not`",
+}
+
+
+class LanguageError(Exception):
+    """A condition that does not parse, or has the wrong type.
+
+    Args:
+        offset: index into the text of the condition, of the token in question.
+        what: what is wrong.
+        todo: what is expected.
+    """
+
+    def __init__(self, offset: int, what: str, todo: str | None = None) -> None:
+        self.offset = offset
+        self.what = what
+        self.todo = todo
+        super().__init__(what)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token: its kind (``number``, ``word``, ``keyword``, ``mark``, ``end``), text and offset."""
+
+    kind: str
+    text: str
+    offset: int
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a condition, and one of kind ``end``; LanguageError at a character it cannot have."""
+    found: list[Token] = []
+    at = 0
+    while not found or found[-1].kind != "end":
+        match = _TOKEN.match(text, at)
+        assert match is not None  # the pattern matches any text
+        assert match.lastgroup is not None
+        word, offset = match[match.lastgroup], match.start(match.lastgroup)
+        if match.lastgroup == "wrong":
+            raise LanguageError(offset, f"`{word}` is not part of the language", _INSTEAD.get(word))
+        kind = "keyword" if word in KEYWORDS else match.lastgroup
+        found.append(Token(kind, word, offset))
+        at = match.end()
+    return found
+
+
+# --- Checks on the names in a condition: do they exist, and does every family have them ---------------------
+
+
+VARIABLES = frozenset({"Y", "A", "Z", "F"})
+"""The result, an answer of an implementation, another answer, and a FLOAT: no operand is called so."""
+# What the rendered theories call their own things, and the words of WhyML: an entry of such a name would
+# change what the theories mean.
+# fmt: off
+THEORY_NAMES = frozenset({
+    "t", "le", "lt", "eq", "nan", "cases", "clip", "clip_tensor", "value", "entry", "element", "shape",
+    "valid", "index", "tensor", "scalar", "empty", "origin", "magnitude", "negative", "nan_bits",
+    "le_bits", "ule", "ult", "sle", "slt", "bw_and", "bw_or", "bw_xor", "bw_add", "bw_sub", "bw_ashr",
+    "c1", "c2", "c3", "numbers", "abstract", "absurd", "alias", "any",
+    "as", "assert", "assume", "at", "axiom", "begin", "break", "by", "check", "clone",
+    "coinductive", "constant", "continue", "diverges", "do", "done", "downto", "end", "ensures",
+    "epsilon", "exception", "exists", "export", "false", "float", "for", "forall", "fun", "function",
+    "ghost", "goal", "import", "in", "inductive", "invariant", "label", "lemma", "let", "match", "meta",
+    "module", "mutable", "old", "partial", "predicate", "private", "pure", "raise", "raises", "range",
+    "reads", "rec", "ref", "requires", "return", "returns", "scope", "so", "theory", "to", "true", "try",
+    "type", "use", "val", "variant", "while", "with", "writes",
+})
+# fmt: on
+RESERVED = {
+    **dict.fromkeys(THEORY_NAMES, "a name or keyword of the rendered theories"),
+    **dict.fromkeys(VARIABLES, "a variable of the language"),
+    **dict.fromkeys(BUILT_IN, "built in of the language"),
+    **dict.fromkeys(CONSTANT_NAMES, "a constant of the language"),
+    **dict.fromkeys(KEYWORDS, "a keyword of the language"),
+}
+"""Names that an entry or a parameter may not take, and what each of them is."""
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The names most like a given one, best first; upper and lower case count as alike."""
+    folded = {known.lower(): known for known in names}
+    return [folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6)]
+
+
+def suggestion(name: str, names: Iterable[str], label: str) -> str:
+    """``did you mean `a`, `b`?``, or the list of all names under a label."""
+    names = list(names)
+    if near := nearest(name, names):
+        return f"did you mean {' or '.join(f'`{match}`' for match in near)}?"
+    return f"{label}: {', '.join(names)}"
+
+
+def unknown_name(token: Token, scope: Scope) -> LanguageError:
+    """The error for a name that the scope does not have."""
+    known = {*scope.head.variables, scope.head.function}
+    if token.text in RESERVED or token.text in known:
+        what = f"`{token.text}` cannot be used in {scope.name}"
+    else:
+        what = f"`{token.text}` is not defined in {scope.name}"
+    return LanguageError(token.offset, what, suggestion(token.text, scope.names(), "it knows"))
+
+
+def check_constant(token: Token, scope: Scope) -> None:
+    """LanguageError where a family of the scope has no such constant."""
+    lacking = sorted(family for family in scope.families if token.text not in CONSTANTS[family])
+    if lacking:
+        raise LanguageError(
+            token.offset,
+            f"`{token.text}` does not exist for {' and '.join(lacking)}",
+            "use it in a definition with `families`, which is false elsewhere",
+        )
+
+
+def check_use(token: Token, usable: Usable, scope: Scope) -> None:
+    """LanguageError where an element-valued entry does not exist for a family of the scope."""
+    lacking = sorted(scope.families - usable.families)
+    if lacking and usable.kind.name == "ELEMENT":
+        raise LanguageError(token.offset, f"`{token.text}` is not defined for {' and '.join(lacking)}")
+
+
+# --- Tokens -> expression tree, by recursive descent, with every node's kind checked as it is built ---------
+#
+# From loosest to tightest: ``if _ then _ else _``, ``iff``, ``implies`` (to the right), ``or``, ``and``,
+# ``not``, one comparison, a primary.
+
 
 _DEEPEST = 50  # levels of parentheses, calls, `not`, `implies`
 _LONGEST = 500  # tokens

@@ -1,14 +1,13 @@
-"""The expression tree: what a condition in spec/clip.yaml is after parsing.
-
-One tree for every target. Printers (Why3, NumPy) and the evaluator walk it; none of them sees text.
-Every node knows its line and column in the YAML file.
-"""
+"""The expression tree that a condition in spec/clip.yaml is after parsing, and the walks over it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Kind(Enum):
@@ -204,3 +203,41 @@ Expr: TypeAlias = (
 )
 Leaf: TypeAlias = Name | Number | Constant | Subscript | Every | Value | Let | Parentheses
 """What a printer writes in a way of its own: all that is no operator and no application."""
+
+
+# --- The nodes of an expression tree ------------------------------------------------------------------------
+
+
+def subtrees(expr: Expr) -> Iterator[Expr]:
+    """The tree and every tree in it, each before its parts; what is used by its id is not entered."""
+    pending = [expr]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += reversed(parts_of(node))
+
+
+def parts_of(expr: Expr) -> tuple[Expr, ...]:
+    """The trees right below the root of one."""
+    match expr:
+        case Name() | Number() | Constant() | Value():  # two thirds of all
+            return ()
+        case Compare(left=left, right=right) | Connective(left=left, right=right):
+            return left, right
+        case Not(operand=part) | Every(body=part) | Subscript(tensor=part):
+            return (part,)
+        case If(condition=condition, then=then, otherwise=otherwise):
+            return condition, then, otherwise
+        case Call(arguments=arguments) | Use(arguments=arguments):
+            return arguments
+        case Let(value=value, body=body):
+            return value, body
+        case Parentheses(inner=inner):
+            return (inner,)
+
+
+def conjuncts(expr: Expr) -> list[Expr]:
+    """The parts of a conjunction, or the expression itself."""
+    if isinstance(expr, Connective) and expr.operator == "and":
+        return [*conjuncts(expr.left), *conjuncts(expr.right)]
+    return [expr]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

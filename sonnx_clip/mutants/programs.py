@@ -21,8 +21,8 @@ import numpy as np
 
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.mutants.family import of_c, of_python
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.isolated import run_isolated
-from sonnx_clip.root.paths import repo_file
 from sonnx_clip.root.run_program import run_limited
 
 if TYPE_CHECKING:

@@ -29,12 +29,11 @@ from sonnx_clip.mutants.mutants_record import (
     short,
 )
 from sonnx_clip.mutants.theories import WRITTEN, Theories, TheoryMutant, of_renderer, says_nothing
-from sonnx_clip.prove.pinned import pinned
-from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.prove.completeness import pinned
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import make_folder, write_whole
-from sonnx_clip.root.paths import checkout, repo_file
-from sonnx_clip.root.progress import progress
+from sonnx_clip.root.files import digest_of_parts, make_folder, write_whole
+from sonnx_clip.root.folders import checkout, repo_file
+from sonnx_clip.root.terminal import progress
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.node import Node
 from sonnx_clip.whyml.why3_lexer import without_header

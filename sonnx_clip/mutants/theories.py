@@ -21,7 +21,7 @@ from sonnx_clip.whyml.normal import Normal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
     from sonnx_clip.whyml.evaluate_whyml import WhymlChange
     from sonnx_clip.whyml.whyml_scope import Key

@@ -33,9 +33,9 @@ from sonnx_clip.oracle.c_build import (
     source_files,
 )
 from sonnx_clip.oracle.plan import PLANNERS
-from sonnx_clip.root.digest import digest_of_parts
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.user_cache import cache_folder, is_private
+from sonnx_clip.root.files import digest_of_parts
+from sonnx_clip.root.folders import cache_folder, is_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

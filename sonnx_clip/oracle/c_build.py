@@ -15,12 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sonnx_clip.root.digest import digest_of_file, digest_of_parts
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import make_folder
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.files import digest_of_file, digest_of_parts, make_folder
+from sonnx_clip.root.folders import cache_folder, repo_file
 from sonnx_clip.root.run_program import Ended, run_limited
-from sonnx_clip.root.user_cache import cache_folder
 
 SOURCES = "generated/c"
 COMPILERS = ("cc", "gcc", "clang")

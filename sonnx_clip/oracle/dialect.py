@@ -1,11 +1,5 @@
-"""Clip as other definitions have it: ONNX by operator set, DirectML by feature level, SONNX by chapter.
-
-    >>> clip = dialect("onnx", version=6)
-    >>> clip(np.array([np.inf, 7.0], np.float16), max=6.0)
-    array([6., 6.], dtype=float16)
-
-What a dialect takes, and what stands for a missing bound, is rendered from ``dialects`` of spec/clip.yaml.
-What a dialect does not take is refused in its own words; what its source leaves undefined is refused as that.
+"""Clip as other definitions have it: ONNX by operator set, DirectML by feature level and with ScaleBias,
+SONNX by chapter.
 """
 
 from __future__ import annotations
@@ -17,13 +11,66 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.oracle.scale_bias import ways
 from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 Array: TypeAlias = np.ndarray[Any, Any]
+
+
+def ways(x: Array, scale: np.float32, bias: np.float32) -> dict[str, Array]:
+    """What x * scale + bias may be, way by way.
+
+    Args:
+        x: array of float16 or float32, of any shape.
+        scale: FLOAT.
+        bias: FLOAT.
+
+    Returns:
+        Arrays of the shape and element type of `x`: first scale and bias are cast, and the product and the
+        sum are rounded, as the oracle does; then the others.
+    """
+    with np.errstate(all="ignore"):
+        by, plus = scale.astype(x.dtype), bias.astype(x.dtype)
+        wide = x.astype(np.float32)
+        return {
+            "cast, rounded twice": np.asarray(np.add(np.multiply(x, by), plus)),
+            "cast, rounded once": fused(x, by, plus, x.dtype),
+            "in FLOAT, rounded twice": np.asarray(np.add(np.multiply(wide, scale), bias)).astype(x.dtype),
+            "in FLOAT, rounded once": fused(x, scale, bias, np.dtype(np.float32)).astype(x.dtype),
+            "rounded once to the element type": fused(x, scale, bias, x.dtype),
+        }
+
+
+def fused(x: Array, scale: np.floating[Any], bias: np.floating[Any], to: np.dtype[Any]) -> Array:
+    """What x * scale + bias is, of float16 or float32 operands, rounded once to float16 or float32.
+
+    The product is exact in float64. A sum that is not exact there is rounded to the neighbour whose last bit
+    is 1, which leaves the second rounding what a single one would be.
+    """
+    with np.errstate(all="ignore"):
+        product = np.asarray(x, np.float64) * np.float64(scale)
+        plus = np.float64(bias)
+        total = np.asarray(product + plus)
+        virtual = total - product
+        error = (product - (total - virtual)) + (plus - virtual)
+        even = (np.ascontiguousarray(total).view(np.uint64).reshape(total.shape) & np.uint64(1)) == 0
+        off = np.isfinite(total) & (error != 0) & even
+        odd = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+        return np.asarray(np.where(off, odd, total)).astype(to)
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Clip as other definitions have it: ONNX by operator set, DirectML by feature level, SONNX by chapter
+#
+# >>> clip = dialect("onnx", version=6) >>> clip(np.array([np.inf, 7.0], np.float16), max=6.0) array([6., 6.],
+# dtype=float16)
+#
+# What a dialect takes, and what stands for a missing bound, is rendered from ``dialects`` of spec/clip.yaml.
+# What a dialect does not take is refused in its own words; what its source leaves undefined is refused as
+# that.
 
 
 def dialect(system: str, version: str | int) -> DialectOracle:
@@ -140,7 +187,7 @@ class DialectOracle:
         """Whether the words of the dialect allow each entry of `y`: array of bool of the shape of `x`.
 
         They may allow more than what the oracle answers, where they leave something open: with scale and
-        bias, each of the ways of :mod:`sonnx_clip.oracle.scale_bias`.
+        bias, each of the ways of :mod:`sonnx_clip.oracle.dialect`.
 
         Raises:
             DialectError, UndefinedByDialectError: as for a call.

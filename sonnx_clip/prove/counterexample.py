@@ -17,13 +17,12 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.prove.in_numpy import in_numpy
 from sonnx_clip.prove.provers import GRACE
 from sonnx_clip.prove.tasks import INLINE, Why3, clean, command
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.run_program import LARGE_PAGES, run_limited
 from sonnx_clip.spec import Spec, evaluator
 
 if TYPE_CHECKING:
-    from sonnx_clip.claims.claim import Claim
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Claim, Obligation
     from sonnx_clip.prove.provers import Prover
 
 _SECONDS = 10

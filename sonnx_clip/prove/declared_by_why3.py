@@ -18,7 +18,7 @@ from sonnx_clip.prove import taken_for_granted
 from sonnx_clip.prove.taken_for_granted import Found, module_names, read_theories
 from sonnx_clip.prove.tasks import WHY3_SECONDS, run_why3
 from sonnx_clip.prove.trusted import TrustedItem
-from sonnx_clip.root.digest import digest_of_parts
+from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.whyml import why3_lexer
 from sonnx_clip.whyml.why3_lexer import tokens, without_header

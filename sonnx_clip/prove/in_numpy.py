@@ -14,7 +14,7 @@ from sonnx_clip.trace.real import KernelCall, run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.standing import counts
-from sonnx_clip.root.counts import counted, headline
+from sonnx_clip.root.terminal import counted, headline
 from sonnx_clip.spec.sections import SECTIONS
 
 if TYPE_CHECKING:

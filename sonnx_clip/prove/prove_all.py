@@ -24,13 +24,13 @@ from sonnx_clip.prove.tasks import (
     source_digest,
     source_of,
 )
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.ledger import Ledger, TaskName
     from sonnx_clip.prove.standing import Standing

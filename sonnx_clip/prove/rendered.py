@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.generate import Generated, all_obligations, render_all
-from sonnx_clip.claims.obligation import Obligation
-from sonnx_clip.root.digest import digest_of, digest_of_parts
+from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import write_whole_bytes
+from sonnx_clip.root.files import digest_of, digest_of_parts, write_whole_bytes
+from sonnx_clip.root.folders import build_folder, package, read_private, repo_file, repo_root
 from sonnx_clip.root.installed import distribution, processor
-from sonnx_clip.root.paths import build_folder, package, repo_file, repo_root
 from sonnx_clip.root.run_program import version_of
-from sonnx_clip.root.user_cache import read_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

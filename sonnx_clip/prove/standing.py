@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sonnx_clip.language import special
-from sonnx_clip.root.digest import digest_of_parts
-from sonnx_clip.root.files import write_whole
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.files import digest_of_parts, write_whole
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.whyml import evaluate_goals
 from sonnx_clip.whyml.evaluate_goals import Goals
 from sonnx_clip.whyml.node import shown
@@ -32,7 +31,7 @@ from sonnx_clip.whyml.written import theory_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
     from sonnx_clip.whyml.evaluate_goals import Statement
     from sonnx_clip.whyml.node import Node

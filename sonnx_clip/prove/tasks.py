@@ -15,19 +15,17 @@ from sonnx_clip.prove.accounts import Account, account
 from sonnx_clip.prove.ledger import TaskName
 from sonnx_clip.prove.provers import INSTALL, NAMES, Prover, find_provers
 from sonnx_clip.prove.taken_for_granted import read_theories
-from sonnx_clip.root.digest import digest_of, digest_of_file
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import write_whole
-from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
+from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.run_program import run_limited, version_of
-from sonnx_clip.whyml.driver_file import directives
 from sonnx_clip.whyml.why3_lexer import without_header
-from sonnx_clip.whyml.written import theory_files, theory_texts
+from sonnx_clip.whyml.written import directives, theory_files, theory_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.root.run_program import Ended, Running
 
     _Texts = dict[str, dict[tuple[str, str], str]]  # of each file, by theory and goal

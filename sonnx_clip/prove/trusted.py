@@ -13,24 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sonnx_clip.backends.c_reference import COMMAND as EXTRACT
 from sonnx_clip.backends.c_reference import HEADER, HEADER_TEMPLATE, PRECISE
 from sonnx_clip.backends.drivers import COMMANDS, configuration, driver, driver_file
-from sonnx_clip.backends.extract import COMMAND as EXTRACT
 from sonnx_clip.backends.templating import template_text
 from sonnx_clip.prove.taken_for_granted import CALLED, Found, read_theories
 from sonnx_clip.prove.tasks import INLINE
-from sonnx_clip.root.digest import digest_of
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
 from sonnx_clip.trace.numpy_meaning import table
-from sonnx_clip.whyml.driver_file import directives
 from sonnx_clip.whyml.why3_lexer import tokens
-from sonnx_clip.whyml.written import theory_files, theory_texts
+from sonnx_clip.whyml.written import directives, theory_files, theory_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.accounts import Said
 
 GOLDEN = "why3/trusted.txt"
@@ -53,7 +52,7 @@ _GENERIC = "proved once for every type that meets the axioms; each type proves t
 _ABSTRACT = "its meaning is a driver's, or that of whoever clones the module; nothing is assumed of it here"
 _LIBRARY = "widely used; the tasks name what they take from it"
 _READ_AS = "decides how a formula is read: the tasks show it as it was read"
-_EXTRACTION = "sonnx_clip/backends/extract.py"
+_EXTRACTION = "sonnx_clip/backends/c_reference.py"
 _EXTRACTED = "how Why3 prints the programs as C; its own driver is named with its digest in proofs.json"
 _RUN = "how a prover is run: limits and seeds, and nothing that states something"
 _DRIVER = "takes in Why3's own driver and ours, and states nothing more; DATA is the folder of Why3"

@@ -1,8 +1,11 @@
-"""Files are written as a whole: a reader sees the old ones or the new ones, never half of one."""
+"""Files are written as a whole: a reader sees the old ones or the new ones, never half of one. And SHA-256,
+by which records name what they speak of.
+"""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 import tempfile
@@ -13,6 +16,31 @@ from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+def digest_of(content: bytes | str) -> str:
+    """Of bytes, or of a text in UTF-8."""
+    return hashlib.sha256(_bytes(content)).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """Of what a file holds; OSError if it cannot be read."""
+    return digest_of(path.read_bytes())
+
+
+def digest_of_parts(parts: Iterable[bytes | str]) -> str:
+    """Of several parts in their order, each behind its length: where one ends and the next begins counts."""
+    digest = hashlib.sha256()
+    for part in map(_bytes, parts):
+        digest.update(b"%d:" % len(part) + part)
+    return digest.hexdigest()
+
+
+def _bytes(content: bytes | str) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+# --- Files are written as a whole: a reader sees the old ones or the new ones, never half of one ------------
 
 
 STANDARD_OUTPUT = "-"

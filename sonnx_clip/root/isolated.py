@@ -1,24 +1,25 @@
-"""Does work that may die, take all memory or never end, in a process of its own with limits.
-
-What onnx makes of a hostile model runs so, and C with a planted mistake. For programs there is
-root/run_program.py.
+"""Does work that may die, take all memory or never end, in a process of its own with limits; and work that
+makes many objects without Python's collector.
 """
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import multiprocessing
 import os
 import signal
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from multiprocessing.connection import Connection
+
 
 # Beyond what this process has already: room for a model and for a runtime.
 MEMORY = 8 << 30
@@ -128,3 +129,23 @@ def _silence() -> None:
     for stream in (1, 2):
         os.dup2(nowhere, stream)
     os.close(nowhere)
+
+
+# --- Python's garbage collector put off while many objects are made that live on ----------------------------
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No collection inside: each would go through all objects that a large model has, and free none."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        if gc.get_freeze_count() == 0:
+            # All that was made goes to the oldest generation: the next collection does not look at it.
+            gc.freeze()
+            gc.unfreeze()
+        gc.enable()

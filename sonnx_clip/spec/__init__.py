@@ -1,11 +1,20 @@
 """The specification of Clip: spec/clip.yaml as a typed model with expression trees."""
 
 from sonnx_clip.language.types import Source
-from sonnx_clip.spec.answers import case_of, class_of, evaluator, latitudes_of, result_value
-from sonnx_clip.spec.evaluate import Evaluator
+from sonnx_clip.spec.evaluate import (
+    DeclaredTensor,
+    Evaluator,
+    TensorValue,
+    broken_example,
+    case_of,
+    class_of,
+    declared_example,
+    evaluator,
+    latitudes_of,
+    result_value,
+)
 from sonnx_clip.spec.load import load_spec
 from sonnx_clip.spec.model import Requirement, Spec
-from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue, broken_example, declared_example
 
 __all__ = [
     "DeclaredTensor",

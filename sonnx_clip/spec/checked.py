@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.root.digest import digest_of
+from sonnx_clip.root.files import digest_of
 from sonnx_clip.spec.alike import CORE, as_written, found_alike, remember
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.diagnostic import raise_first
@@ -13,15 +13,13 @@ from sonnx_clip.spec.dialect_examples import check_dialect_examples
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding_checks import check_findings
 from sonnx_clip.spec.finding_demands import check_demands
-from sonnx_clip.spec.latitude_checks import check_latitude, check_latitude_names
-from sonnx_clip.spec.meaning_checks import check_cases, check_witnesses
+from sonnx_clip.spec.meaning_checks import check_cases, check_latitude, check_latitude_names, check_witnesses
 from sonnx_clip.spec.model import ClipSpec
 from sonnx_clip.spec.quotes import check_quotes
-from sonnx_clip.spec.references import check_references
+from sonnx_clip.spec.references import check_references, check_type_names
 from sonnx_clip.spec.resolve import Resolver
 from sonnx_clip.spec.sonnx_checks import check_sonnx_cases, check_sonnx_page
 from sonnx_clip.spec.structure import validate
-from sonnx_clip.spec.type_names import check_type_names
 from sonnx_clip.spec.vendor_checks import check_vendor_pages
 from sonnx_clip.spec.wrong_checks import check_not_empty, check_wrong_names
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.show import show
-from sonnx_clip.language.tree import Call, Name, Use
+from sonnx_clip.language.tree import Call, Name, Use, subtrees
 from sonnx_clip.language.values import encode, is_nan
-from sonnx_clip.language.walk import subtrees
 from sonnx_clip.spec.alike import CORE, found_alike, moved
-from sonnx_clip.spec.claim_names import claim_names, types_of_claim
-from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator, Pretence
+from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator, Pretence, claim_names, types_of_claim
 from sonnx_clip.spec.diagnostic import Diagnostic
+from sonnx_clip.spec.evaluate import TensorValue
 from sonnx_clip.spec.finding_answers import answers_of
+from sonnx_clip.spec.finding_checks import other_result
 from sonnx_clip.spec.findings import (
     Checked,
     Contrast,
@@ -26,8 +26,6 @@ from sonnx_clip.spec.findings import (
     key_of,
 )
 from sonnx_clip.spec.readings import SAMPLES
-from sonnx_clip.spec.tensors import TensorValue
-from sonnx_clip.spec.text_witnesses import other_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
-"""What the claim of a finding means at some numbers, by evaluation, and what it would mean otherwise.
-
-The second is how a claim is tried: were the answer that a finding speaks of another one, the claim must be
-false. A claim that stays true says nothing of it.
+"""What the claim of a finding means at some numbers, by evaluation, and the names by which it speaks of
+readings and dialects.
 """
 
 from __future__ import annotations
@@ -11,10 +9,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.values import is_nan
-from sonnx_clip.spec.claim_names import claim_names
-from sonnx_clip.spec.dialect_defaults import defaults
-from sonnx_clip.spec.evaluate import Evaluator
-from sonnx_clip.spec.tensors import TensorValue
+from sonnx_clip.spec.dialects import defaults
+from sonnx_clip.spec.evaluate import Evaluator, TensorValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,13 +18,51 @@ if TYPE_CHECKING:
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.claim_names import Allowed
     from sonnx_clip.spec.evaluate import Environment, Function
+    from sonnx_clip.spec.findings import Theorem
     from sonnx_clip.spec.model import Spec
 
     Values = tuple[Value, ...]
     Answer = Callable[[str, Values, Value], bool | None]
     Result = Callable[[Values], Value | None]
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What such a name stands for.
+
+    Args:
+        reading: the id of the reading that decides.
+        parameters: the variables that are given, in their order.
+        dialect: the id of the dialect; None for a reading.
+    """
+
+    reading: str
+    parameters: tuple[str, ...]
+    dialect: str | None = None
+
+
+def claim_names(spec: Spec) -> Mapping[str, Allowed]:
+    """All such names, with what each stands for."""
+    found = {f"{r.word}_returns": Allowed(r.id, ("X", "L", "M", "Y")) for r in spec.readings}
+    for d in spec.whole_dialects:
+        found[f"{d.word}_returns"] = Allowed(d.reading, ("X", "L", "M", "Y"), d.id)
+        if d.missing is not None:
+            for what, given in (("max", ("X", "L", "Y")), ("min", ("X", "M", "Y")), ("bounds", ("X", "Y"))):
+                found[f"{d.word}_without_{what}"] = Allowed(d.reading, given, d.id)
+    return found
+
+
+def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
+    """The element types that a theorem of a finding speaks of, in the order of the file."""
+    families, types = part.families or (), part.types or ()
+    return tuple(etype for etype in spec.element_types if etype.family in families or etype.id in types)
+
+
+# --- What the claim of a finding means at some numbers, by evaluation, and what it would mean otherwise -----
+#
+# The second is how a claim is tried: were the answer that a finding speaks of another one, the claim must be
+# false. A claim that stays true says nothing of it.
 
 
 @dataclass(frozen=True)

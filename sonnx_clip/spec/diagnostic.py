@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.parse import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

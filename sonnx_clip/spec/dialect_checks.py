@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.diagnostic import Diagnostic
-from sonnx_clip.spec.dialect_defaults import bound_type, defaults
-from sonnx_clip.spec.dialects import ALWAYS, sayings, taken_over
+from sonnx_clip.spec.dialects import ALWAYS, bound_type, defaults, sayings, taken_over
+from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.readings import answers, same_value, triples
 from sonnx_clip.spec.sections import unknown_in
 

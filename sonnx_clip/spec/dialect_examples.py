@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Id, NumberText, Part, Source, Word
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.dialects import DialectId
 from sonnx_clip.spec.sentences import items
@@ -84,7 +84,7 @@ class DialectExample(Part):
 def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
     """The bounds of an example as its dialect has them, a missing one too; UserError if it refuses that."""
     from sonnx_clip.language.values import encode
-    from sonnx_clip.spec.dialect_defaults import defaults
+    from sonnx_clip.spec.dialects import defaults
 
     etype = spec.element_type(example.type)
     missing = defaults(spec, spec.dialect(example.dialect), etype)

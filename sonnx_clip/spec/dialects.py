@@ -1,4 +1,6 @@
-"""Dialects: versioned definitions of Clip. A row of the file says what is new; here each is made whole."""
+"""Dialects: versioned definitions of Clip. A row of the file says what is new; here each is made whole, with
+what stands for its missing bounds.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
+from sonnx_clip.language.convert import convert
 from sonnx_clip.language.types import FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
+from sonnx_clip.language.values import encode
 from sonnx_clip.spec.entries import Conditions, Witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
+    from sonnx_clip.spec.model import Spec
+
 
 System: TypeAlias = Literal["sonnx", "onnx", "directml"]
 GivenAs: TypeAlias = Literal["inputs", "attributes", "members"]
@@ -268,3 +277,33 @@ def _whole_dialect(row: DialectRow, known: Mapping[str, DialectRow]) -> Dialect:
             "unsaid": unsaid,
         }
     )
+
+
+# --- What stands for the missing bounds of a dialect, in each element type ----------------------------------
+
+
+def bound_type(spec: Spec, dialect: Dialect, etype: ElementType) -> ElementType:
+    """The type in which a dialect is given the bounds for an X of an element type."""
+    return etype if dialect.bound_type == "tensor" else spec.element_type(dialect.bound_type)
+
+
+def given_defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
+    """What stands for missing bounds before any conversion; None if they are refused."""
+    if dialect.missing is None:
+        return None
+    of = etype if dialect.missing.of == "element" else bound_type(spec, dialect, etype)
+    return encode(dialect.missing.min, of), encode(dialect.missing.max, of)
+
+
+def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, Value] | None:
+    """What stands for missing bounds as numbers of the element type; None if they are refused."""
+    given = given_defaults(spec, dialect, etype)
+    if given is None or dialect.missing is None or dialect.missing.of == "element":
+        return given
+    of = bound_type(spec, dialect, etype)
+    if of.id == etype.id:
+        return given
+    low, high = (convert(value, of, etype) for value in given)
+    assert low is not None
+    assert high is not None
+    return low, high

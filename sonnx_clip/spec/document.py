@@ -12,7 +12,7 @@ from sonnx_clip.language.tree import Position
 from sonnx_clip.language.types import Scalar
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular_bytes
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec.compose import (
     MappingNode,
     MarkedYAMLError,

@@ -25,9 +25,9 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticKnownError
 
 from sonnx_clip.language import tree
+from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.tree import Expr
 from sonnx_clip.language.types import FamilyId, Flag, Form, Id, NumberText, Part, Scalar, Source, Text, Word
-from sonnx_clip.language.unparse import unparse
 
 
 def _condition(value: object) -> object:

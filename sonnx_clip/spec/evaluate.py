@@ -1,27 +1,99 @@
-"""The meaning of a tree, computed for concrete values: independent of everything that is generated.
-
-An evaluator is made for one element type. It turns each tree into a Python function once, and that
-function is called with an environment: the value of each variable by its name.
+"""The meaning of a tree, computed for concrete values and tensors, and so what the specification says of one
+triple: independent of everything that is generated.
 """
 
 from __future__ import annotations
 
 import operator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.language import tree, values
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Expr, Kind
-from sonnx_clip.spec.tensors import DeclaredTensor, TensorValue
+from sonnx_clip.spec.entries import Change, Declaration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.entries import Case, Latitude, ValueClass
+    from sonnx_clip.spec.entries import Case, Latitude, Reading, Restriction, Tensor, ValueClass
     from sonnx_clip.spec.model import Spec
+
+
+@dataclass(frozen=True)
+class DeclaredTensor:
+    """A tensor as a model declares it; an input that is not set is None instead.
+
+    Args:
+        type: id of the element type.
+        dims: each a number, or a name when it is symbolic; None when the model declares no shape.
+        sparse: whether it is a sparse tensor.
+    """
+
+    type: str
+    dims: tuple[int | str, ...] | None
+    sparse: bool = False
+
+
+@dataclass(frozen=True)
+class TensorValue:
+    """A tensor value.
+
+    Args:
+        type: id of the element type.
+        shape: the dimensions; ``()`` for a scalar.
+        entries: the values in row-major order, as many as the shape says.
+    """
+
+    type: str
+    shape: tuple[int, ...]
+    entries: tuple[Value, ...]
+
+
+def declared_names(spec: Spec) -> tuple[str, ...]:
+    """The tensors that the node declares which meets every restriction; none where no node is given."""
+    return () if spec.declared_example is None else tuple(type(spec.declared_example).model_fields)
+
+
+def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
+    """The tensors of the node that meets every restriction, by name."""
+    return {name: _declared(getattr(spec.declared_example, name)) for name in declared_names(spec)}
+
+
+def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:
+    """The same node after the change that breaks the restriction alone."""
+    return changed_example(spec, restriction.broken_alone_by)
+
+
+def changed_example(spec: Spec, changes: Mapping[Tensor, str | Change]) -> dict[str, DeclaredTensor | None]:
+    """The node that meets every restriction, after some changes."""
+    return declared_example(spec) | _changes(spec, changes)
+
+
+def _changes(spec: Spec, changes: Mapping[Tensor, str | Change]) -> dict[str, DeclaredTensor | None]:
+    found: dict[str, DeclaredTensor | None] = {}
+    for name, change in changes.items():
+        before: Declaration = getattr(spec.declared_example, name)
+        if isinstance(change, Change):
+            told = {key: getattr(change, key) for key in change.model_fields_set}
+            found[name] = _declared(before.model_copy(update=told))
+        else:
+            found[name] = None
+    return found
+
+
+def _declared(declaration: Declaration) -> DeclaredTensor:
+    return DeclaredTensor(declaration.type, declaration.dims, declaration.sparse)
+
+
+# --- The meaning of a tree, computed for concrete values: independent of everything that is generated -------
+#
+# An evaluator is made for one element type. It turns each tree into a Python function once, and that function
+# is called with an environment: the value of each variable by its name.
+
 
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
@@ -283,3 +355,43 @@ def _connect(word: str, left: Function, right: Function) -> Function:
             return lambda env: not left(env) or right(env)
         case _:
             return lambda env: left(env) == right(env)
+
+
+# --- What the specification says of one triple: result, case, class, latitude -------------------------------
+
+
+def evaluator(spec: Spec, etype: ElementType) -> Evaluator:
+    """The evaluator of a specification in an element type, made once for each."""
+    found: Evaluator | None = spec.memo.get(("evaluator", etype.id))
+    if found is None:
+        found = spec.memo["evaluator", etype.id] = Evaluator(spec, etype)
+    return found
+
+
+def result_value(spec: Spec, etype: ElementType, *values: Value) -> Value:
+    """What the cases say for one element of each operand; ValueError if none applies."""
+    return evaluator(spec, etype).result(*values)
+
+
+def case_of(spec: Spec, etype: ElementType, *values: Value) -> Case:
+    """The case in which values of the operands lie."""
+    return evaluator(spec, etype).case(*values)
+
+
+def class_of(spec: Spec, etype: ElementType, *values: Value) -> ValueClass:
+    """The class in which values of the operands lie; ValueError if there is not exactly one."""
+    found = evaluator(spec, etype).classes(*values)
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} classes hold {values} in {etype.id}: {[klass.id for klass in found]}")
+    return found[0]
+
+
+def latitudes_of(spec: Spec, etype: ElementType, *values: Value, answer: Value) -> tuple[Latitude, ...]:
+    """The latitudes that accept an answer; an answer identical to the result needs none."""
+    return tuple(evaluator(spec, etype).latitudes(values, answer))
+
+
+def readings_of_latitude(spec: Spec) -> tuple[Reading, ...]:
+    """The readings that some latitude names, in the order of the file."""
+    named = {id_ for entry in spec.latitude for id_ in entry.given_by}
+    return tuple(reading for reading in spec.readings if reading.id in named)

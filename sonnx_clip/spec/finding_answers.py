@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.answers import evaluator, result_value
-from sonnx_clip.spec.dialect_defaults import bound_type, defaults
+from sonnx_clip.spec.dialects import bound_type, defaults
+from sonnx_clip.spec.evaluate import TensorValue, evaluator, result_value
 from sonnx_clip.spec.readings import answers_told, same_value
-from sonnx_clip.spec.tensors import TensorValue
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType

@@ -11,15 +11,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.values import encode, identical
-from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.dialects import line_of
+from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.finding_answers import answers_of
 from sonnx_clip.spec.findings import Contrast, Lack, NoNumber, NotTaken, Refutation, SharedTag
 from sonnx_clip.spec.readings import agrees
+from sonnx_clip.spec.references import format_of, meaning
 from sonnx_clip.spec.texts import fold, sections
-from sonnx_clip.spec.type_names import format_of, meaning
 from sonnx_clip.spec.vendor_pages import constraints_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypeVar
 
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.scope import Head
 from sonnx_clip.language.types import WHOLE, ElementType, Family, Part, Source
 from sonnx_clip.root.errors import UserError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.names import suggestion
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.language.parse import suggestion
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.texts import fold, plain, sections

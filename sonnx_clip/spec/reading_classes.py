@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.spec.alike import CORE, alike
-from sonnx_clip.spec.answers import evaluator
+from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.readings import Triple, answers, same_value
 
 if TYPE_CHECKING:

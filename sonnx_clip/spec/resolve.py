@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.language import scope as scopes
-from sonnx_clip.language.lexer import LanguageError
-from sonnx_clip.language.names import RESERVED
-from sonnx_clip.language.parse import parse
+from sonnx_clip.language.parse import RESERVED, LanguageError, parse
 from sonnx_clip.language.scope import Scope, Usable, kind_of
-from sonnx_clip.language.tree import Expr, Kind, Number
+from sonnx_clip.language.tree import Expr, Kind, Number, subtrees
 from sonnx_clip.language.values import encode
-from sonnx_clip.language.walk import subtrees
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.alike import known_tree
-from sonnx_clip.spec.claim_names import claim_names, types_of_claim
+from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.findings import Theorem
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sonnx_clip.language.names import suggestion
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.spec.entries import FileContext, Witness
 from sonnx_clip.spec.model import ClipSpec, Spec
 

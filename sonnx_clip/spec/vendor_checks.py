@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.diagnostic import Diagnostic
+from sonnx_clip.spec.references import format_of, meaning
 from sonnx_clip.spec.sonnx_page import chapters
 from sonnx_clip.spec.texts import plain
-from sonnx_clip.spec.type_names import format_of, meaning
 from sonnx_clip.spec.vendor_pages import UnreadError, Version, directml_levels, onnx_versions
 
 if TYPE_CHECKING:

@@ -11,15 +11,12 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.tree import Name
+from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.language.values import encode
-from sonnx_clip.language.walk import subtrees
-from sonnx_clip.spec.answers import evaluator
 from sonnx_clip.spec.diagnostic import Diagnostic, unknown
-from sonnx_clip.spec.evaluate import Evaluator
+from sonnx_clip.spec.evaluate import Evaluator, TensorValue, changed_example, declared_example, evaluator
 from sonnx_clip.spec.readings import SAMPLES, triples
 from sonnx_clip.spec.sections import entries_with
-from sonnx_clip.spec.tensors import TensorValue, changed_example, declared_example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,9 +24,8 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec.entries import Constraint, Property, WrongClip
-    from sonnx_clip.spec.evaluate import Function
+    from sonnx_clip.spec.evaluate import DeclaredTensor, Function
     from sonnx_clip.spec.model import Spec
-    from sonnx_clip.spec.tensors import DeclaredTensor
 
 
 class WrongEvaluator(Evaluator):

@@ -1,7 +1,7 @@
 /* Compares results of Clip with what is due, by a table of ranks. Nothing here is shared with what is tested.
 
    An element is a pattern of 8 or 16 bits. rank[a] orders the numbers, equal ones alike; number[a] is 0 for a
-   NaN. Both are computed from exact rational numbers by sonnx_clip/sweep/tables.py. */
+   NaN. Both are computed from exact rational numbers by sonnx_clip/sweep/work.py. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,6 @@
-"""Sweeps all slices that are not finished, in many processes, of this machine or of others."""
+"""Sweeps all slices that are not finished, in many processes, of this machine or of others, and says before
+about how long that takes.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,15 @@ import multiprocessing as mp
 import os
 import signal
 import threading
+import time
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from sonnx_clip.machines.sameness import require_same_workers
+from sonnx_clip.machines.dask_workers import require_same_workers
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.sweep.slices import slices, swept_types
-from sonnx_clip.sweep.subjects import find_subject
+from sonnx_clip.sweep.slices import find_subject, slices, swept_types
 from sonnx_clip.sweep.sweep_record import judge_digest, record_of
 from sonnx_clip.sweep.work import Swept, run_slice
 
@@ -24,9 +26,36 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.machines.dask_workers import DaskWorkers
-    from sonnx_clip.sweep.slices import Slice
-    from sonnx_clip.sweep.subjects import SweepSubject
+    from sonnx_clip.sweep.slices import Slice, SweepSubject
     from sonnx_clip.sweep.sweep_record import SweepRecord
+
+
+_PART = 64  # of a slice one such part is swept, to know how long it takes
+
+
+def seconds_of(left: Iterable[tuple[SweepSubject, Slice]]) -> float:
+    """Seconds of one processor, by a small part of the first slice of each kind.
+
+    The slices without a range are not counted: one or two of an element type.
+    """
+    known: dict[tuple[str, str, int], float] = {}
+    total = 0.0
+    for subject, part in left:
+        if (size := part.stop - part.start) <= 0:
+            continue
+        kind = subject.name, part.side, size
+        if kind not in known:
+            some = max(1, size // _PART)
+            small = replace(part, stop=part.start + some)
+            run_slice(subject, replace(part, stop=part.start + 1))  # it makes the tables
+            began = time.monotonic()
+            run_slice(subject, small)
+            known[kind] = (time.monotonic() - began) * size / some
+        total += known[kind]
+    return total
+
+
+# --- Sweeps all slices that are not finished, in many processes, of this machine or of others ---------------
 
 
 class Cut(Protocol):

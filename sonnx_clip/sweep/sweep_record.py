@@ -9,22 +9,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform import dtypes
-from sonnx_clip.language import special, values
+from sonnx_clip.language import dtypes, special, values
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluate
-from sonnx_clip.sweep.subjects import digest_of_files
-from sonnx_clip.sweep.tables import CHECK, check_file
-from sonnx_clip.sweep.work import Swept
+from sonnx_clip.sweep.slices import digest_of_files
+from sonnx_clip.sweep.work import CHECK, Swept, check_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sonnx_clip.sweep.slices import Slice
-    from sonnx_clip.sweep.subjects import SweepSubject
+    from sonnx_clip.sweep.slices import Slice, SweepSubject
 
 _DIGITS = 16
 

@@ -10,9 +10,15 @@ import numpy as np
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
-from sonnx_clip.trace.sample_inputs import samples_of
 from sonnx_clip.trace.subject import dtype_of
-from sonnx_clip.trace.symbolic_run import Fork, Language, SymbolicRun, SymbolicValue, UntraceableError
+from sonnx_clip.trace.symbolic_run import (
+    Fork,
+    Language,
+    SymbolicRun,
+    SymbolicValue,
+    UntraceableError,
+    samples_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +26,8 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.trace.evaluate_table import ReadingName
     from sonnx_clip.trace.numpy_meaning import ValueKind
-    from sonnx_clip.trace.sample_inputs import Samples
     from sonnx_clip.trace.subject import Subject
-    from sonnx_clip.trace.symbolic_run import Step
+    from sonnx_clip.trace.symbolic_run import Samples, Step
 
 _MOST = 1000  # paths of one element type; more is a kernel that nobody can read
 

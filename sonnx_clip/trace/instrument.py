@@ -1,8 +1,5 @@
-"""Copies of the traced functions that note where they go: `sonnx_clip.trace.places` and `real` run them.
-
-They note it in the source, not in the interpreter: by a call before each statement, and one around each
-condition, whatever Python makes of them. The obligations come from the functions themselves; that a copy does
-what its function does is compared for each path, on symbols and in NumPy.
+"""Copies of the traced functions that note where they go, and what the notes say: where each path goes in the
+source, and what none passes.
 """
 
 from __future__ import annotations
@@ -12,15 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias, TypeVar
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace.arrays import SymbolicArray
+from sonnx_clip.trace.explore import follow
 from sonnx_clip.trace.subject import Subject
+from sonnx_clip.trace.symbolic_run import Branch, Fork, Language, SymbolicRun
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+
+    from sonnx_clip.trace.explore import Path, Traced
+
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -107,7 +109,7 @@ class Instrumented:
     def _copied(
         self,
         function: FunctionType,
-        file: Path,
+        file: pathlib.Path,
         written: Mapping[tuple[str, int], ast.FunctionDef],
         globals_: dict[str, Any],
     ) -> FunctionType:
@@ -133,7 +135,7 @@ _AGAIN = "define it there"
 _REPORT = "report it"
 
 
-def _written(file: Path) -> dict[tuple[str, int], ast.FunctionDef]:
+def _written(file: pathlib.Path) -> dict[tuple[str, int], ast.FunctionDef]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return {(node.name, node.lineno): node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
@@ -279,3 +281,75 @@ def _is_call(node: ast.AST, name: str) -> bool:
         case ast.Call(func=ast.Name(id=called)):
             return called == name
     return False
+
+
+# --- Where each path goes in the source, and what no path passes --------------------------------------------
+
+
+Places: TypeAlias = tuple[int, ...]
+"""The numbers of the points that a run passes, in order."""
+
+_WRONG = "the recording is wrong: report it"
+
+
+def places_of(traced: Traced, copies: Instrumented) -> tuple[Places, ...]:
+    """The points that each path passes: the copies, run on symbols, have to do what the functions did.
+
+    Raises:
+        UserError: a copy computes or decides otherwise, decides unseen, or two paths cannot be distinguished.
+    """
+    language = Language(traced.etype)
+    found = tuple(_places(traced, path, copies, language) for path in traced.paths)
+    first: dict[Places, int] = {}
+    for number, places in enumerate(found, 1):
+        if (other := first.setdefault(places, number)) != number:
+            what = f"{traced.etype.id}: ways {other} and {number} pass the same places"
+            raise UserError(what, _file(copies), _WRONG)
+    return found
+
+
+def _places(traced: Traced, path: Path, copies: Instrumented, language: Language) -> Places:
+    taken = tuple(step.taken for step in path.steps if isinstance(step, Branch))
+    run = SymbolicRun(language, Fork(taken, path.samples.first()), again=True)
+    with copies.watch() as record:
+        kernel, result = follow(copies.subject, run, in_place=traced.in_place)
+    of = f"{traced.etype.id}: the recorded copy of {path.kernel}"
+    if (kernel, result, tuple(run.steps)) != (path.kernel, path.result, path.steps):
+        raise UserError(f"{of} does something else than the kernel", _file(copies), _WRONG)
+    if list(record.decided.values()) != run.taken:
+        raise UserError(f"{of} goes a way that is not recorded", _file(copies), _WRONG)
+    return tuple(record.places)
+
+
+def _file(copies: Instrumented) -> str:
+    return str(copies.subject.files[0])
+
+
+def unreached(points: Sequence[Point], paths: Iterable[Places]) -> list[str]:
+    """A line for each function, statement and outcome of a condition that no path passes."""
+    passed = {number for places in paths for number in places}
+    order = sorted(range(len(points)), key=lambda n: (_FIRST.get(points[n].kind, 2), points[n].file, n))
+    return [line for number in order if number not in passed for line in _missed(points, number, passed)]
+
+
+_FIRST = {"function": 0, "statement": 1}
+"""What is said first: that a line is not reached explains a branch that is not taken."""
+
+
+def _missed(points: Sequence[Point], number: int, passed: set[int]) -> Iterator[str]:
+    point = points[number]
+    place = f"{point.file}:{point.line}"
+    called = {points[n].function for n in passed if points[n].file == point.file}
+    match point.kind:
+        case "function":
+            yield f"{place}: {point.function} is never called"
+        case _ if point.function not in called:
+            return  # said of the function
+        case "statement":
+            yield f"{place}: no input reaches this line"
+        case "true" if number + 1 not in passed:
+            yield f"{place}: no input reaches this condition"
+        case "false" if number - 1 not in passed:
+            return  # said of the other outcome
+        case _:
+            yield f"{place}: no input takes the other way of this branch"

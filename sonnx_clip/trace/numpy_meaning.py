@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.formula import FormulaError, Node, parse
 from sonnx_clip.whyml.written import modules
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.trace.explore import Path, Traced
-    from sonnx_clip.trace.instrument import Instrumented
-    from sonnx_clip.trace.places import Places
+    from sonnx_clip.trace.instrument import Instrumented, Places
     from sonnx_clip.trace.subject import Subject
 
 Array: TypeAlias = np.ndarray[Any, Any]

@@ -1,23 +1,170 @@
-"""All kernels traced, with what guards the tracing: once a process, since nothing changes meanwhile."""
+"""All kernels traced, once a process, with what guards the tracing: their source is refused where a symbolic
+run cannot observe it.
+"""
 
 from __future__ import annotations
 
+import ast
+import builtins
+import dataclasses
+import inspect
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.trace import subject
+from sonnx_clip.trace.arrays import METHODS, OF_MASKS
 from sonnx_clip.trace.explore import Traced, explore
-from sonnx_clip.trace.instrument import Instrumented
-from sonnx_clip.trace.lint_kernels import hidden
-from sonnx_clip.trace.places import places_of, unreached
+from sonnx_clip.trace.instrument import Instrumented, places_of, unreached
+from sonnx_clip.trace.numpy_meaning import table
 from sonnx_clip.trace.real import strays
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from types import ModuleType
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.trace.subject import Subject
+
+
+_PLAIN = (
+    ast.Expr, ast.Assign, ast.Return, ast.If, ast.Name, ast.Attribute, ast.Tuple, ast.Constant, ast.BoolOp,
+    ast.UnaryOp, ast.BinOp, ast.IfExp, ast.keyword, ast.Load, ast.Store, ast.boolop, ast.unaryop,
+    ast.operator, ast.arguments, ast.arg,
+)  # fmt: skip
+_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_KEYWORDS = frozenset({"out", "where"})
+
+
+def hidden(what: Subject) -> list[str]:
+    """A line for each place in the traced modules that a run on symbols would not see."""
+    found: list[str] = []
+    for module, file in zip(what.modules, what.files, strict=True):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                found += [f"{file}:{line}: {said}" for line, said in _Function(what, module).check(node)]
+        found += _unread(what, module, file, tree)
+    for module in (*what.modules, *what.constants):
+        for name, value in vars(module).items():
+            if any(array.flags.writeable for array in _arrays(value)):
+                found.append(f"{module.__file__}: {name} holds an array that can be written")
+    return found
+
+
+def _unread(what: Subject, module: ModuleType, file: Path, tree: ast.Module) -> Iterator[str]:
+    """Functions that were not read: made elsewhere, or given other code, a closure or defaults afterwards."""
+    read = {(node.name, node.lineno) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for function in what.functions:
+        code = function.__code__
+        place = f"{file}:{code.co_firstlineno}"
+        if function.__module__ != module.__name__:
+            continue
+        if code.co_filename != str(file) or (function.__name__, code.co_firstlineno) not in read:
+            yield f"{place}: {function.__name__} is not written as a function of the module"
+        elif function.__closure__ or function.__defaults__ or function.__kwdefaults__:
+            yield f"{place}: {function.__name__} holds values that its source does not show"
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, dict):
+        yield from (array for part in value.values() for array in _arrays(part))
+    elif isinstance(value, (tuple, list)):
+        yield from (array for part in value for array in _arrays(part))
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from (
+            array for field in dataclasses.fields(value) for array in _arrays(getattr(value, field.name))
+        )
+
+
+class _Function:
+    """Reads one function."""
+
+    def __init__(self, what: Subject, module: ModuleType) -> None:
+        self.what, self.module = what, module
+
+    def check(self, node: ast.FunctionDef) -> Iterator[tuple[int, str]]:
+        if node.decorator_list:
+            yield node.lineno, f"{node.name} is decorated"
+        if node.args.defaults or node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
+            yield node.lineno, f"{node.name} has parameters that need not be given"
+        for statement in node.body:
+            for part in ast.walk(statement):
+                if said := self._refused(part):
+                    yield getattr(part, "lineno", statement.lineno), said
+
+    def _refused(self, node: ast.AST) -> str:
+        """Why a node is refused; empty if it is not."""
+        match node:
+            case ast.Compare(left=ast.Attribute(attr="dtype"), ops=[ast.In()]):
+                return ""
+            case ast.Compare(ops=ops, comparators=others):
+                known = all(
+                    isinstance(op, _COMPARISONS) or _is_none(o) for op, o in zip(ops, others, strict=True)
+                )
+                return "" if known and len(ops) == 1 else "a comparison other than <, <=, >, >=, ==, !="
+            case ast.cmpop():
+                return ""
+            case ast.Call():
+                return self._call(node)
+            case ast.Subscript(value=ast.Name(id=name)):
+                return "" if isinstance(self._global(name), dict) else f"an entry of {name}"
+            case ast.Name(id=name) if hasattr(builtins, name):
+                return f"{name} of Python"
+            case ast.Assign(targets=targets) if not all(_is_local(t) for t in targets):
+                return "an assignment to what is no local name"
+        return "" if isinstance(node, _PLAIN) else f"{_said(node)}, which a run on symbols does not follow"
+
+    def _call(self, node: ast.Call) -> str:
+        if extra := [k.arg or "**" for k in node.keywords if k.arg not in _KEYWORDS]:
+            return f"the argument {extra[0]}"
+        known = frozenset(table()) | frozenset(OF_MASKS)
+        match node.func:
+            case ast.Name(id=name):
+                return "" if self._is_traced(self._global(name)) else f"a call of {name}, which is not traced"
+            case ast.Attribute(value=ast.Name(id="np"), attr=name):
+                if self._global("np") is not np:
+                    return "a call of np, which is not NumPy"
+                return "" if name in known else f"np.{name}, which has no meaning in why3/numpy.mlw"
+            case ast.Attribute(value=ast.Attribute(attr="dtype"), attr="type"):
+                return ""
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if inspect.ismodule(self._global(name)):
+                traced = self._is_traced(getattr(self._global(name), attr, None))
+                return "" if traced else f"a call of {name}.{attr}, which is not traced"
+            case ast.Attribute(attr=name):
+                return "" if name in METHODS else f".{name}(), which has no meaning in why3/numpy.mlw"
+        return "a call of what is no name"
+
+    def _global(self, name: str) -> Any:
+        return vars(self.module).get(name)
+
+    def _is_traced(self, found: Any) -> bool:
+        if isinstance(found, type):
+            return issubclass(found, tuple) and found.__module__ in {m.__name__ for m in self.what.modules}
+        return found in self.what.functions
+
+
+def _is_local(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) or (
+        isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts)
+    )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _said(node: ast.AST) -> str:
+    names = {ast.JoinedStr: "an f-string", ast.Subscript: "an entry", ast.Global: "global", ast.Try: "try"}
+    return names.get(type(node), type(node).__name__.lower())
+
+
+# --- All kernels traced, with what guards the tracing: once a process, since nothing changes meanwhile ------
 
 
 def trace_all(etypes: Sequence[ElementType], what: Subject) -> tuple[Traced, ...]:

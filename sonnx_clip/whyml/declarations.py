@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sonnx_clip.whyml.formulas import Reader
-from sonnx_clip.whyml.tokens import WhymlToken, tokens
-from sonnx_clip.whyml.why3_lexer import without_header
+from sonnx_clip.whyml.why3_lexer import WhymlToken, parser_tokens, without_header
 
 if TYPE_CHECKING:
     from sonnx_clip.whyml.node import Binder, Node
@@ -72,7 +71,7 @@ def parse_modules(text: str, where: str) -> tuple[Module, ...]:
 
 @lru_cache(maxsize=256)
 def _parse_modules(text: str, where: str) -> tuple[Module, ...]:
-    found = [t for t in tokens(text, where) if t.kind != "attribute"]
+    found = [t for t in parser_tokens(text, where) if t.kind != "attribute"]
     modules, at = [], 0
     while at < len(found):
         reader = Reader(found, where)

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.whyml.abstract_symbols import ABSTRACT, TOY, models_of
 from sonnx_clip.whyml.evaluate_whyml import Cells, WhymlEvaluator, WhymlMemory, described, width_of
 from sonnx_clip.whyml.natives import UNSIGNED, float_type, float_value
 from sonnx_clip.whyml.node import TRUE, Node
-from sonnx_clip.whyml.samples import columns, domain_of, is_element, patterns
+from sonnx_clip.whyml.samples import ABSTRACT, TOY, columns, domain_of, is_element, models_of, patterns
 from sonnx_clip.whyml.whyml_scope import Closure, ModuleScope, Native, TheoryLibrary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
     from sonnx_clip.whyml.declarations import WhymlDeclaration
     from sonnx_clip.whyml.evaluate_whyml import WhymlChange, WhymlEnvironment

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.whyml.node import Binder, Node, Pattern
-from sonnx_clip.whyml.tokens import WhymlToken, tokens
+from sonnx_clip.whyml.why3_lexer import WhymlToken, parser_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -350,7 +350,7 @@ class Reader:
 
 def parse_formula(text: str, where: str = "a formula") -> Node:
     """The tree of a formula; UserError if it is outside the part of the language that is known here."""
-    reader = Reader([t for t in tokens(text, where) if t.kind != "attribute"], where)
+    reader = Reader([t for t in parser_tokens(text, where) if t.kind != "attribute"], where)
     node = reader.sequence()
     if reader.next:
         reader.refuse(f"`{reader.next}` is not expected")

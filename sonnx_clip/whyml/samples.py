@@ -1,7 +1,5 @@
-"""The values on which theories are evaluated: special and ordinary patterns, small shapes, tensors and nodes.
-
-They are few and fixed. A goal that is false of one of them is false; a premise that one of them meets can
-hold.
+"""The values on which theories are evaluated: special and ordinary patterns, small shapes, tensors and nodes,
+and models of abstract symbols.
 """
 
 from __future__ import annotations
@@ -14,15 +12,79 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.whyml.abstract_symbols import COUNT, TOY
 from sonnx_clip.whyml.evaluate_whyml import width_of
 from sonnx_clip.whyml.natives import UNSIGNED, WIDTHS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sonnx_clip.spec import Spec
     from sonnx_clip.whyml.whyml_scope import ModuleScope
+
+
+TOY = "Toy"
+"""The type of eight elements: -inf, -1, -0, +0, 1, inf and two NaNs, by their places in this list."""
+
+_KEYS = np.array([-np.inf, -1.0, 0.0, 0.0, 1.0, np.inf, np.nan, np.nan])
+COUNT = len(_KEYS)
+
+
+def _key(a: Any) -> Any:
+    return _KEYS[np.asarray(a, np.int64)]
+
+
+def _valid(index: Any, shape: Any) -> bool:
+    if shape[0] == "Scalar":
+        return bool(index[0] == "Origin")
+    return index[0] == "At" and 0 <= index[1] < shape[1] and _valid(index[2], shape[2])
+
+
+ABSTRACT: dict[str, Any] = {
+    "type t": TOY, "type elt": TOY, "type shape": "Shape", "type index": "Index", "type size": "size",
+    "nan": lambda a: np.isnan(_key(a)),
+    "le": lambda a, b: _key(a) <= _key(b),
+    "lt": lambda a, b: _key(a) < _key(b),
+    "eq": lambda a, b: _key(a) == _key(b),
+    "valid": _valid, "empty": ("Scalar",), "origin": ("Origin",),
+    "value": lambda a: a, "largest": 1000,
+    "lo": np.uint8(0), "hi": np.uint8(5), "probe": np.uint8(6),
+    "inverted": lambda a, b: _key(a) < _key(b),
+    "at_lower": lambda a, b: _key(a) <= _key(b),
+    "at_upper": lambda a, b: _key(a) <= _key(b),
+    "before": lambda place: np.uint8(place % COUNT),  # what is in memory, by its place: of each element one
+    "after": lambda place: np.uint8(place % COUNT),
+    "read": None, "write": None, "memory": None,
+}  # fmt: skip
+
+
+@cache
+def models_of(module: str) -> tuple[Mapping[str, Any], ...]:
+    """The models in which the goals of a module are evaluated, beside the one above."""
+    if module != "composition.Composition":
+        return ({},)
+    found: list[Mapping[str, Any]] = [{}]
+    for name, right in (("inverted", np.less), ("at_lower", np.less_equal), ("at_upper", np.less_equal)):
+        for a in range(COUNT):
+            found += [{name: _flipped(right, a, b)} for b in range(COUNT)]
+    return tuple(found)
+
+
+def _flipped(right: Any, a: int, b: int) -> Any:
+    """A comparison that is wrong of one pair."""
+
+    def compare(x: Any, y: Any) -> Any:
+        return right(_key(x), _key(y)) ^ ((np.asarray(x) == a) & (np.asarray(y) == b))
+
+    return compare
+
+
+# ------------------------------------------------------------------------------------------------------------
+# The values on which theories are evaluated: special and ordinary patterns, small shapes, tensors and
+# nodes
+#
+# They are few and fixed. A goal that is false of one of them is false; a premise that one of them meets can
+# hold.
+
 
 _REALS = (-100.0, -7.0, -6.1, -2.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 9.5, 10.0, 11.0, 20.0, 35.7, 1e10)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.whyml.declarations import parse_modules
 from sonnx_clip.whyml.natives import native, native_type
 

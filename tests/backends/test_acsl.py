@@ -22,7 +22,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.tree import Kind, Position
 from sonnx_clip.language.values import is_nan, less, less_equal
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 AT = Position(1, 1)

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends import extract as extraction
-from sonnx_clip.backends.c_contracts import with_contracts
-from sonnx_clip.backends.c_reference import kernel_theories, machine_types, render_c
-from sonnx_clip.backends.extract import extract
+from sonnx_clip.backends import c_reference as extraction
+from sonnx_clip.backends.c_reference import extract, kernel_theories, machine_types, render_c, with_contracts
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake, only_tools
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.coverage_page import PATH, markdown
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.backends.pages import COVERAGE, markdown
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 
@@ -26,7 +26,7 @@ def coverage() -> Coverage:
 @pytest.fixture(scope="module")
 def page(coverage: Coverage) -> str:
     text = markdown(load_spec(), coverage)
-    assert text == repo_file(PATH).read_text(encoding="utf-8")
+    assert text == repo_file(COVERAGE).read_text(encoding="utf-8")
     return text
 
 

@@ -121,7 +121,7 @@ def test_a_function_for_each_entry_with_its_id_and_no_import_but_numpy():
 
 
 def test_it_is_the_file_in_generated():
-    from sonnx_clip.root.paths import repo_file
+    from sonnx_clip.root.folders import repo_file
 
     ((path, text),) = render_numpy(load_spec()).items()
     assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"

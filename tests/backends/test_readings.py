@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from sonnx_clip.backends.reading_theories import reading_theories
-from sonnx_clip.backends.why3_claim import statement
-from sonnx_clip.backends.whyml_printer import element_printer
+from sonnx_clip.backends.whyml_printer import element_printer, statement
 from sonnx_clip.claims import goal_names as named
-from sonnx_clip.claims.reading_claims import reading_claims
-from sonnx_clip.claims.reading_class_claims import reading_class_claims
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.spec import evaluator, load_spec
@@ -69,7 +67,7 @@ def test_the_goals_by_class_name_every_class_once():
 
 
 def test_the_theories_are_those_in_generated():
-    from sonnx_clip.root.paths import repo_file
+    from sonnx_clip.root.folders import repo_file
 
     files, obligations = reading_theories(SPEC)
     for path, text in files.items():

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from sonnx_clip import clip
-from sonnx_clip.backends.vectors import PER_CLASS, _about_zero, render_vectors
-from sonnx_clip.backends.vectors_schema import SCHEMA_PATH
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.backends.vectors import PER_CLASS, SCHEMA_PATH, _about_zero, render_vectors
 from sonnx_clip.language import encode
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator, load_spec
 
 TYPES = [etype for etype in load_spec().element_types if etype.numpy is not None]

@@ -12,20 +12,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.layout import WIDTH, layout
+from sonnx_clip.backends.templating import WIDTH, layout
 from sonnx_clip.backends.theory import declare
 from sonnx_clip.backends.why3 import ordered_axioms
-from sonnx_clip.backends.why3_claim import statement
-from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal
+from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal, statement
 from sonnx_clip.claims.claim import Claim
 from sonnx_clip.claims.clip_operands import ALL as TRIPLE
 from sonnx_clip.claims.clip_operands import L, M, X
 from sonnx_clip.claims.nodes import Y, compare, free_names, is_nan, number
-from sonnx_clip.language.tree import Compare, Connective, Constant, If, Kind, Name, Not, Number, Position
-from sonnx_clip.language.walk import conjuncts
+from sonnx_clip.language.tree import (
+    Compare,
+    Connective,
+    Constant,
+    If,
+    Kind,
+    Name,
+    Not,
+    Number,
+    Position,
+    conjuncts,
+)
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.backends.drivers import PATH, render_replay
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.backends.replay import PATH, render_replay
 from sonnx_clip.evidence.evidence_model import ReplayEvidence
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 

@@ -11,7 +11,7 @@ from bench import kernels, processor
 from bench.report import Machine
 from sonnx_clip.oracle import c_build
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 
 here = pytest.mark.skipif(
     not processor._features()[0].get("AVX2"), reason="this processor has no AVX2 to be limited to"

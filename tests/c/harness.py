@@ -5,9 +5,9 @@ import tempfile
 from pathlib import Path
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.foreign.frames import TYPES
-from sonnx_clip.conform.foreign.runtime_names import ProgramName
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.frames import TYPES
+from sonnx_clip.runtimes.runtime_names import ProgramName
 from tests.c.targets import FREESTANDING, WARNINGS, Target, call, kernels
 
 CONFORM = f"{len(TYPES)} conform"

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 
 HEAD = """#include <stddef.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from tests.c.table import table, vectors
 
 LEVELS = ("-O0", "-O2", "-O3")

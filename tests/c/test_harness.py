@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.foreign.frames import TYPES
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.frames import TYPES
 from tests.c.harness import CONFORM, SMALL, built, judged, named
 from tests.c.targets import NATIVE, OTHERS, SANITIZERS
 from tests.c.test_native import first, planted  # noqa: F401 - a fixture

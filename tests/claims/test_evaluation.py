@@ -12,7 +12,7 @@ from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.evaluation import check_claims, counterexample, is_evaluated, samples, truth
 from sonnx_clip.claims.nodes import group, negation
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.meta.spec_bugs import ALL, YAML
 

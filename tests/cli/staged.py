@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from sonnx_clip.root.progress import VARIABLE
+from sonnx_clip.root.terminal import VARIABLE
 
 
 def main() -> int:

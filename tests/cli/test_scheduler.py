@@ -14,7 +14,7 @@ import pytest
 
 from sonnx_clip.cli import app
 from sonnx_clip.cli.scheduler import here_and_there
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from sonnx_clip.cli.stages import OTHERS, Stage, run_all, stages
-from sonnx_clip.conform.runtimes import OURS
-from sonnx_clip.root.paths import repo_root
-from sonnx_clip.root.progress import GENERATED
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.terminal import GENERATED
+from sonnx_clip.runtimes.runtime import OURS
 
 PROGRAM = (sys.executable, str(Path(__file__).parent / "staged.py"))
 

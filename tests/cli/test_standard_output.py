@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
-from sonnx_clip.export import export_folder
+from sonnx_clip.export import write_export
 from sonnx_clip.root import files
 from sonnx_clip.root.errors import UserError
 
@@ -51,5 +51,5 @@ def test_a_writer_that_takes_it_for_a_name_is_caught(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "_no_standard_output", lambda _: None)
-    monkeypatch.setattr(export_folder, "is_standard_output", lambda _: False)
+    monkeypatch.setattr(write_export, "is_standard_output", lambda _: False)
     assert not refused(tmp_path, arguments)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sonnx_clip.cli.app import end_as_interrupted
 from sonnx_clip.cli.check_command import check_runtime
-from sonnx_clip.conform.campaigns.levels import WhichCalls
+from sonnx_clip.conform.levels import WhichCalls
 from tests.meta.judged import three_layouts
 
 UNITS = 6

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from sonnx_clip import RestrictionError, clip, strategies
 from sonnx_clip.asserting import assert_clip
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
 from tests.meta import planted
 

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 from sonnx_clip.cli.app import app
 from sonnx_clip.cli.check_command import check_runtime
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.campaigns.levels import WhichCalls
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.chosen_triples import request_of, tabulate
-from sonnx_clip.conform.layouts import PLAIN
+from sonnx_clip.conform.levels import WhichCalls
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.layouts import PLAIN
 
 
 def run(*arguments):
@@ -236,14 +236,14 @@ def test_unreached_is_printed(capsys):
 
 
 def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path):
-    from sonnx_clip.conform import runtimes
+    from sonnx_clip.runtimes import runtime
 
-    before = {name: runtimes.code_digest(name) for name in ("sonnx", "sonnx-c")}
+    before = {name: runtime.code_digest(name) for name in ("sonnx", "sonnx-c")}
     assert len(set(before.values())) == 2
-    assert runtimes.code_digest("numpy") is None
+    assert runtime.code_digest("numpy") is None
     (tmp_path / "sonnx_clip/oracle").mkdir(parents=True)
     (tmp_path / "sonnx_clip/oracle/strict.py").write_text("def clip(): ...")
-    assert runtimes.code_digest("sonnx", tmp_path) != before["sonnx"]
+    assert runtime.code_digest("sonnx", tmp_path) != before["sonnx"]
 
 
 def test_what_was_compared_and_what_is_not_seen_is_told():

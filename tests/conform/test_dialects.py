@@ -7,18 +7,17 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
-from sonnx_clip.conform.board import Board
-from sonnx_clip.conform.dialects import process
-from sonnx_clip.conform.dialects.asked import FEW_FLOATS, FLOATS, questions
-from sonnx_clip.conform.dialects.comparison_record import STATES, ComparisonRecord, oracle_digest
-from sonnx_clip.conform.dialects.comparison_table import ranges, table_of
-from sonnx_clip.conform.dialects.forms import clip_version, newest_opset
-from sonnx_clip.conform.dialects.obligations import known_obligations
-from sonnx_clip.conform.dialects.run_comparison import compare_dialects
-from sonnx_clip.conform.guardian import read_answer
+from sonnx_clip.conform.comparison_explanations import known_obligations
+from sonnx_clip.conform.comparison_inputs import FEW_FLOATS, FLOATS, clip_version, newest_opset, questions
+from sonnx_clip.conform.comparison_record import STATES, ComparisonRecord, oracle_digest
+from sonnx_clip.conform.comparison_text import ranges, table_of
+from sonnx_clip.conform.run_comparison import compare_dialects
 from sonnx_clip.oracle.dialect import dialect
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes import model_process
+from sonnx_clip.runtimes.board import Board
+from sonnx_clip.runtimes.guardian import read_answer
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.checked import read_alone
 
@@ -136,9 +135,9 @@ def test_a_process_serves_calls_and_keeps_going_after_what_cannot_be_opened():
         return lambda inputs: inputs["x"] + inputs["max"]
 
     x, high = np.array([1, 2], np.uint16), np.array([10, 20, 30], np.uint16)
-    request = process.ModelCalls("int16", (b"bad", b"good"), x, {"max": high}, 3)
+    request = model_process.ModelCalls("int16", (b"bad", b"good"), x, {"max": high}, 3)
     board = Board()
-    process.answer_calls(open_model, request, board)
+    model_process.answer_calls(open_model, request, board)
     found = read_answer(board, request)
     assert found.failures[0].words == "ValueError: no model"
     assert found.bits[1:].tolist() == [[21, 22], [31, 32]]
@@ -206,7 +205,7 @@ def test_bad_input_is_one_message(arguments, words, tmp_path):
 @pytest.mark.parametrize("name", ["onnxruntime", "onnx-reference", "tests.meta.planted_models:right"])
 def test_every_runtime_of_models_answers(name):
     board = Board()
-    greeting, handle = process.open_models(board, name)
+    greeting, handle = model_process.open_models(board, name)
     assert greeting["word"] == "ready"
     assert greeting["version"]
     oracle = dialect("onnx", 13)
@@ -218,7 +217,7 @@ def test_every_runtime_of_models_answers(name):
 
 @pytest.mark.parametrize("name", ["numpy", "no_such_module:open", "tests.meta.planted_models:no_such"])
 def test_what_runs_no_models_is_missing(name):
-    greeting, handle = process.open_models(Board(), name)
+    greeting, handle = model_process.open_models(Board(), name)
     assert (greeting["word"], handle) == ("missing", None)
 
 

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.conform import campaign
+from sonnx_clip.conform import campaign, units
 from sonnx_clip.conform.campaign import InterruptedCampaignError, JudgesHere, run_campaign
-from sonnx_clip.conform.campaigns import units
-from sonnx_clip.conform.campaigns.identity import CHECKER, files_named, identity
-from sonnx_clip.conform.campaigns.journal import APPLICATION, UnitJournal
-from sonnx_clip.conform.campaigns.journal_status import journal_status
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.limits import Limits
+from sonnx_clip.conform.identity import CHECKER, files_named, identity
+from sonnx_clip.conform.journal import APPLICATION, UnitJournal
+from sonnx_clip.conform.journal_status import journal_status
 from sonnx_clip.oracle import ORACLE_FILE
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.limits import Limits
 from tests.conform.small_campaign import SMALL, UNITS
 from tests.other_root import use_root
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.cli.check_command import INTERRUPTED
-from sonnx_clip.conform.campaigns.journal import UnitJournal
-from sonnx_clip.conform.campaigns.journal_status import journal_status
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.conform.journal import UnitJournal
+from sonnx_clip.conform.journal_status import journal_status
+from sonnx_clip.root.folders import repo_root
 from tests.conform.small_campaign import UNITS
 
 if TYPE_CHECKING:

@@ -8,22 +8,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.calls import Answer, entry_indices
+from sonnx_clip.conform import class_ranges as ranges
+from sonnx_clip.conform import levels
 from sonnx_clip.conform.campaign import machine_types, run_campaign
-from sonnx_clip.conform.campaigns import levels, long_tables
-from sonnx_clip.conform.campaigns.levels import LEVELS, Asked, WhichCalls, calls_of, size_of, units_of
-from sonnx_clip.conform.campaigns.long_tables import LongTable, long_table
-from sonnx_clip.conform.campaigns.merging import without_comparison
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
-from sonnx_clip.conform.class_ranges import class_ranges
-from sonnx_clip.conform.dtypes import bits_type
+from sonnx_clip.conform.class_ranges import LongTable, class_ranges, long_table
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.layouts import PLAIN
-from sonnx_clip.conform.limits import LIMITS
+from sonnx_clip.conform.levels import LEVELS, Asked, WhichCalls, calls_of, size_of, units_of
+from sonnx_clip.conform.merging import without_comparison
 from sonnx_clip.conform.tally import Tally
+from sonnx_clip.language.dtypes import bits_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.runtimes.calls import Answer, entry_indices
+from sonnx_clip.runtimes.layouts import PLAIN
+from sonnx_clip.runtimes.limits import LIMITS
 
 TYPES = {etype.id: etype for etype in machine_types()}
 
@@ -205,11 +205,11 @@ MISTAKES = {
 
 @pytest.mark.parametrize("wrong", MISTAKES)
 def test_ranges_that_are_wrong_are_seen(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = long_tables.class_ranges
-    monkeypatch.setattr(long_tables, "class_ranges", lambda *given: MISTAKES[wrong](real(*given)))
-    long_tables._ranges.cache_clear()
+    real = ranges.class_ranges
+    monkeypatch.setattr(ranges, "class_ranges", lambda *given: MISTAKES[wrong](real(*given)))
+    ranges._ranges.cache_clear()
     long, table = both("int16")
-    long_tables._ranges.cache_clear()
+    ranges._ranges.cache_clear()
     assert not (np.array_equal(long.due, table.due) and np.array_equal(long.classes, table.classes))
 
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.behaviour import behaviour
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ReadingMatch, Report, TypeReport
-from sonnx_clip.conform.matching import _different
+from sonnx_clip.conform.matching import _different, behaviour
 
 PLANTED = "tests.conform.test_matching"
 

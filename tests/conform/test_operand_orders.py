@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sonnx_clip import clip
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
-from sonnx_clip.conform.operand_orders import PAYLOADS, changes, explained, formulas
+from sonnx_clip.conform.likely_mistakes import PAYLOADS, changes, explained, formulas
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle import load_oracle

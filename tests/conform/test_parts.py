@@ -9,17 +9,16 @@ from hypothesis import given, settings
 
 from sonnx_clip import strategies
 from sonnx_clip.conform import chosen_triples
-from sonnx_clip.conform.calls import entry_indices
-from sonnx_clip.conform.chosen_triples import plan
+from sonnx_clip.conform.chosen_triples import plan, random_patterns
 from sonnx_clip.conform.compare import compare
-from sonnx_clip.conform.dtypes import bits_type, hex_bits, numpy_type
-from sonnx_clip.conform.explanation import explain_deviation
-from sonnx_clip.conform.layouts import LAYOUTS
-from sonnx_clip.conform.random_triples import random_patterns
+from sonnx_clip.conform.likely_mistakes import explain_deviation
 from sonnx_clip.language import decode, encode
+from sonnx_clip.language.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.calls import entry_indices
+from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
@@ -148,7 +147,7 @@ def test_random_triples_are_those_of_every_machine():
     """Other ones would be another check under the same name; they need no package but NumPy."""
     command = (
         "import sys; sys.modules['hypothesis'] = None;"
-        "from sonnx_clip.conform.random_triples import random_patterns;"
+        "from sonnx_clip.conform.chosen_triples import random_patterns;"
         "from sonnx_clip.spec import load_spec;"
         "print(random_patterns(load_spec().element_type('int8'))[1][0][:8])"
     )

@@ -13,8 +13,8 @@ import pytest
 
 from sonnx_clip.cli.check_command import INTERRUPTED
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.campaigns.pace import Pace
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.conform.probe import Pace
+from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import judged
 
 PLANTED = "tests.meta.planted_deaths"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.evidence import EvidenceSummary, write_evidence
 from sonnx_clip.evidence.evidence_model import Evidence
+from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 from tests.evidence.once import share

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from sonnx_clip.conform.check_report import ClassReport, Deviation, ReadingMatch, Report, TypeReport
-from sonnx_clip.conform.runtimes import code_digest
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import recheck_proofs
 from sonnx_clip.language import encode, show_bits
@@ -19,7 +18,8 @@ from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.standing import Standing
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, trusted
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.runtime import code_digest
 from sonnx_clip.spec import evaluator, load_spec
 
 WHY3 = configure(Path(tempfile.mkdtemp(prefix="made-")))

@@ -2,9 +2,9 @@
 
 from functools import wraps
 
-from sonnx_clip.evidence import collect, fresh, picture
-from sonnx_clip.evidence import write as writing
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.evidence import collect, picture, read
+from sonnx_clip.evidence import page as writing
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 
 ROOT = repo_root()
@@ -14,7 +14,7 @@ _ONCE = {}
 def share(monkeypatch):
     """Until `monkeypatch` is undone, the evidence takes from here what no document or report changes."""
     for module, name in (
-        (writing, "obligations_of"), (fresh, "render_coq"), (fresh, "render_numpy"),
+        (writing, "obligations_of"), (read, "render_coq"), (read, "render_numpy"),
         (picture, "panels"), (picture, "special_table"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, _once(getattr(module, name)))

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from sonnx_clip.evidence.coq_record import coq_evidence, read_foundation, with_coq
-from sonnx_clip.foundation.assumptions import GOLDEN
-from sonnx_clip.foundation.sources import coq_sources, digests
+from sonnx_clip.evidence.road_records import coq_evidence, read_foundation, with_coq
+from sonnx_clip.prove.coq_sources import coq_sources, digests
+from sonnx_clip.prove.run_coq import GOLDEN
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
 
 

@@ -12,15 +12,15 @@ from typer.testing import CliRunner
 
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.cli.app import app
-from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.evidence import write_evidence
 from sonnx_clip.evidence.collect import read_inputs
-from sonnx_clip.evidence.on_answers import violated
+from sonnx_clip.evidence.entries_shown import violated
 from sonnx_clip.evidence.page import _DIALECT_COLOURS
 from sonnx_clip.evidence.runtime_verdicts import worst_shown
 from sonnx_clip.evidence.verify import ask_again
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from tests.evidence import made

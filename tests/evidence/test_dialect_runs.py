@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from sonnx_clip.conform.dialects.comparison_record import FOLDER, ComparisonRecord
-from sonnx_clip.conform.dialects.run_comparison import compare_dialects
-from sonnx_clip.evidence.dialect_runs import dialect_runs_of, read_dialect_runs
+from sonnx_clip.conform.comparison_record import FOLDER, ComparisonRecord
+from sonnx_clip.conform.run_comparison import compare_dialects
 from sonnx_clip.evidence.page import render_page
+from sonnx_clip.evidence.verdict_records import dialect_runs_of, read_dialect_runs
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 

@@ -7,11 +7,10 @@ import json
 import pytest
 
 from sonnx_clip.backends.acsl import due, functions
-from sonnx_clip.evidence.frama_c_shown import c_kernels_of, read_frama_c
-from sonnx_clip.evidence.page import render_page
-from sonnx_clip.evidence.write import write_evidence
-from sonnx_clip.framac.frama_c_record import FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
-from sonnx_clip.framac.run_frama_c import OPTIONS
+from sonnx_clip.evidence.page import render_page, write_evidence
+from sonnx_clip.evidence.road_records import c_kernels_of, read_frama_c
+from sonnx_clip.prove.frama_c_record import FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
+from sonnx_clip.prove.run_frama_c import OPTIONS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from tests.evidence import made

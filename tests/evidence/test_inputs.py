@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
-from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.evidence import write_evidence
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.runtime import OURS
 from tests.evidence import made
 
 

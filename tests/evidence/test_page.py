@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 _VOID = {

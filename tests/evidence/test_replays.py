@@ -7,14 +7,13 @@ import subprocess
 
 import pytest
 
-from sonnx_clip.backends.replay import PATH
-from sonnx_clip.conform.runtimes import OURS
+from sonnx_clip.backends.drivers import PATH
 from sonnx_clip.evidence.evidence_model import Evidence
-from sonnx_clip.evidence.page import render_page
-from sonnx_clip.evidence.replays import read_replays, replayed_digest
-from sonnx_clip.evidence.write import write_evidence
+from sonnx_clip.evidence.page import render_page, write_evidence
+from sonnx_clip.evidence.road_records import read_replays, replayed_digest
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 

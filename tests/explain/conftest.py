@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root import paths
+from sonnx_clip.root import folders
 from tests.other_root import use_root
 
 if TYPE_CHECKING:
@@ -18,6 +18,6 @@ if TYPE_CHECKING:
 def own_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The root of a repository that has its own spec/; the project's files are looked up there."""
     root = tmp_path / "repository"
-    shutil.copytree(paths.repo_root() / "spec", root / "spec")
+    shutil.copytree(folders.repo_root() / "spec", root / "spec")
     use_root(root, monkeypatch)
     return root

@@ -8,10 +8,9 @@ from typer.testing import CliRunner
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.cli.app import app
 from sonnx_clip.explain.dialect_call import apply
-from sonnx_clip.explain.dialects_table import dialect_table
-from sonnx_clip.explain.dialects_text import PATH, cells, render_dialects
+from sonnx_clip.explain.dialects_text import PATH, cells, dialect_table, render_dialects
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.explain.interpretation import interpreted, not_shown, require_shown
 from sonnx_clip.explain.measured_record import read_record
-from sonnx_clip.explain.readings_matrix import matrix
+from sonnx_clip.explain.readings_matrix import interpreted, matrix, not_shown, require_shown
 from sonnx_clip.explain.triple import explain, explanation_text
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from sonnx_clip.explain.measured_record import (
 )
 from sonnx_clip.explain.questions import CALL, Question, questions
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

@@ -10,7 +10,7 @@ from sonnx_clip.cli.app import app
 from sonnx_clip.explain.readings_matrix import Matrix, matrix
 from sonnx_clip.explain.readings_text import PATH, render_markdown
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

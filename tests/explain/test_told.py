@@ -20,7 +20,7 @@ from sonnx_clip.explain.findings_told import (
     tell,
 )
 from sonnx_clip.explain.measured_record import read_record
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

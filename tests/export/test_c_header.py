@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.export.write_export import write_export
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.c.targets import OTHERS, Target
 

@@ -11,9 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
-from sonnx_clip.export import export_folder
-from sonnx_clip.export.export_folder import check_folder, write_folder
-from sonnx_clip.export.write_export import write_export
+from sonnx_clip.export import write_export as exporting
+from sonnx_clip.export.write_export import check_folder, write_export, write_folder
 from sonnx_clip.root.errors import UserError
 
 
@@ -136,14 +135,14 @@ def test_a_foreign_file_that_comes_while_it_is_written_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = check_folder(tmp_path / "out")
-    right = export_folder.check_folder
+    right = exporting.check_folder
 
     def late(folder: Path) -> Path:
         (tmp_path / "out").mkdir()
         (tmp_path / "out/mine").write_text("mine")
         return right(folder)
 
-    monkeypatch.setattr(export_folder, "check_folder", late)
+    monkeypatch.setattr(exporting, "check_folder", late)
     with pytest.raises(UserError, match="`mine` in it"):
         write_folder(place, {"a": b"a"})
     assert there(tmp_path) == ["out", "out/mine"]

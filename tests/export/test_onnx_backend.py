@@ -16,9 +16,9 @@ from onnx.backend.base import Backend, BackendRep
 from onnx.reference import ReferenceEvaluator
 
 from sonnx_clip import clip
-from sonnx_clip.conform.model_forms.axes import BOUNDS, RANKS, SHAPES
 from sonnx_clip.export.write_export import write_export
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.model_forms import BOUNDS, RANKS, SHAPES
 from sonnx_clip.spec import load_spec
 from tests.export.read_npz import judge
 from tests.meta import planted

@@ -13,15 +13,15 @@ from jsonschema import Draft202012Validator
 
 from sonnx_clip import clip
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
-from sonnx_clip.conform.layouts import LAYOUTS
 from sonnx_clip.export import suite as suites
-from sonnx_clip.export.npz_arrays import vector_operands
+from sonnx_clip.export.plain_formats import vector_operands
 from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, flags, granted, suite
 from sonnx_clip.export.write_export import write_export
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 from tests.export.read_npz import arranged, judge
 

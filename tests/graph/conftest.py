@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx import checker, shape_inference
 
-from sonnx_clip.graph import infer as infer_module
+from sonnx_clip.graph import ask_onnx as infer_module
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from tests.graph.build import clip, graph, model, value
 from tests.graph.same_outputs import differences
 
 if TYPE_CHECKING:
-    from sonnx_clip.graph.steps import Step
+    from sonnx_clip.graph.normalise_report import Step
 
 ROOT = Path(__file__).parents[2]
 DOUBLE, HALF, INT8, INT64 = (

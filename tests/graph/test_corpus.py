@@ -14,7 +14,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from sonnx_clip.graph.normalise import Wish, normalise
-from sonnx_clip.graph.operator_steps import operator_steps
+from sonnx_clip.graph.operator_table import operator_steps
 from sonnx_clip.graph.schemas import version_of
 from tests.graph.build import scalar
 from tests.graph.operator_cases import models_of

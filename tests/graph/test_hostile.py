@@ -12,9 +12,9 @@ import onnx
 import pytest
 from onnx import helper
 
-from sonnx_clip.graph import infer as infer_module
+from sonnx_clip.graph import ask_onnx as infer_module
 from sonnx_clip.graph import lint_model, lint_models
-from sonnx_clip.graph.infer import infer
+from sonnx_clip.graph.ask_onnx import infer
 from sonnx_clip.graph.load_model import read_without_weights
 from sonnx_clip.root.errors import UserError
 from tests.graph.build import FLOAT, clip, graph, lint, model, value
@@ -102,7 +102,7 @@ def test_every_truncation_of_a_model_is_refused(tmp_path: Path) -> None:
 
 def test_random_damage_gives_a_report_or_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "sonnx_clip.graph.infer.infer", lambda *_, **__: infer_module.Inference((), "not asked")
+        "sonnx_clip.graph.ask_onnx.infer", lambda *_, **__: infer_module.Inference((), "not asked")
     )
     random_source = random.Random(2)
     data, outcomes = REAL.read_bytes(), {0: 0, 1: 0, 2: 0}

@@ -12,9 +12,7 @@ import pytest
 from onnx import defs
 
 from sonnx_clip.graph.normalise_opset import raise_opset
-from sonnx_clip.graph.operator_checks import CHECKS
-from sonnx_clip.graph.operator_rewrites import REWRITES
-from sonnx_clip.graph.operator_steps import OperatorStep, operator_steps
+from sonnx_clip.graph.operator_table import CHECKS, REWRITES, OperatorStep, operator_steps
 from sonnx_clip.graph.schemas import version_of
 from tests.graph.operator_cases import models_of
 from tests.graph.same_outputs import answers, feeds, reference_answers

@@ -16,7 +16,7 @@ from sonnx_clip.graph.judge_alike import Judge
 from sonnx_clip.graph.profile import Profile, read_profile
 from sonnx_clip.graph.restrictions import Rules
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from tests.graph.build import graph, scalar, value
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sonnx_clip.claims.all_claims import every_claim
 from sonnx_clip.graph.profile import profile, read_profile
 from sonnx_clip.graph.schemas import attributes, inputs, inputs_since, versions
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from bench.lint import large_model
 from sonnx_clip.graph import lint_model
 from sonnx_clip.graph.lint import lint_proto
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
-from sonnx_clip.graph.skim import passed_over, skim
-from sonnx_clip.graph.stored_tensors import all_tensors
+from sonnx_clip.graph.skim import all_tensors, passed_over, skim
 from sonnx_clip.root.errors import UserError
 from tests.graph.build import bounds, clip, graph, lint, model, sparse, value
 

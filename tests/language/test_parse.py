@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.lexer import LanguageError
-from sonnx_clip.language.parse import COMPARISONS, parse
+from sonnx_clip.language.parse import COMPARISONS, LanguageError, parse
+from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.scope import Head, Scope, Usable, declared_scope, element_scope, values_scope
-from sonnx_clip.language.tree import Expr, Kind, Position
-from sonnx_clip.language.unparse import unparse
-from sonnx_clip.language.walk import subtrees
+from sonnx_clip.language.tree import Expr, Kind, Position, subtrees
 
 B, E = Kind.BOOL, Kind.ELEMENT
 FLOAT = frozenset({"float"})

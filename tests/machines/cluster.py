@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,9 +15,14 @@ import psutil
 import pytest
 from distributed import LocalCluster
 
-from sonnx_clip.machines.dask_workers import DaskWorkers, WorkLostError
+from sonnx_clip.machines.dask_workers import (
+    DaskWorkers,
+    WorkLostError,
+    differences,
+    require_same,
+    require_same_workers,
+)
 from sonnx_clip.machines.far_process import FarProcess, FarProcessEndedError, HomeVariables
-from sonnx_clip.machines.sameness import differences, require_same, require_same_workers
 from sonnx_clip.root.errors import UserError
 from tests.machines import far_functions
 from tests.machines.cluster import below, wait_until

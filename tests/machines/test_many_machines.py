@@ -22,18 +22,18 @@ import pytest
 from sonnx_clip.cli import sweep_command
 from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
-from sonnx_clip.conform.campaigns.identity import comparable_parts, identity
-from sonnx_clip.conform.campaigns.journal import UnitJournal
-from sonnx_clip.conform.campaigns.journal_status import journal_status
-from sonnx_clip.conform.campaigns.judges_there import JudgesThere, judge_there
-from sonnx_clip.conform.campaigns.levels import Asked, units_of
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.conditions import VARIABLES, variables
-from sonnx_clip.conform.limits import LIMITS, Limits
+from sonnx_clip.conform.identity import comparable_parts, identity
+from sonnx_clip.conform.journal import UnitJournal
+from sonnx_clip.conform.journal_status import journal_status
+from sonnx_clip.conform.judges_there import JudgesThere, judge_there
+from sonnx_clip.conform.levels import Asked, units_of
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.machines.far_process import HomeVariables
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.spec import load_spec
 from sonnx_clip.sweep import slices
 from tests.machines import far_functions
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
-    from sonnx_clip.conform.campaigns.units import Unit, UnitResult
+    from sonnx_clip.conform.units import Unit, UnitResult
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.sweep.slices import Slice
 

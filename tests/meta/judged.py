@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.conform import campaign, chosen_triples
-from sonnx_clip.conform.campaigns.levels import WhichCalls
+from sonnx_clip.conform.levels import WhichCalls
 from sonnx_clip.conform.session import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from sonnx_clip.conform.calls import Request
     from sonnx_clip.conform.check_report import ClassReport, Report
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.calls import Request
 
     Calls: TypeAlias = Iterator[tuple[Request, Table]]
 

@@ -8,19 +8,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.prove import standing
 from sonnx_clip.prove.ledger import Ledger, TaskName
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import configure, source_digest
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
 
 
 def lay_out(build: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from sonnx_clip.conform.runtimes import Runtime
+from sonnx_clip.runtimes.runtime import Runtime
 from tests.meta import planted
 
 NAN = np.float32(np.nan)

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import onnx
 
-from sonnx_clip.conform.dialects.forms import clip_version
+from sonnx_clip.conform.comparison_inputs import clip_version
 from sonnx_clip.oracle.dialect import dialect
 
 __version__ = "planted"

@@ -4,7 +4,7 @@ import time
 
 import onnx
 
-from sonnx_clip.conform.runtimes.onnx_reference import RUNTIME
+from sonnx_clip.runtimes.adapters.onnx_reference import RUNTIME
 from tests.meta import planted_forms
 
 __version__ = "5"

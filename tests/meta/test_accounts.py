@@ -11,7 +11,7 @@ from sonnx_clip.backends.generate import Generated, render_theories
 from sonnx_clip.prove import declared_by_why3
 from sonnx_clip.prove.taken_for_granted import read_theories
 from sonnx_clip.prove.tasks import configure, source_digest
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 

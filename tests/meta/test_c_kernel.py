@@ -9,7 +9,7 @@ import pytest
 
 from sonnx_clip.backends import generate
 from sonnx_clip.backends.c_reference import kernel_theories
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

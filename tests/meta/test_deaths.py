@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.limits import LIMITS, Limits, Patience
-from sonnx_clip.conform.worker import Worker
+from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.limits import LIMITS, Limits, Patience
+from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import judged as judged_by
 
 SHORT = Limits(call=0.3)
@@ -158,7 +158,7 @@ def test_slow_calls_do_not_hang_however_many_they_are():
 def test_a_process_that_waits_for_a_processor_spends_nothing(monkeypatch):
     """A machine under load: the process wants to compute, and gets a tenth of the time."""
     now, seen = [0.0], []
-    from sonnx_clip.conform import limits
+    from sonnx_clip.runtimes import limits
 
     monkeypatch.setattr(limits, "_look", lambda _: limits._Seen(now[0] / 10, wants=True))
     patience = Patience(1, lambda: now[0])

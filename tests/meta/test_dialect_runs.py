@@ -3,9 +3,9 @@
 import pytest
 
 from sonnx_clip.cli.compare_dialects_command import compare
-from sonnx_clip.conform.dialects import judge
-from sonnx_clip.conform.dialects.run_comparison import compare_dialects
-from sonnx_clip.conform.limits import Limits
+from sonnx_clip.conform import comparison_judge
+from sonnx_clip.conform.run_comparison import compare_dialects
+from sonnx_clip.runtimes.limits import Limits
 
 
 def compared(name, opset, dtype, **options):
@@ -144,7 +144,7 @@ def test_a_runtime_that_hangs_is_ended():
 
 
 def test_a_rule_that_no_obligation_speaks_of_explains_nothing(monkeypatch):
-    monkeypatch.setattr(judge, "is_shown", lambda *_: False)
+    monkeypatch.setattr(comparison_judge, "is_shown", lambda *_: False)
     record = compared("drops_a_default", 13, "float32")
     assert record.failed
     assert record.groups[0].kind == "unexplained"
@@ -152,9 +152,11 @@ def test_a_rule_that_no_obligation_speaks_of_explains_nothing(monkeypatch):
 
 def test_a_rule_must_allow_every_answer_of_a_form(monkeypatch):
     """A rule that allows no answer at all explains nothing: a wrong rule comes down to that."""
-    from sonnx_clip.conform.dialects import explanations
+    from sonnx_clip.conform import comparison_explanations
 
-    monkeypatch.setattr(explanations._Reading, "__call__", lambda self, answers: answers != answers)
+    monkeypatch.setattr(
+        comparison_explanations._Reading, "__call__", lambda self, answers: answers != answers
+    )
     assert compared("drops_a_default", 13, "float32").groups[0].kind == "unexplained"
 
 

@@ -8,10 +8,10 @@ from types import ModuleType
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.limits import LIMITS
-from sonnx_clip.conform.worker import Child
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.limits import LIMITS
+from sonnx_clip.runtimes.worker import Child
 
 PLANTED = "tests.meta.planted_environment"
 

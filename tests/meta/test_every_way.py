@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.runtimes import every_way as module
-from sonnx_clip.conform.runtimes.every_way import every_way
 from sonnx_clip.oracle.strict import CHUNK, clip
+from sonnx_clip.runtimes import every_way as module
+from sonnx_clip.runtimes.every_way import every_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +120,7 @@ def test_one_read_too_many_ends_the_process() -> None:
 
     code = (
         "import ctypes, numpy as np\n"
-        "from sonnx_clip.conform.runtimes.every_way import ways\n"
+        "from sonnx_clip.runtimes.every_way import ways\n"
         "x = np.zeros(65, np.float32)\n"
         "edge = next(given for words, given, _ in ways(x) if 'end of the memory' in words)\n"
         "print(edge[-1], flush=True)\n"

@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.cli.app import app
-from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.evidence import recheck_proofs, write_evidence
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 from tests.evidence.once import share

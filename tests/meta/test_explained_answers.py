@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import operand_orders
-from sonnx_clip.conform.behaviour import behaviour
+from sonnx_clip.conform import likely_mistakes
 from sonnx_clip.conform.campaign import run_campaign
+from sonnx_clip.conform.matching import behaviour
 
 PLANTED = "tests.meta.test_explained_answers"
 
@@ -52,6 +52,6 @@ def test_an_answer_outside_the_sample_counts(where):
     x, l, m = triples("float32")
     got = of_columns(x, l, m)
     ask = (SPEC.element_type("float32"), (x, l, m), got, load_oracle().READINGS["float"])
-    assert operand_orders.explained(*ask, sample=3) is not None
+    assert likely_mistakes.explained(*ask, sample=3) is not None
     got[where] = -got[where] if np.isfinite(got[where]) else 5
-    assert operand_orders.explained(*ask, sample=3) is None
+    assert likely_mistakes.explained(*ask, sample=3) is None

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.findings_page import render_findings
 from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.pages import render_findings
 from sonnx_clip.claims.shown_by import check_shown
 from sonnx_clip.explain import measure as measuring
 from sonnx_clip.explain.measured_record import PATH, differences, read_record
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from tests.prove.workbench import Workbench
 
 YAML = "spec/clip.yaml"

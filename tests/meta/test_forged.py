@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sonnx_clip.backends.generate import all_obligations, render_all
-from sonnx_clip.conform.runtimes import OURS
 from sonnx_clip.evidence import recheck_proofs, verify, write_evidence
-from sonnx_clip.evidence.fresh import require_fresh
+from sonnx_clip.evidence.read import require_fresh
 from sonnx_clip.evidence.recheck_proofs import tasks_of
 from sonnx_clip.evidence.vector_records import read_vectors
 from sonnx_clip.prove.provers import find_provers, follows
 from sonnx_clip.prove.standing import standings
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
 from tests.evidence.once import share
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from tests.prove.workbench import Workbench
 
     Spoil = Callable[[dict[str, Any]], None]

@@ -8,10 +8,9 @@ import shutil
 import pytest
 
 from sonnx_clip.backends.coq_files import render_coq
-from sonnx_clip.foundation.assumptions import surprises
-from sonnx_clip.foundation.run_coq import assumptions, check_again, compile_all, lay_out
-from sonnx_clip.foundation.sources import CoqSource, coq_sources
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.prove.coq_sources import CoqSource, coq_sources
+from sonnx_clip.prove.run_coq import assumptions, check_again, compile_all, lay_out, surprises
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec import checked, load_spec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sonnx_clip.spec import load_spec
-from tests.framac.real import Copy, copy, frama_c, installed
+from tests.prove.frama_c.real import Copy, copy, frama_c, installed
 
 __all__ = ["copy", "frama_c"]
 

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.board import Board
-from sonnx_clip.conform.calls import Caller, Request
-from sonnx_clip.conform.guardian import read_answer
-from sonnx_clip.conform.words import printable, words_of
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.board import Board
+from sonnx_clip.runtimes.calls import Caller, Request
+from sonnx_clip.runtimes.guardian import read_answer
+from sonnx_clip.runtimes.words import printable, words_of
 from tests.meta import planted_memory
 from tests.meta.judged import judged as judged_by
 

@@ -13,7 +13,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.checked_operator import CheckedOperator
 from sonnx_clip.conform.session import Session
 from sonnx_clip.oracle import load_oracle
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import few_calls
 from tests.meta.judged import judged as judged_by

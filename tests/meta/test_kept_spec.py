@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from sonnx_clip.spec import compiled
+from sonnx_clip.spec import load
 from tests.spec.kept import SPOILT, STALE, repository
 
-RIGHT = compiled.key_of
+RIGHT = load.key_of
 CODE = ("code of the checks", "code that keeps it", "code of the layer below", "code of the lowest layer")
 
 
 def without_yaml(path, pages):
     """The digest of the repository's own YAML, whatever the copy says."""
-    return RIGHT(Path(compiled.__file__).parents[2] / "spec/clip.yaml", pages)
+    return RIGHT(Path(load.__file__).parents[2] / "spec/clip.yaml", pages)
 
 
 def without_pages(path, pages):
@@ -24,12 +24,12 @@ def without_pages(path, pages):
 
 
 def without_code(path, pages):
-    right = compiled.code_files
-    compiled.code_files = list
+    right = load.code_files
+    load.code_files = list
     try:
         return RIGHT(path, pages)
     finally:
-        compiled.code_files = right
+        load.code_files = right
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def without_code(path, pages):
 )
 def test_a_digest_that_leaves_something_out_is_found(wrong, missed, tmp_path, monkeypatch):
     own = repository(tmp_path / "own", monkeypatch)
-    monkeypatch.setattr(compiled, "key_of", wrong)
+    monkeypatch.setattr(load, "key_of", wrong)
     believed = []
     for name, change in STALE.items():
         own.load()
@@ -53,7 +53,7 @@ def test_a_cache_that_asks_nobody_whose_a_file_is_is_found(name, tmp_path, monke
     own = repository(tmp_path / "own", monkeypatch)
     own.load()
     SPOILT[name](own)
-    monkeypatch.setattr(compiled, "_read_ours", Path.read_bytes)
+    monkeypatch.setattr(load, "_read_ours", Path.read_bytes)
     assert not own.reads_again()
 
 
@@ -68,6 +68,6 @@ def test_a_cache_without_a_digest_of_what_it_holds_is_found(tmp_path, monkeypatc
     assert own.reads_again()
     own.file.write_bytes(wrong)
     name, head = own.file.name, json.loads(right.partition(b"\n")[0])
-    monkeypatch.setattr(compiled, "file_name", lambda _: name)
-    monkeypatch.setattr(compiled, "digest_of", lambda _: head["body"])
+    monkeypatch.setattr(load, "file_name", lambda _: name)
+    monkeypatch.setattr(load, "digest_of", lambda _: head["body"])
     assert own.load().cases[0].title == title.upper()

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.conform import campaign, conditions
+from sonnx_clip.conform import run_comparison as dialect_run
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ClassReport, FormReport, TypeReport
-from sonnx_clip.conform.dialects import run_comparison as dialect_run
-from sonnx_clip.conform.dialects.comparison_record import ComparisonRecord
-from sonnx_clip.conform.limits import Limits
-from sonnx_clip.conform.runtimes import RUNTIMES
+from sonnx_clip.conform.comparison_record import ComparisonRecord
 from sonnx_clip.root import installed as installed_here
-from sonnx_clip.root.imports_of import files_behind
+from sonnx_clip.root.installed import files_behind
+from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime import RUNTIMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -212,10 +212,16 @@ def test_what_the_checker_imports_counts(sources: Path) -> None:
 def test_the_real_checker_is_among_its_conditions() -> None:
     names = {file.name for file in files_behind([campaign.__name__, RUNTIMES["onnxruntime"]])}
     assert {"campaign.py", "compare.py", "tally.py", "worker.py", "guardian.py", "calls.py",
-            "chosen_triples.py", "clip_model.py", "axes.py", "form_plan.py", "judge_forms.py", "describe.py",
+            "chosen_triples.py", "clip_model.py", "model_forms.py", "judge_forms.py", "describe.py",
             "onnxruntime.py", "verdicts.py", "load.py"} <= names  # fmt: skip
     names = {file.name for file in files_behind([dialect_run.__name__])}
-    assert {"judge.py", "process.py", "forms.py", "explanations.py", "dialect.py"} <= names
+    assert {
+        "comparison_judge.py",
+        "model_process.py",
+        "comparison_inputs.py",
+        "comparison_explanations.py",
+        "dialect.py",
+    } <= names
 
 
 # What somebody does to the file of a verdict.

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root.digest import digest_of_file
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.files import digest_of_file
+from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

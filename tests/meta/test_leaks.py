@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from sonnx_clip.conform import resident
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.resident import Resident
+from sonnx_clip.runtimes import habits
+from sonnx_clip.runtimes.habits import Resident
 
 
 def told(sizes, monkeypatch, calls=1000):
     """What is noticed while the memory is of these sizes, one after each `calls` calls."""
     found, watch = iter(sizes), Resident()
-    monkeypatch.setattr(resident, "own_memory", lambda: next(found))
+    monkeypatch.setattr(habits, "own_memory", lambda: next(found))
     return [words for words in (watch.after(calls) for _ in sizes) if words]
 
 
@@ -51,7 +51,7 @@ def test_what_is_no_growth(sizes, monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 def test_the_memory_of_this_process():
-    before = resident.own_memory()
+    before = habits.own_memory()
     with mmap.mmap(-1, 50_000_000, flags=mmap.MAP_PRIVATE) as more:  # new pages: not what was freed before
         more.write(b"x" * len(more))
-        assert resident.own_memory() - before > 40_000_000
+        assert habits.own_memory() - before > 40_000_000

@@ -10,11 +10,11 @@ from onnx import TensorProto, helper
 from sonnx_clip.graph import (
     Problem,
     Verdict,
+    ask_onnx,
     clip_nodes,
     declared_tensors,
     expand,
     graph_names,
-    infer,
     lint,
     lint_model,
     restrictions,
@@ -182,7 +182,7 @@ def _dense(tensor: onnx.SparseTensorProto, origin: str) -> TensorInfo:
 def _dense_everywhere(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(graph_names, "from_sparse", _dense)
     patch.setattr(
-        infer, "infer", lambda *_, **__: infer.Inference((), None)
+        ask_onnx, "infer", lambda *_, **__: ask_onnx.Inference((), None)
     )  # it would see the sparse one too
 
 

@@ -15,22 +15,22 @@ import numpy as np
 import pytest
 
 from sonnx_clip.conform import campaign
-from sonnx_clip.conform.board import Board
-from sonnx_clip.conform.calls import Caller, Request
+from sonnx_clip.conform import few_calls as few
 from sonnx_clip.conform.chosen_triples import LONG, class_ids
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.find_runtime import find_model_runtime, find_runtime
-from sonnx_clip.conform.foreign import few_calls as few
-from sonnx_clip.conform.foreign import model_command
-from sonnx_clip.conform.foreign.model_command import DiedError, NoOutput, opened
-from sonnx_clip.conform.foreign.program import Refused
-from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.model_forms.axes import base
-from sonnx_clip.conform.model_forms.form_plan import form_plan
-from sonnx_clip.conform.model_forms.form_words import dependences
-from sonnx_clip.conform.runtimes.clip_model import one_node_model
+from sonnx_clip.conform.form_words import dependences
+from sonnx_clip.conform.judge_forms import form_plan
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes import model_command
+from sonnx_clip.runtimes.board import Board
+from sonnx_clip.runtimes.calls import Caller, Request
+from sonnx_clip.runtimes.clip_model import one_node_model
+from sonnx_clip.runtimes.find_runtime import find_model_runtime, find_runtime
+from sonnx_clip.runtimes.limits import LIMITS, Limits
+from sonnx_clip.runtimes.model_command import DiedError, NoOutput, opened
+from sonnx_clip.runtimes.model_forms import base
+from sonnx_clip.runtimes.program import Refused
 from tests.meta.test_programs import carriers
 
 PLANTED = Path(__file__).with_name("planted_commands.py")
@@ -68,7 +68,7 @@ def brief(monkeypatch):
                 yield request, table
 
     monkeypatch.setattr(campaign, "calls_if_few", calls)
-    forms = "sonnx_clip.conform.model_forms.judge_forms"
+    forms = "sonnx_clip.conform.judge_forms"
     monkeypatch.setattr(f"{forms}.opsets_of_this_clip", lambda: (13,))
     whole_forms = campaign.judge_forms.__globals__["covering"]
     monkeypatch.setattr(f"{forms}.covering", lambda forms: whole_forms(forms)[:2])

@@ -8,19 +8,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from sonnx_clip.conform import campaign
+from sonnx_clip.conform import campaign, judge_forms
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.chosen_triples import class_ids
-from sonnx_clip.conform.model_forms import judge_forms
-from sonnx_clip.conform.model_forms.axes import base, covering, described, every_form
-from sonnx_clip.conform.model_forms.form_plan import bounds_of, form_plan
-from sonnx_clip.conform.model_forms.form_words import dependences, form_lines, refusals, told_of_forms
+from sonnx_clip.conform.form_words import dependences, form_lines, refusals, told_of_forms
+from sonnx_clip.conform.judge_forms import bounds_of, form_plan
 from sonnx_clip.conform.report_text import print_report, reproducers
 from sonnx_clip.evidence.runtime_verdicts import runtimes_of
 from sonnx_clip.evidence.verdict_records import _check
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.model_forms import base, covering, described, every_form
 from sonnx_clip.spec import load_spec
 from tests.meta.judged import judged as judged_by
 
@@ -223,7 +222,7 @@ def test_no_forms_at_all_fail(monkeypatch):
 
 
 def test_without_onnx_one_message_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sonnx_clip.conform.dialects.forms", None)
+    monkeypatch.setitem(sys.modules, "sonnx_clip.conform.comparison_inputs", None)
     with pytest.raises(UserError, match="environment: models cannot be made") as told:
         run_campaign("tests.meta.planted_forms:right", ["int16"])
     assert "pip install" in told.value.todo
@@ -289,8 +288,8 @@ def test_one_value_of_one_axis_is_always_named_by_itself():
 
 @pytest.mark.parametrize("etype", TYPES, ids=lambda etype: etype.id)
 def test_every_form_is_asked_for_every_class_and_every_special_bound(etype):
-    from sonnx_clip.conform.calls import entry_indices
     from sonnx_clip.language.special import special_patterns
+    from sonnx_clip.runtimes.calls import entry_indices
 
     lower, upper = bounds_of(etype)
     special = set(special_patterns(etype))

@@ -7,10 +7,10 @@ from functools import cache
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.find_runtime import find_model_runtime
-from sonnx_clip.conform.limits import LIMITS, Limits
-from sonnx_clip.conform.model_forms.form_words import dependences, refusals
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.conform.form_words import dependences, refusals
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.find_runtime import find_model_runtime
+from sonnx_clip.runtimes.limits import LIMITS, Limits
 
 pytestmark = pytest.mark.usefixtures("brief")
 

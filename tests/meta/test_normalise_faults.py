@@ -10,9 +10,9 @@ import onnx
 import pytest
 from onnx import version_converter
 
-from sonnx_clip.graph import expand, self_check_runs, strip
+from sonnx_clip.graph import ask_onnx, expand, self_check_runs
 from sonnx_clip.graph import normalise as normalise_module
-from sonnx_clip.graph import save as save_module
+from sonnx_clip.graph import normalise_run as save_module
 from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.graph.normalise_opset import Raised
 from sonnx_clip.graph.normalise_run import normalise_models
@@ -103,7 +103,7 @@ def test_a_value_of_the_caller_that_is_believed_is_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert keeps_the_callers_choice(tmp_path)
-    for module in (strip, expand):
+    for module in (ask_onnx, expand):
         monkeypatch.setattr(module, "without_callers_values", _as_it_is)
     assert not keeps_the_callers_choice(tmp_path)
 

@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from sonnx_clip.graph import normalise as normalise_module
-from sonnx_clip.graph import normalise_scalars
+from sonnx_clip.graph import normalise_bounds
 from sonnx_clip.graph.clip_text import Limit
 from sonnx_clip.graph.edit import Editor
 from sonnx_clip.graph.normalise import Wish, normalise
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.graph.normalise_attributes import Bound, BoundsPlan
+    from sonnx_clip.graph.normalise_bounds import Bound, BoundsPlan
     from sonnx_clip.graph.profile import OnnxOperand
 
     Plant = Callable[[pytest.MonkeyPatch], None]
@@ -116,7 +116,7 @@ def _whatever_its_bits(editor: Editor, place: int, of: OnnxOperand, onnx_name: s
 
 
 _plan = normalise_module.plan
-_make_scalar = normalise_scalars._make_scalar
+_make_scalar = normalise_bounds._make_scalar
 
 
 def _planned(change: Callable[[Bound], Bound | None]) -> Plant:
@@ -164,7 +164,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
         "other bounds at the next node",
     ),
     "a scalar loses its value": (
-        lambda patch: patch.setattr(normalise_scalars, "_make_scalar", _zeroed),
+        lambda patch: patch.setattr(normalise_bounds, "_make_scalar", _zeroed),
         "bounds of one entry",
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

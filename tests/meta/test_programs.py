@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.calls import Request
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.foreign.runtime_names import ProgramName
-from sonnx_clip.conform.limits import Limits
-from sonnx_clip.conform.worker import Worker
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.runtime_names import ProgramName
+from sonnx_clip.runtimes.worker import Worker
 
 PLANTED = Path(__file__).with_name("planted_programs.py")
 SHORT = Limits(call=0.4, start=2.0)

@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from sonnx_clip.cli import app
 from sonnx_clip.conform.check_report import FAILING
-from sonnx_clip.conform.check_sarif import check_to_sarif
-from sonnx_clip.conform.junit import to_junit
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.conform.report_formats import check_to_sarif, to_junit
+from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import judged as judged_anew
 
 pytestmark = pytest.mark.usefixtures("brief")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.coverage_page import SORTS
 from sonnx_clip.backends.generate import all_obligations, render_all
+from sonnx_clip.backends.pages import SORTS
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.spec.coverage_file import PATH

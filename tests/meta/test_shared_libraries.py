@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.foreign.frames import TYPES
-from sonnx_clip.conform.limits import Limits
-from sonnx_clip.root.paths import repo_file, repo_root
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.runtimes.frames import TYPES
+from sonnx_clip.runtimes.limits import Limits
 
 pytestmark = [
     pytest.mark.usefixtures("brief"),

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 
 CODE = """
 import numpy as np
-from sonnx_clip.conform.runtimes import Runtime
+from sonnx_clip.runtimes.runtime import Runtime
 
 
 def clip(x, l, m):

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from sonnx_clip.conform.find_runtime import find_model_runtime, find_runtime
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes.find_runtime import find_model_runtime, find_runtime
 
 RIGHT = """
 import numpy as np

@@ -9,7 +9,7 @@ import pytest
 
 from sonnx_clip.backends import whyml_printer
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from tests.meta.spec_bugs import ALL, QUICK, Bug
 
 if TYPE_CHECKING:

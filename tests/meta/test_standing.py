@@ -10,12 +10,12 @@ import pytest
 
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.prove import standing
-from sonnx_clip.prove.proof_coverage import uncovered
+from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.standing import by_definition, counts, empty, standings
 from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
-from sonnx_clip.root.counts import headline
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.terminal import headline
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.evaluate_goals import Goals, Statement
 from sonnx_clip.whyml.node import Node
@@ -23,7 +23,7 @@ from sonnx_clip.whyml.node import Node
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.whyml.whyml_scope import Key, ModuleScope
     from tests.prove.workbench import Workbench

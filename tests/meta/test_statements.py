@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.prove.pinned import GOLDEN, pinned, statements, unpinned
+from sonnx_clip.prove.completeness import GOLDEN, pinned, statements, unpinned
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench

@@ -10,9 +10,8 @@ from sonnx_clip.cli import sweep_command
 from sonnx_clip.cli.app import app
 from sonnx_clip.oracle import c, c_build
 from sonnx_clip.spec import load_spec
-from sonnx_clip.sweep import run_sweep, slices, tables
-from sonnx_clip.sweep.slices import BOUNDS, SPECIAL, TABLE, TRIPLES, Slice
-from sonnx_clip.sweep.subjects import find_subject, kernels_of
+from sonnx_clip.sweep import run_sweep, slices, work
+from sonnx_clip.sweep.slices import BOUNDS, SPECIAL, TABLE, TRIPLES, Slice, find_subject, kernels_of
 from sonnx_clip.sweep.sweep_record import judge_digest, judge_files, record_of
 from sonnx_clip.sweep.work import Swept, run_slice
 
@@ -95,10 +94,10 @@ def test_a_mutated_kernel_is_found(tmp_path, name):
 
 
 def test_a_wrong_table_is_caught_by_the_oracle(monkeypatch):
-    right = tables.table_of(load_spec().element_type("int8"))
+    right = work.table_of(load_spec().element_type("int8"))
     rank = right.rank.copy()
     rank[[3, 4]] = rank[[4, 3]]
-    monkeypatch.setattr("sonnx_clip.sweep.work.table_of", lambda _: tables.OrderTable(rank, right.number))
+    monkeypatch.setattr("sonnx_clip.sweep.work.table_of", lambda _: work.OrderTable(rank, right.number))
     assert run_slice(find_subject("c"), Slice("int8", TABLE)).wrong
 
 
@@ -160,8 +159,8 @@ def test_the_record_of_another_judge_is_not_believed(tmp_path):
     before.add(Slice("int8", TRIPLES), Swept(1))
     (tmp_path / "check.c").write_text("another")
     files = judge_files()
-    assert tables.CHECK in files
-    another = judge_digest([tmp_path / "check.c" if file == tables.CHECK else file for file in files])
+    assert work.CHECK in files
+    another = judge_digest([tmp_path / "check.c" if file == work.CHECK else file for file in files])
     assert record_of(subject, tmp_path, another).finished() == {}
     assert record_of(subject, tmp_path).path == before.path
     assert before.finished() == {"int8: all triples: 0x0: 0x0-0x0": Swept(1)}

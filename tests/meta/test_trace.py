@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from sonnx_clip.backends import numpy_kernels
-from sonnx_clip.prove import proof_coverage
+from sonnx_clip.prove import completeness
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from sonnx_clip.trace import instrument, real
 from sonnx_clip.trace.arrays import SymbolicArray
 from sonnx_clip.trace.explore import Traced, explore
-from sonnx_clip.trace.instrument import Instrumented, PassedPoints, _Instrument
-from sonnx_clip.trace.places import places_of
+from sonnx_clip.trace.instrument import Instrumented, PassedPoints, _Instrument, places_of
 from sonnx_clip.trace.subject import Subject, subject
 from sonnx_clip.trace.tracing import trace_all, traced_kernels
 from tests.meta.numpy_bugs import BUGS, Bug
@@ -274,7 +273,7 @@ def _with_paths(bench: Workbench, change: Callable[[Traced], Traced]) -> None:
     """Let the obligations be rendered from other paths than those that were followed."""
     right = traced_kernels(tuple(SPEC.element_types))
     wrong = tuple(change(t) for t in right)
-    for module in (numpy_kernels, proof_coverage):
+    for module in (numpy_kernels, completeness):
         bench.monkeypatch.setattr(module, "traced_kernels", lambda _: wrong)
     bench.generate()
 

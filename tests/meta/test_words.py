@@ -13,14 +13,14 @@ import pytest
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.claims.shown_by import check_shown, wrong_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from tests.prove.workbench import Workbench
 
 YAML = "spec/clip.yaml"

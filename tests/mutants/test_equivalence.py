@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.mutants.equivalence import _users, by_provers
+from sonnx_clip.mutants.equivalence import _users, by_provers, reached, renamed
 from sonnx_clip.mutants.theories import Theories, TheoryMutant
-from sonnx_clip.mutants.users import reached, renamed
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.formulas import parse_formula
 from sonnx_clip.whyml.node import shown

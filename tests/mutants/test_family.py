@@ -12,7 +12,7 @@ from sonnx_clip.mutants.family import of_c, of_formula, of_python
 from sonnx_clip.mutants.mutants_record import SAME, MutantRow, MutantsRecord, all_found, closing_line
 from sonnx_clip.mutants.run_mutants import Journal, MutantsRun
 from sonnx_clip.mutants.theories import Theories, TheoryMutant, of_renderer, says_nothing
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.whyml.formulas import parse_formula
 from sonnx_clip.whyml.node import shown

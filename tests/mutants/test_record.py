@@ -23,7 +23,7 @@ from sonnx_clip.mutants.mutants_record import (
     wrong_programs,
 )
 from sonnx_clip.prove.standing import by_definition
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 

@@ -16,7 +16,7 @@ from sonnx_clip.oracle.c_build import built_file, find_compiler, source_files
 from sonnx_clip.oracle.plan import PLANNERS
 from sonnx_clip.oracle.strict import clip_by_numpy
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from tests.oracle.keeping import forget, keep
 
 F = np.float32

@@ -8,7 +8,7 @@ import pytest
 
 from sonnx_clip import RestrictionError
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import c, load_oracle
 from sonnx_clip.spec import load_spec

@@ -14,7 +14,7 @@ from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle.dialect import dialect, named
 from sonnx_clip.root.errors import DialectError, UndefinedByDialectError, UserError
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.dialect_defaults import defaults
+from sonnx_clip.spec.dialects import defaults
 from sonnx_clip.spec.readings import answers
 
 SPEC = load_spec()

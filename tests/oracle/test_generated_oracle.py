@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.errors import UserError

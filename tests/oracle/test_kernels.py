@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonnx_clip import clip
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import kernels, load_oracle, strict
 from sonnx_clip.oracle.formats import FORMATS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sonnx_clip import RestrictionError, clip
-from sonnx_clip.conform.dtypes import bits_type, numpy_type
+from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle, strict
 from sonnx_clip.oracle.plan import PLANNERS

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sonnx_clip.explain.dialect_call import apply
-from sonnx_clip.oracle.dialect import named
-from sonnx_clip.oracle.scale_bias import fused, ways
+from sonnx_clip.oracle.dialect import fused, named, ways
 from sonnx_clip.root.errors import DialectError, UndefinedByDialectError
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from sonnx_clip.prove import declared_by_why3, prove_all, standing, tasks
 from sonnx_clip.prove.provers import ask
 from sonnx_clip.prove.tasks import WHY3_SECONDS
-from sonnx_clip.root.digest import digest_of_parts
-from sonnx_clip.root.files import write_whole_bytes
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.files import digest_of_parts, write_whole_bytes
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.root.run_program import Ended, Running

@@ -16,7 +16,7 @@ from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import Prover
 from sonnx_clip.prove.tasks import configure
 from sonnx_clip.prove.trusted import TrustedItem
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.checked import read_alone
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.generate import Generated, all_obligations, ids_of, render_theories
-from sonnx_clip.prove.proof_coverage import uncovered
+from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sonnx_clip.prove.declared_by_why3 import _as_parsed, _as_typed, _ranges
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 
 TEXT = "module M\n  type memory\n  val ghost memory : memory\nend\n"
 PRINTED = "module M\n  type memory\n  \n  let ghost memory = ghost (any memory)\n  \nend\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.drivers import COMMANDS, configuration
-from sonnx_clip.claims.obligation import Obligation
+from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.prove.outcome import Outcome, ProverReply
 from sonnx_clip.prove.provers import (
     NAMES,
@@ -20,7 +20,7 @@ from sonnx_clip.prove.provers import (
     read_answer,
 )
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.generate import Generated, differences
-from sonnx_clip.claims.obligation import Obligation
+from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.prove import rendered
-from sonnx_clip.root import installed, paths
+from sonnx_clip.root import folders, installed
 from sonnx_clip.spec import load_spec
 from tests.other_root import use_root
 from tests.prove.tools import fake
@@ -22,7 +22,7 @@ from tests.prove.tools import fake
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROOT = paths.repo_root()
+ROOT = folders.repo_root()
 FILES = {"generated/why3/int8.mlw": "theory\n", "docs/readings.md": "page\n"}
 INPUTS = ("spec/clip.yaml", "spec/sources/page.md", "why3/clip.mlw", "why3/drivers/a.drv", "coq/A.v",
           "sonnx_clip/code.py", "sonnx_clip/backends/a.j2")  # fmt: skip

@@ -24,7 +24,7 @@ from sonnx_clip.prove.tasks import (
     source_of,
 )
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
 

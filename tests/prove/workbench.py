@@ -13,7 +13,7 @@ from sonnx_clip.cli.app import main
 from sonnx_clip.cli.prove_command import prove_these
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import ProverLimits
-from sonnx_clip.root import paths
+from sonnx_clip.root import folders
 from sonnx_clip.spec import alike, load, load_spec
 from sonnx_clip.spec.checked import read_alone
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sonnx_clip.backends.generate import Generated
     from sonnx_clip.spec import Spec
 
-HERE = paths.repo_root()
+HERE = folders.repo_root()
 _REAL = load._load_once
 
 

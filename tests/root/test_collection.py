@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from sonnx_clip.root.collection import without_collection
+from sonnx_clip.root.isolated import without_collection
 
 
 def test_it_is_off_inside_and_on_afterwards() -> None:

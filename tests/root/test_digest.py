@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root.digest import digest_of, digest_of_file, digest_of_parts
+from sonnx_clip.root.files import digest_of, digest_of_file, digest_of_parts
 
 if TYPE_CHECKING:
     from pathlib import Path

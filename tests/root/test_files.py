@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sonnx_clip.conform.expected_deviations import read_expected
-from sonnx_clip.conform.foreign.abi import read_abi
+from sonnx_clip.conform.pytest_items import read_expected
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
+from sonnx_clip.runtimes.shared_library import read_abi
 from sonnx_clip.spec import load_spec
 
 

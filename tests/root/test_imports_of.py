@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root import imports_of
-from sonnx_clip.root.paths import repo_root
+from sonnx_clip.root import installed
+from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,13 +44,13 @@ def restless() -> Iterator[None]:
 def test_threads_that_read_at_once_do_not_disturb_one_another() -> None:
     """Without the lock, Python 3.11 ends here with "AST constructor recursion depth mismatch"."""
     sources = [path.read_bytes() for path in sorted((repo_root() / "sonnx_clip/spec").glob("*.py"))[:16]]
-    imports_of._known.cache_clear()
+    installed._known.cache_clear()
 
     def read(which: int) -> list[tuple[str, ...]]:
         found = []
         for at in range(len(sources)):
             Ending()
-            found.append(imports_of._imported(sources[(at + 4 * which) % len(sources)]))
+            found.append(installed._imported(sources[(at + 4 * which) % len(sources)]))
         return found
 
     with ThreadPoolExecutor(THREADS) as pool:

@@ -6,7 +6,7 @@ import os
 import pytest
 from rich.console import Console
 
-from sonnx_clip.root.progress import VARIABLE, progress
+from sonnx_clip.root.terminal import VARIABLE, progress
 
 
 def test_progress_in_plain_lines(capfd):

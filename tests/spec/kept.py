@@ -7,9 +7,9 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root.digest import digest_of_parts
-from sonnx_clip.root.paths import package, repo_root
-from sonnx_clip.spec import compiled
+from sonnx_clip.root.files import digest_of_parts
+from sonnx_clip.root.folders import package, repo_root
+from sonnx_clip.spec import load
 from sonnx_clip.spec.checked import read_and_check
 from tests.other_root import use_root
 
@@ -38,10 +38,10 @@ class Repository:
     @property
     def file(self) -> Path:
         """Where the specification is kept."""
-        return self.root / "build/cache" / compiled.file_name(self.yaml)
+        return self.root / "build/cache" / load.file_name(self.yaml)
 
     def load(self) -> Spec:
-        return compiled.kept(self.yaml, self._read)
+        return load.kept(self.yaml, self._read)
 
     def reads_again(self) -> bool:
         """Whether the next process would read the YAML, and not believe what is kept."""
@@ -64,7 +64,7 @@ class Repository:
 def repository(root: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A copy whose folders are those that are asked."""
     shutil.copytree(repo_root() / "spec", root / "spec")
-    for layer in compiled._LAYERS:
+    for layer in load._LAYERS:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(package() / layer, root / "sonnx_clip" / layer, ignore=ignored)
     use_root(root, monkeypatch)
@@ -119,7 +119,7 @@ STALE = {
     "yaml": _append("spec/clip.yaml"),
     "quoted text": _append("spec/sources/numpy-clip.txt"),
     "code of the checks": _append("sonnx_clip/spec/meaning_checks.py"),
-    "code that keeps it": _append("sonnx_clip/spec/compiled.py"),
+    "code that keeps it": _append("sonnx_clip/spec/load.py"),
     "code of the layer below": _append("sonnx_clip/language/values.py"),
     "code of the lowest layer": _append("sonnx_clip/root/errors.py"),
 }

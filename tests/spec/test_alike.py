@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import Spec, alike, load_spec, readings
 from sonnx_clip.spec.alike import CORE
 from sonnx_clip.spec.checked import DECIDED_BY
 from sonnx_clip.spec.claim_checks import SPOKEN_OF, _claims
 from sonnx_clip.spec.finding_checks import WITNESSED, _witnesses
-from sonnx_clip.spec.latitude_checks import _latitude
+from sonnx_clip.spec.meaning_checks import _latitude_of_readings
 from sonnx_clip.spec.reading_classes import _reading_classes
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _of_witnesses(spec: Spec) -> list[Any]:
 SHARED: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterable[Any]]]] = {
     "answers and regions of readings": (CORE, _regions),
     "readings by class": ((*CORE, "readings"), _of_classes),
-    "latitude": ((*CORE, "latitude", "readings"), _latitude),
+    "latitude": ((*CORE, "latitude", "readings"), _latitude_of_readings),
     "claims of findings": (SPOKEN_OF, _of_claims),
     "witnesses of findings": (WITNESSED, _of_witnesses),
     **{check.__name__: (sections, check) for check, sections in DECIDED_BY.items()},

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.root.digest import digest_of
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_root
-from sonnx_clip.spec import Spec, compiled
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.spec import Spec, load
 from sonnx_clip.spec.checked import read_and_check
 from tests.spec.kept import SPOILT, STALE, Repository, repository
 
@@ -84,8 +84,8 @@ def test_a_mistake_is_reported_and_not_kept(own: Repository) -> None:
 def test_a_file_can_make_nothing_but_parts_of_a_specification(own: Repository, made: object) -> None:
     body = pickle.dumps(made)
     with pytest.raises(pickle.UnpicklingError, match="is no part of a specification"):
-        compiled._Unpickler(io.BytesIO(body)).load()
-    head = {"key": compiled.key_of(own.yaml, []), "pages": [], "body": digest_of(body)}
+        load._Unpickler(io.BytesIO(body)).load()
+    head = {"key": load.key_of(own.yaml, []), "pages": [], "body": digest_of(body)}
     own.load()
     own.file.write_bytes(json.dumps(head).encode() + b"\n" + body)
     assert own.reads_again()
@@ -93,7 +93,7 @@ def test_a_file_can_make_nothing_but_parts_of_a_specification(own: Repository, m
 
 def test_a_file_with_another_part_in_it_is_not_believed(own: Repository) -> None:
     body = pickle.dumps(own.load().cases[0])
-    head = {"key": compiled.key_of(own.yaml, []), "pages": [], "body": digest_of(body)}
+    head = {"key": load.key_of(own.yaml, []), "pages": [], "body": digest_of(body)}
     own.file.write_bytes(json.dumps(head).encode() + b"\n" + body)
     assert own.reads_again()
 
@@ -123,7 +123,7 @@ def test_a_folder_that_is_read_only(own: Repository) -> None:
 
 def test_a_file_of_another_user_is_not_believed(own: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     own.load()
-    monkeypatch.setattr(compiled.os, "geteuid", lambda: os.getuid() + 1)
+    monkeypatch.setattr(load.os, "geteuid", lambda: os.getuid() + 1)
     assert own.reads_again()
 
 
@@ -138,22 +138,22 @@ def test_nobody_else_can_write_what_is_kept(own: Repository) -> None:
 
 
 _AT_ONCE = """
-from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec import compiled
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec import load
 from sonnx_clip.spec.checked import read_and_check
 
-compiled.build_folder = lambda: None
-print(compiled.kept(repo_file("spec/clip.yaml"), read_and_check).digest)
+load.build_folder = lambda: None
+print(load.kept(repo_file("spec/clip.yaml"), read_and_check).digest)
 """
 
 _UNCOVERED = """
 import sys
-from sonnx_clip.root.paths import repo_file
-from sonnx_clip.spec import compiled
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec import load
 from sonnx_clip.spec.checked import read_and_check
 
 read_and_check(repo_file("spec/clip.yaml"))
-covered = {str(path) for path in compiled.code_files()}
+covered = {str(path) for path in load.code_files()}
 ours = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "sonnx_clip"}
 print(sorted(name for name, module in ours.items() if module.__file__ not in covered))
 """

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from yaml.error import YAMLError
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import compose
 from tests.spec.mistakes_of_form import YAML
 

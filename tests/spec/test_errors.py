@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.spec.mistakes_of_dialects import DIALECTS
 from tests.spec.mistakes_of_findings import FINDINGS

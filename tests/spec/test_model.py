@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from sonnx_clip.language import FloatBits, tree, unparse
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import Spec, load_spec
 
 if TYPE_CHECKING:

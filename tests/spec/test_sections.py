@@ -10,7 +10,7 @@ from pydantic import create_model
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.evidence import entries_shown
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.entries import Case

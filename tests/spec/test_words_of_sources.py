@@ -10,7 +10,7 @@ import onnx.defs
 import onnx.printer
 import pytest
 
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.texts import fold, sections
 

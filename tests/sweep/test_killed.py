@@ -5,8 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from sonnx_clip.sweep.slices import slices, swept_types
-from sonnx_clip.sweep.subjects import find_subject
+from sonnx_clip.sweep.slices import find_subject, slices, swept_types
 from sonnx_clip.sweep.sweep_record import record_of
 
 PATIENCE = 120

@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 
 from sonnx_clip.cli import sweep_command
-from sonnx_clip.conform import dtypes
-from sonnx_clip.language import special
+from sonnx_clip.language import dtypes, special
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import evaluate, load_spec
 from sonnx_clip.sweep import run_sweep, slices, sweep_record
-from sonnx_clip.sweep.slices import BOUNDS, SPECIAL_BOUND, TABLE, Slice, swept_types
-from sonnx_clip.sweep.subjects import find_subject
-from sonnx_clip.sweep.tables import SweepFindings, check, table_of
-from sonnx_clip.sweep.work import due_of, run_slice
+from sonnx_clip.sweep.slices import BOUNDS, SPECIAL_BOUND, TABLE, Slice, find_subject, swept_types
+from sonnx_clip.sweep.work import SweepFindings, check, due_of, run_slice, table_of
 
 TYPES = {etype.id: etype for etype in swept_types()}
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from packaging.requirements import Requirement
 
-from sonnx_clip.conform.runtimes import EXTRAS
-from sonnx_clip.root.paths import repo_file
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes.runtime import EXTRAS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import sys
 import pytest
 from load_tool import ROOT, load_tool
 
-from sonnx_clip.conform.find_runtime import find_runtime
-from sonnx_clip.conform.runtimes import EXTRAS, KNOWN, OURS
+from sonnx_clip.runtimes.find_runtime import find_runtime
+from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, OURS
 from sonnx_clip.spec import load_spec
 
 judging = load_tool("judge_runtimes")

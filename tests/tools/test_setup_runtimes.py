@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.runtimes import EXTRAS
+from sonnx_clip.runtimes.runtime import EXTRAS
 
 if TYPE_CHECKING:
     from conftest import Machine

@@ -16,8 +16,8 @@ from sonnx_clip.claims.all_claims import every_claim
 from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.language import encode
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.prove.ledger import Ledger
-from sonnx_clip.prove.proof_coverage import uncovered
 from sonnx_clip.prove.prove_all import ProofSession
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.tasks import configure
@@ -30,7 +30,7 @@ from tests.toy.toys import FOLDER, TOYS, spec_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.claims.obligation import Obligation
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.prove_all import Proofs
     from tests.toy.toys import Toy
 

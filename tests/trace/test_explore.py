@@ -10,9 +10,8 @@ import pytest
 from sonnx_clip.spec import load_spec
 from sonnx_clip.trace.arrays import Memory, SymbolicArray
 from sonnx_clip.trace.explore import explore
-from sonnx_clip.trace.sample_inputs import samples_of
 from sonnx_clip.trace.subject import subject
-from sonnx_clip.trace.symbolic_run import Fork, Language, SymbolicRun, UntraceableError
+from sonnx_clip.trace.symbolic_run import Fork, Language, SymbolicRun, UntraceableError, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.trace.instrument import Instrumented
-from sonnx_clip.trace.places import unreached
+from sonnx_clip.trace.instrument import Instrumented, unreached
 from sonnx_clip.trace.subject import Subject
 
 if TYPE_CHECKING:

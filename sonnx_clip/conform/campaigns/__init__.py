@@ -1,1 +1,0 @@
-"""Long runs of the checker: units of work, the journal that keeps their results, and reports made of them."""

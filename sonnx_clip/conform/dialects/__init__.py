@@ -1,1 +1,0 @@
-"""Compares runtimes of ONNX models with every version of Clip that ONNX has had."""

@@ -1,1 +1,0 @@
-"""Runtimes that are no function of a module: programs that speak frames, C functions, files."""

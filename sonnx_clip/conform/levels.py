@@ -1,0 +1,288 @@
+"""How much is asked at each level, and how that is cut into units.
+
+``quick`` is what `chosen_triples` chooses: one unit for each element type. ``standard`` adds every triple of
+8 bits in other layouts; all pairs of special bounds over 65,536 X (of 16 bits all that there are); random
+triples; and every length up to 2,048. ``exhaustive`` adds every X of 16 bits under every min and under every
+max, beside four others; and every X of 32 bits under bounds that reach every class. No level is exhaustive in
+64 bits.
+
+A part has a name, from which its calls follow: a unit is judged wherever its name is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.chosen_triples import (
+    covering_scalars,
+    random_patterns,
+    request_of,
+    tabulate,
+    together,
+)
+from sonnx_clip.conform.class_ranges import long_table
+from sonnx_clip.conform.judge_forms import chunks_of_all
+from sonnx_clip.conform.units import FIRST, FORMS, Level, Unit
+from sonnx_clip.language.dtypes import Array, bits_type
+from sonnx_clip.language.special import special_patterns
+from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sonnx_clip.conform.checked_operator import CheckedOperator
+    from sonnx_clip.conform.chosen_triples import Table
+    from sonnx_clip.conform.compare import Policy
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.limits import Limits
+    from sonnx_clip.runtimes.model_forms import Choice
+
+    Calls = Iterator[tuple[Request, Table]]
+
+EVERY_LENGTH = 2048
+"""Up to it, calls of every length are made at levels above quick."""
+LEVELS: tuple[Level, ...] = ("quick", "standard", "exhaustive")
+
+_ENTRIES = 2**16  # of the long calls
+_BLOCK = 2**22  # results in a request of long calls: it bounds the memory
+_PAIRS = 128  # of special bounds in a unit
+_DRAWS, _RANDOM = 16, 24  # draws of random triples in a unit, and units
+_LENGTHS = 128  # in a unit
+_TURNS = 2**15  # pairs of 8 bits in a unit of a layout
+_BOUNDS, _OTHERS = 64, 4  # of 16 bits: bounds in a unit, and others beside each
+_STRETCHES, _COVER = 64, 8  # of 32 bits: stretches of X in a unit, and pairs of bounds
+_SEED = 22
+_STRIDED = tuple(
+    found.id for found in LAYOUTS
+    if found.id in ("length-64", "every-second", "reversed", "offset", "unaligned", "rank-3")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who is asked, and how: what all units of a campaign have in common.
+
+    Args:
+        runtime: as for `Unit`, and likewise the others.
+        identity: likewise.
+        policy: likewise.
+        limits: likewise.
+        forms: likewise.
+        level: how much is asked.
+        few_calls: as for `Unit`.
+    """
+
+    runtime: str
+    identity: str
+    policy: Policy
+    limits: Limits
+    forms: Choice
+    level: Level
+    few_calls: bool = False
+
+
+def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
+    """The kinds of parts that a level adds, and how many of each there are."""
+    width, special = etype.width, len(special_patterns(etype))
+    found: list[tuple[str, int]] = []
+    if level != "quick":
+        found += [(layout, 2**16 // _TURNS) for layout in _STRIDED if width == 8]
+        found += [("special", -(-(special**2) // _PAIRS))] if width != 8 else []
+        found += [("random", _RANDOM), ("lengths", EVERY_LENGTH // _LENGTHS)]
+    if level == "exhaustive" and width == 16:
+        found += [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)]
+    if level == "exhaustive" and width == 32:
+        found += [("every-x", 2**32 // _ENTRIES // _STRETCHES)]
+    return found
+
+
+def size_of(etype: ElementType, part: str) -> tuple[int, int]:
+    """About how many calls a part has, and how many results: for the time that it will take."""
+    kind, _, number = part.rpartition("-")
+    if kind in _STRIDED:
+        return 4 * _TURNS, 256 * _TURNS
+    pairs = {"special": _PAIRS, "every-min": _BOUNDS * _OTHERS, "every-max": _BOUNDS * _OTHERS}
+    pairs["every-x"] = _STRETCHES * _COVER
+    if kind in pairs:
+        return pairs[kind], pairs[kind] * _ENTRIES
+    match kind:
+        case "random":
+            return _DRAWS * 100, _DRAWS * 20_000
+        case "lengths":
+            calls = _LENGTHS * _COVER
+            return calls, calls * _LENGTHS * (2 * int(number) + 1) // 2
+    if etype.width == 8:
+        return 72_000, 18_000_000
+    return (13_000, 2_300_000) if etype.id in ("int16", "uint16") else (34_000, 3_400_000)
+
+
+@dataclass(frozen=True)
+class WhichCalls:
+    """Which calls a campaign makes.
+
+    Args:
+        first: those of the first unit of an element type, which every level has; None for all of the plan
+            (`chosen_triples`).
+        kinds: the kinds of further parts that a level adds, and how many of each there are.
+        lengths: how many lengths a part of them has.
+    """
+
+    first: Callable[[ElementType, CheckedOperator], Calls] | None = None
+    kinds: Callable[[ElementType, Level], Sequence[tuple[str, int]]] = kinds_of
+    lengths: int = _LENGTHS
+
+
+WHICH_CALLS = WhichCalls()
+
+
+def units_of(etype: ElementType, asked: Asked, calls: WhichCalls = WHICH_CALLS) -> tuple[Unit, ...]:
+    """The units of an element type, in the order in which a report is made of them."""
+    kinds = calls.kinds(etype, asked.level)
+    parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]
+    if asked.forms == "all":
+        parts += [f"{FORMS}{n}" for n in range(chunks_of_all())]
+    a = asked
+    return tuple(
+        Unit(a.runtime, a.identity, etype.id, part, a.policy, a.limits, a.forms, a.few_calls)
+        for part in parts
+    )
+
+
+def calls_of(etype: ElementType, part: str, lengths: int = _LENGTHS) -> Calls:
+    """The requests of a part that is no unit of its element type alone, each with what is expected.
+
+    Args:
+        etype: the element type.
+        part: as `units_of` names it.
+        lengths: how many lengths a part of them has.
+
+    Raises:
+        ValueError: there is no such part.
+    """
+    kind, _, number = part.rpartition("-")
+    n = int(number)
+    if kind in _STRIDED:
+        return _every_triple(etype, kind, n)
+    match kind:
+        case "special":
+            return _special(etype, n)
+        case "random":
+            return _random(etype, n)
+        case "lengths":
+            return _lengths(etype, n, lengths)
+        case "every-min" | "every-max":
+            return _every_bound(etype, n, second=kind == "every-max")
+        case "every-x":
+            return _every_x(etype, n)
+    raise ValueError(f"there is no part {part} of {etype.id}")
+
+
+def _every_triple(etype: ElementType, layout: str, n: int) -> Calls:
+    """Every X of 8 bits under some pairs of bounds, in calls of a layout."""
+    for request in _triples(etype, layout, n):
+        yield request, tabulate(etype, [request.pool], request.scalars)
+
+
+def _triples(etype: ElementType, layout: str, n: int) -> Iterator[Request]:
+    every = np.arange(256, dtype=bits_type(etype.id))
+    scalars = [part[n * _TURNS : (n + 1) * _TURNS] for part in together(every, 2)]
+    length = next(found.length for found in LAYOUTS if found.id == layout)
+    assert length
+    times = -(-len(every) // length)  # of calls for a pair of bounds, until each X was in one
+    for at in range(0, _TURNS, 1024 // times):
+        rows = np.repeat(np.arange(at, min(at + 1024 // times, _TURNS)), times)
+        starts = np.tile(np.arange(times) * length, len(rows) // times) % len(every)
+        yield Request(layout, length, every, starts, tuple(scalar[rows] for scalar in scalars))
+
+
+def _special(etype: ElementType, n: int) -> Calls:
+    """Long calls, of 16 bits of every X, else of special and random ones, under pairs of special bounds."""
+    special = np.array(special_patterns(etype), bits_type(etype.id))
+    scalars = [part[n * _PAIRS : (n + 1) * _PAIRS] for part in together(special, 2)]
+    if etype.width == 16:
+        pool = np.arange(2**16, dtype=special.dtype)
+    else:
+        random = np.random.PCG64([_SEED, n]).random_raw(_ENTRIES - len(special)).astype(special.dtype)
+        pool = np.concatenate([special, random])
+    yield from _long_calls(etype, pool, scalars)
+
+
+def _random(etype: ElementType, n: int) -> Calls:
+    for draw in range(n * _DRAWS, (n + 1) * _DRAWS):
+        drawn = random_patterns(etype, number=draw + 1)
+        pools, scalars = ([np.array(part, bits_type(etype.id)) for part in parts] for parts in drawn)
+        yield request_of(tabulate(etype, pools, scalars), PLAIN.id, len(pools[0]))
+
+
+def _lengths(etype: ElementType, n: int, number: int) -> Calls:
+    """Calls of so many lengths, with few bounds."""
+    pool = np.array(special_patterns(etype), bits_type(etype.id))
+    table = tabulate(etype, [pool], covering_scalars(etype, _COVER))
+    for length in range(max(2, n * number + 1), (n + 1) * number + 1):
+        yield request_of(table, PLAIN.id, length, times=1)
+
+
+def _every_bound(etype: ElementType, n: int, *, second: bool) -> Calls:
+    """Every X of 16 bits under some bounds on one side, each beside a few on the other side."""
+    scalars = _some_bounds(etype, n, second=second)
+    yield from _long_calls(etype, np.arange(2**16, dtype=scalars[0].dtype), scalars)
+
+
+def _some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
+    """Bits of min and of max, each of shape (k,)."""
+    special = np.array(special_patterns(etype), bits_type(etype.id))
+    others = special[np.linspace(0, len(special) - 1, _OTHERS).astype(int)]
+    bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(special.dtype)
+    varying, beside = np.repeat(bounds, _OTHERS), np.tile(others, _BOUNDS)
+    return [beside, varying] if second else [varying, beside]
+
+
+def _every_x(etype: ElementType, n: int) -> Calls:
+    """Some stretches of all X of 32 bits, under bounds that reach every class."""
+    scalars = covering_scalars(etype, _COVER)
+    for pool in _stretches(etype, n):
+        yield from _long_calls(etype, pool, scalars)
+
+
+def _stretches(etype: ElementType, n: int) -> Iterator[Array]:
+    """Bits of X, each time of shape (k,)."""
+    for stretch in range(n * _STRETCHES, (n + 1) * _STRETCHES):
+        yield np.arange(stretch * _ENTRIES, (stretch + 1) * _ENTRIES).astype(bits_type(etype.id))
+
+
+def _long_calls(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Calls:
+    """One call with all of a pool under each pair of bounds."""
+    at_once = max(1, _BLOCK // len(pool))
+    for at in range(0, len(scalars[0]), at_once):
+        part = [scalar[at : at + at_once] for scalar in scalars]
+        yield request_of(long_table(etype, pool, part), PLAIN.id, len(pool))
+
+
+def more_words(level: Level, bits: set[str]) -> list[str]:
+    """What a level adds to what is compared, in words.
+
+    Args:
+        level: the level.
+        bits: the widths of the element types, as text.
+    """
+    if level == "quick":
+        return []
+    found = [
+        f"{_RANDOM * _DRAWS} more draws of random triples",
+        f"calls of every length up to {EVERY_LENGTH:,}",
+    ]
+    if "8" in bits:
+        found.append(f"every triple of 8 bits in the layouts {', '.join(_STRIDED)}")
+    if "16" in bits:
+        found.append("every X of 16 bits under all pairs of special bounds")
+    if bits & {"32", "64"}:
+        found.append(f"{_ENTRIES:,} special and random X under all pairs of special bounds")
+    if level == "exhaustive" and "16" in bits:
+        found.append(f"every X of 16 bits under every min and under every max, beside {_OTHERS} others")
+    if level == "exhaustive" and "32" in bits:
+        found.append("every X of 32 bits under bounds that reach every class")
+    return found

@@ -1,1 +1,0 @@
-"""The forms of a model in which `check` judges a runtime that opens ONNX models."""

@@ -1,0 +1,305 @@
+"""A report of the checker in the formats of other tools: as cases that pass, fail or are skipped, as JUnit
+XML, and as SARIF 2.1.0.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import quote
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from sonnx_clip.conform.check_report import FAILING
+from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.sarif_log import sarif_log
+from sonnx_clip.runtimes.runtime_names import file_name, library_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sonnx_clip.conform.check_report import (
+        ClassReport,
+        Deviation,
+        FormReport,
+        Report,
+        TypeReport,
+        Verdict,
+    )
+
+
+Outcome: TypeAlias = Literal["passed", "failed", "skipped", "error"]
+"""``error`` is what says nothing about the runtime: the machine lacks something, or nothing was compared."""
+
+_SKIPPED = ("refused", "unsupported")
+
+
+@dataclass(frozen=True)
+class JudgedCase:
+    """One verdict.
+
+    Args:
+        etype: the id of an element type; empty for the report as a whole.
+        id: of a class, or ``C1``, ``C3``, or ``compared`` for a report that compared nothing.
+        form: the form of a model, in words; empty for the verdict on the class.
+        outcome: what becomes of it.
+        verdict: the checker's.
+        words: why, where there is a reason; the runtime's own words where it has some.
+        deviations: what was found, each with a line of Python that repeats it.
+    """
+
+    etype: str
+    id: str
+    form: str
+    outcome: Outcome
+    verdict: Verdict | Literal["nothing compared"]
+    words: str = ""
+    deviations: tuple[Deviation, ...] = ()
+
+
+def cases(report: Report) -> Iterator[JudgedCase]:
+    """Every case of a report, at least one.
+
+    One of them has failed or is an error if and only if the report has failed.
+    """
+    if report.compared == 0 and not report.environment:
+        yield _blind("", "nothing was compared in any element type")
+    for found in report.types:
+        required = found.type in report.required
+        for one in found.classes:
+            yield _of_class(found, one, required=required)
+        if found.compared and found.forms is not None and not any(form.compared for form in found.forms):
+            yield _blind(found.type, "nothing was compared in any form of a model")
+        for form in found.forms or ():
+            for one in found.classes:
+                yield _of_form(found, one.id, form)
+
+
+def told(case: JudgedCase) -> str:
+    """Why, and what was found, each deviation with the line of Python that repeats it."""
+    parts = [case.words, *map(_deviation, case.deviations)]
+    return "\n".join(part for part in parts if part)
+
+
+def _deviation(found: Deviation) -> str:
+    why = found.words or found.explanation
+    head = f"{found.latitude or found.kind}, layout {found.layout}: {found.shown}"
+    return "\n".join([head, *([why] if why else ()), "repeat it with Python:", found.reproduce])
+
+
+def _blind(etype: str, words: str) -> JudgedCase:
+    return JudgedCase(etype, "compared", "", "error", "nothing compared", words)
+
+
+def _outcome(verdict: Verdict, *, required: bool = False) -> Outcome:
+    if verdict in ("environment", "unfinished"):
+        return "error"
+    if verdict in FAILING or (required and verdict == "unsupported"):
+        return "failed"
+    return "skipped" if verdict in _SKIPPED else "passed"
+
+
+def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedCase:
+    words = [one.words or ""]
+    if one.verdict in (*_SKIPPED, "crashed", "environment"):
+        words = [one.words or found.words or ""]
+    if one.verdict == "refused":
+        words += [f"layout {layout}: {text}" for layout, text in found.refused_layouts.items()]
+    if one.verdict == "unfinished":
+        words = [found.unfinished or ""]
+    if one.verdict == "unreached":
+        words = ["no vector reached it"]
+    if one.verdict == "unsupported" and required:
+        words.insert(0, "the type is required")
+    outcome = _outcome(one.verdict, required=required and found.verdict == "unsupported")
+    deviations: Sequence[Deviation] = one.deviations
+    if one.verdict == "depends":
+        wrong = [form for form in found.served_forms if form.classes.get(one.id, "conforms") in FAILING]
+        told_forms = "; ".join(str(form.form) for form in wrong)
+        words.append(f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {told_forms}")
+        shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
+        deviations = [*deviations, *shown[:1]]
+    told = "; ".join(text for text in dict.fromkeys(words) if text)
+    return JudgedCase(found.type, one.id, "", outcome, one.verdict, told, tuple(deviations))
+
+
+def _of_form(found: TypeReport, id_: str, form: FormReport) -> JudgedCase:
+    whole = form.verdict in ("refused", "environment")
+    verdict: Verdict = form.verdict if whole else form.classes.get(id_, "conforms")
+    first = form.deviations.get(id_)
+    words = form.words or "" if verdict not in ("conforms", "acceptable") else ""
+    given = () if first is None else (first,)
+    return JudgedCase(found.type, id_, str(form.form), _outcome(verdict), verdict, words, given)
+
+
+# --- The report of `check` as JUnit XML, which servers of continuous integration show -----------------------
+#
+# A suite is an element type. The XML is of the form that Jenkins has described (junit-10.xsd) and others
+# read. It has so few elements that the standard library writes it: a package for it would be one more
+# dependency.
+
+
+_ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
+_COUNTS = {"failures": "failed", "errors": "error", "skipped": "skipped"}
+_PLANES = 0x10FFFF
+
+
+def to_junit(report: Report) -> str:
+    """The XML, with its declaration.
+
+    What violates, depends on the form, crashed or was not reached is a failure, with the line that repeats
+    it; what was refused or is unsupported is skipped, unless it is required; what the machine lacks, what an
+    interrupt left unfinished, and a report that compared nothing, is an error.
+    """
+    every = list(cases(report))
+    root = Element("testsuites", _attributes("sonnx-clip check", every), time=f"{report.seconds:g}")
+    for etype, some in groupby(every, key=lambda case: case.etype):
+        _suite(root, report, etype, list(some))
+    indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def _attributes(name: str, every: Iterable[JudgedCase]) -> dict[str, str]:
+    found = Counter(case.outcome for case in every)
+    counts = {name: str(found[outcome]) for name, outcome in _COUNTS.items()}  # type: ignore[index]
+    return {"name": _legal(name), "tests": str(found.total()), **counts}
+
+
+def _suite(root: Element, report: Report, etype: str, every: list[JudgedCase]) -> None:
+    name = etype or "report"
+    suite = SubElement(root, "testsuite", _attributes(name, every))
+    properties = SubElement(suite, "properties")
+    for key, value in (("runtime", report.runtime_version), ("policy", report.policy), ("tool", report.tool)):
+        SubElement(properties, "property", name=key, value=_legal(value))
+    for case in every:
+        shown = f"{case.id} [{case.form}]" if case.form else case.id
+        one = SubElement(suite, "testcase", name=shown, classname=_legal(f"{report.runtime}.{name}"))
+        if case.outcome != "passed":
+            head = _legal(_message(case))
+            SubElement(one, _ELEMENTS[case.outcome], message=head, type=case.verdict).text = _text(case)
+        elif case.deviations:
+            SubElement(one, "system-out").text = _text(case)
+
+
+def _message(case: JudgedCase) -> str:
+    first = case.deviations[0] if case.deviations else None
+    shown = " ".join(first.shown.split()) if first else ""
+    return ": ".join(text for text in (case.verdict, case.words or shown) if text)
+
+
+def _text(case: JudgedCase) -> str:
+    return _legal(told(case))
+
+
+def _legal(text: str) -> str:
+    """A text without the characters that no XML document may have."""
+    return "".join(c if _is_legal(ord(c)) else f"\\u{ord(c):04x}" for c in text)
+
+
+def _is_legal(code: int) -> bool:
+    return (
+        code in (0x9, 0xA) or 0x20 <= code < 0xD800 or (0xE000 <= code <= _PLANES and code & 0xFFFE != 0xFFFE)
+    )
+
+
+# --- The report of `check` in SARIF 2.1.0, for the tools that gather findings -------------------------------
+#
+# A finding is of a runtime, and its place is no line: it is the class and the element type, as a logical
+# location, and the file where the runtime is named as one.
+
+
+_NO_CLASS = {
+    "C1": "the shape of the result is that of X",
+    "C3": "the element type of the result is that of X",
+    "compared": "something is compared",
+}
+
+
+def check_to_sarif(report: Report) -> str:
+    """A log with one run.
+
+    What fails is a result of the level error. What is acceptable is ``informational``. What was refused or is
+    unsupported is a note on the run. What the machine lacks, and a report that compared nothing, is an error
+    of the run, which then counts as not successful.
+    """
+    every = list(cases(report))
+    rules = {id_: f"results in {id_}, a class of the case {case}" for id_, case in _classes().items()}
+    rules |= _NO_CLASS
+    places = list(rules)
+    skipped: dict[str, None] = {}
+    for case in every:
+        if case.outcome == "skipped":
+            form = f", models with {case.form}" if case.form else ""
+            skipped[f"{case.verdict}: {case.etype}{form}: {case.words}"] = None
+    errors = dict.fromkeys(f"{c.etype or 'report'}: {c.words}" for c in every if c.outcome == "error")
+    return sarif_log(
+        (_rule(id_, text) for id_, text in rules.items()),
+        (_result(report, c, places.index(c.id), n) for c in every for n in _findings(c)),
+        [*(_note(report, text, "error") for text in errors), *(_note(report, t, "note") for t in skipped)],
+        successful=not errors,
+    )
+
+
+def _classes() -> dict[str, str]:
+    found: dict[str, str] = load_oracle().CASE_OF_CLASS
+    return found
+
+
+def _rule(id_: str, text: str) -> dict[str, Any]:
+    return {"id": id_, "shortDescription": {"text": text}, "defaultConfiguration": {"level": "error"}}
+
+
+def _findings(case: JudgedCase) -> Iterator[int]:
+    """The number of each deviation of which there is a result; -1 for a result without any."""
+    if case.outcome == "failed":
+        yield 0 if case.deviations else -1
+    elif case.outcome == "passed":
+        yield from range(len(case.deviations))
+
+
+def _result(report: Report, case: JudgedCase, rule: int, number: int) -> dict[str, Any]:
+    deviation = case.deviations[number] if number >= 0 else None
+    of_form = f", model with {case.form}" if case.form else ""
+    parts = [f"{case.etype}, {case.id}{of_form}: {case.verdict}", case.words]
+    if deviation is not None:
+        why = deviation.words or deviation.explanation or ""
+        parts += [f"{deviation.shown} (layout {deviation.layout})", why]
+        parts.append(f"Repeat it: python -c {shlex.quote(deviation.reproduce)}")
+    failed = case.outcome == "failed"
+    kind = case.verdict if deviation is None else deviation.latitude or deviation.kind
+    return {
+        "ruleId": case.id,
+        "ruleIndex": rule,
+        "level": "error" if failed else "none",
+        "kind": "fail" if failed else "informational",
+        "message": {"text": ". ".join(dict.fromkeys(part for part in parts if part))},
+        "locations": [_place(report, case)],
+        "partialFingerprints": {
+            "sonnxClip/v1": f"{report.runtime}/{case.etype}/{case.id}/{case.form}/{kind}"
+        },
+    }
+
+
+def _place(report: Report, case: JudgedCase) -> dict[str, Any]:
+    title = f"{report.runtime} > {case.etype} > {case.id}{f' > {case.form}' if case.form else ''}"
+    return {**_file(report), "logicalLocations": [{"name": case.id, "fullyQualifiedName": title}]}
+
+
+def _note(report: Report, text: str, level: str) -> dict[str, Any]:
+    place = {**_file(report), "logicalLocations": [{"name": report.runtime}]}
+    return {"level": level, "message": {"text": text}, "locations": [place]}
+
+
+def _file(report: Report) -> dict[str, Any]:
+    """The file that holds the runtime, where its name says one."""
+    named = file_name(report.runtime)
+    library = library_name(report.runtime)
+    text = named[0] if named else library[1] if library else None
+    if text is None:
+        return {}
+    path = Path(text)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}}}

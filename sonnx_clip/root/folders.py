@@ -1,0 +1,91 @@
+"""Where files are: the project's own, in a checkout or a wheel, and what can be made again, in the user's
+cache.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sonnx_clip.root.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import stat_result
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def package() -> Path:
+    """The folder of the package, with all its source files."""
+    return _PACKAGE
+
+
+def repo_root() -> Path:
+    """The folder that holds ``spec``, ``why3`` and ``generated``."""
+    bundled = _PACKAGE / "_data"
+    return bundled if bundled.is_dir() else _PACKAGE.parent
+
+
+def checkout() -> Path:
+    """The root of the repository, where the sources may be changed; UserError in an installed wheel."""
+    if repo_root() != _PACKAGE.parent:
+        raise UserError(
+            "this changes the sources, and there is no checkout: the package was installed without one",
+            todo="clone the repository, and run the command there",
+        )
+    return repo_root()
+
+
+def build_folder() -> Path | None:
+    """Where a checkout keeps what was built; None in an installed wheel."""
+    return repo_root() / "build" if repo_root() == _PACKAGE.parent else None
+
+
+def repo_file(relative: str) -> Path:
+    """The path of a data file given by its path in the repository."""
+    return repo_root() / relative
+
+
+# --- The folder in which the user's programs keep what can be made again, and what may be believed there ----
+#
+# `sonnx_clip.spec.load` keeps the checked specification in it, `sonnx_clip.oracle.c_build` and `built`
+# the C kernels; `sonnx_clip.prove.rendered` reads by the same rules what lies in the build folder.
+
+
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def cache_folder() -> Path:
+    """``$XDG_CACHE_HOME/sonnx-clip``, by default ``~/.cache/sonnx-clip``; UserError if there is no home."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # A relative path is to be ignored: XDG Base Directory Specification.
+    if Path(named).is_absolute():
+        return Path(named, "sonnx-clip")
+    try:
+        return Path.home() / ".cache" / "sonnx-clip"
+    except RuntimeError as error:
+        todo = "name a folder in the environment variable XDG_CACHE_HOME"
+        raise UserError("there is no home folder to keep a cache in", todo=todo) from error
+
+
+def is_private(found: stat_result) -> bool:
+    """Whether it is this user's, and nobody else can write to it."""
+    return found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
+
+
+def is_ours(found: stat_result, kind: Callable[[int], bool]) -> bool:
+    """Whether it is of this kind, `stat.S_ISREG` or another, this user's, and nobody else can write to it."""
+    return kind(found.st_mode) and is_private(found)
+
+
+def read_private(file: Path) -> bytes | None:
+    """What a file holds that this user alone can have written, else None; OSError if there is no file."""
+    if not is_ours(file.parent.lstat(), stat.S_ISDIR):
+        return None
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(file, flags), "rb") as opened:  # noqa: PTH123 - a path cannot be opened so
+        return opened.read() if is_ours(os.fstat(opened.fileno()), stat.S_ISREG) else None

@@ -1,0 +1,171 @@
+"""What commands say to people: how far a long stage is, lines broken between words, and counts.
+
+Progress is a bar on a terminal, lines elsewhere, and numbers for a command that started this one:
+`sonnx-clip all` starts the stages as processes of their own and draws one bar for each: it names a descriptor
+in the environment variable SONNX_CLIP_PROGRESS, to which a stage writes lines: ``done total label`` for how
+far it is, and ``= name`` when it comes to what another stage waits for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import time
+from contextlib import contextmanager
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import Console
+
+
+VARIABLE = "SONNX_CLIP_PROGRESS"
+
+GENERATED = "generated"
+"""The milestone of `sonnx-clip prove --generate`: generated/ is what the specification says."""
+
+Show: TypeAlias = "Callable[[int, str], None]"
+"""Called with how much is done, and what is at work."""
+
+_PARTS = 5  # lines in a whole stage, where there is no terminal
+_MINUTE = 60.0
+
+
+@contextmanager
+def progress(label: str, total: int, unit: str, console: Console, known: int | None = None) -> Iterator[Show]:
+    """Show how far a stage is until it ends.
+
+    Args:
+        label: what the stage does: ``proving``.
+        total: how much there is to do.
+        unit: what is counted: ``answers``.
+        console: where the result of the stage goes; a bar goes there too if it is a terminal.
+        known: of what takes long, how much of it was done before, and takes no time; the rate and the time
+            that is left are then shown. None shows neither.
+    """
+    if os.environ.get(VARIABLE):
+        yield _to_descriptor(int(os.environ[VARIABLE]), total)
+    elif console.is_terminal:
+        with _bar(label, total, console, timed=known is not None) as show:
+            yield show
+    else:
+        yield _in_lines(label, total, unit, known)
+
+
+def milestone(name: str) -> None:
+    """Say to the command that started this one what has been reached."""
+    if os.environ.get(VARIABLE):
+        os.write(int(os.environ[VARIABLE]), f"= {name}\n".encode())
+
+
+def _to_descriptor(descriptor: int, total: int) -> Show:
+    """An interrupted reader ends this process too: writing raises BrokenPipeError."""
+
+    def show(done: int, at_work: str) -> None:
+        os.write(descriptor, f"{done} {total} {at_work}\n".encode(errors="replace"))
+
+    show(0, "")
+    return show
+
+
+@contextmanager
+def _bar(label: str, total: int, console: Console, *, timed: bool) -> Iterator[Show]:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    left = (TextColumn("left"), TimeRemainingColumn()) if timed else ()
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *left,
+        TextColumn("{task.fields[at_work]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(label, total=total, at_work="")
+
+        def show(done: int, at_work: str) -> None:
+            bar.update(task, completed=done, at_work=at_work)
+
+        yield show
+
+
+def _in_lines(label: str, total: int, unit: str, known: int | None) -> Show:
+    """A line on standard error at each fifth of the work, or of what takes long each minute too."""
+    following, began = 1, time.monotonic()
+    said = began
+
+    def show(done: int, _: str) -> None:
+        nonlocal following, said
+        now = time.monotonic()
+        late = known is not None and now - said > _MINUTE
+        if done and (done * _PARTS >= following * total or late):
+            more = "" if known is None else _rate(done, total, known, now - began)
+            print(f"{label}: {done} of {total} {unit}{more}", file=sys.stderr, flush=True)
+            following, said = done * _PARTS // total + 1, now
+
+    return show
+
+
+def _rate(done: int, total: int, known: int, seconds: float) -> str:
+    """How many a minute, and how long it will take yet, in words."""
+    new = done - known
+    if new <= 0 or seconds <= 0 or done >= total:
+        return ""
+    left = duration((total - done) * seconds / new)
+    return f"; {new * _MINUTE / seconds:.0f} a minute, about {left} left"
+
+
+def duration(seconds: float) -> str:
+    """A time in words that people say: ``40 s``, ``3 min``, ``2.5 h``."""
+    if seconds < 2 * _MINUTE:
+        return f"{max(1, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+# --- Lines for a terminal, broken between words: what the printing commands use for sentences and lists -----
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal at standard output; None for a file or a pipe: there lines stay whole."""
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def hanging(line: str, width: int | None, indent: int = 4) -> str:
+    """A line broken between words, its continuation `indent` columns further in; whole if `width` is None."""
+    if width is None or len(line) <= width:
+        return line
+    start = len(line) - len(line.lstrip())
+    parts = textwrap.wrap(
+        line, width, subsequent_indent=" " * (start + indent), break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(parts)
+
+
+# --- Counts as people say them, for what the commands print -------------------------------------------------
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and what it counts, in the plural but for one: ``1 type``, ``3131 obligations``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as people list them: ``X, L and M``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def headline(obligations: int, by_definition: int, repeats: int) -> str:
+    """How many distinct questions there are: what holds by definition or repeats another is none."""
+    distinct = counted(obligations - by_definition - repeats, "distinct question")
+    return (
+        f"{distinct} in {counted(obligations, 'obligation')}"
+        f" ({by_definition} by definition, {counted(repeats, 'repeat')} of another)"
+    )

@@ -1,0 +1,1 @@
+"""The runtimes that come with the project, one small file each: a `Runtime` called RUNTIME."""

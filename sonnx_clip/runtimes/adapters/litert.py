@@ -1,0 +1,56 @@
+"""LiteRT on the CPU. It has no Clip: MINIMUM(MAXIMUM(X, min), max) is judged, two of its operators."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import flatbuffers
+from ai_edge_litert import interpreter
+from ai_edge_litert import schema_py_generated as tfl
+
+from sonnx_clip.runtimes.operator_node import CLIP_NODE
+from sonnx_clip.runtimes.runtime import ClipFunction, Runtime
+
+
+def two_operators(etype: str) -> bytes:
+    """The model for an element type: X of a rank that is given later, and bounds of rank 0."""
+    of = getattr(tfl.TensorType, etype.upper())
+    tensors = [tfl.TensorT(shape=[1] * (name in "xy"), type=of, name=name) for name in "xlmty"]
+    known = (tfl.BuiltinOperator.MAXIMUM, tfl.BuiltinOperator.MINIMUM)
+    codes = [tfl.OperatorCodeT(code, builtinCode=code) for code in known]
+    options = tfl.BuiltinOptions.MaximumMinimumOptions, tfl.MaximumMinimumOptionsT()
+    steps = [tfl.OperatorT(0, [0, 1], [3], *options), tfl.OperatorT(1, [3, 2], [4], *options)]
+    graph = tfl.SubGraphT(tensors, inputs=[0, 1, 2], outputs=[4], operators=steps)
+    model = tfl.ModelT(version=3, operatorCodes=codes, subgraphs=[graph], buffers=[tfl.BufferT()])
+    builder = flatbuffers.Builder()
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def open_type(etype: str) -> ClipFunction:
+    """A function (x, min, max)."""
+    opened = interpreter.Interpreter(model_content=two_operators(etype), num_threads=1)
+    shape: Any = None
+
+    def clip(x: Any, *bounds: Any) -> Any:
+        nonlocal shape
+        if x.shape != shape:
+            opened.resize_tensor_input(0, x.shape)
+            opened.allocate_tensors()
+            shape = x.shape
+        for index, array in enumerate((x, *bounds)):
+            opened.set_tensor(index, array)
+        opened.invoke()
+        return opened.get_tensor(4)
+
+    return clip
+
+
+RUNTIME = Runtime(
+    version=f"ai-edge-litert {version('ai-edge-litert')}, MINIMUM of MAXIMUM",
+    open=open_type,
+    imports="from sonnx_clip.runtimes.adapters.litert import open_type",
+    call=lambda etype: f'open_type("{etype}")({CLIP_NODE.call})',
+    strides=False,
+)

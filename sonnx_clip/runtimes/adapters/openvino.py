@@ -1,0 +1,42 @@
+"""OpenVINO on the CPU, told to be accurate: it may compute float32 in bfloat16 otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import openvino
+
+from sonnx_clip.runtimes.adapter import runtime_of_ranked_models
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.runtimes.runtime import ModelFunction
+
+_CORE = openvino.Core()
+
+
+def open_model(model: bytes) -> ModelFunction:
+    """Compile a serialised ONNX model, whose rank must be known."""
+    compiled = _CORE.compile_model(_CORE.read_model(model), "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"})
+    request = compiled.create_infer_request()
+
+    def run(inputs: Mapping[str, Any]) -> Any:
+        request.infer({name: _tensor(array) for name, array in inputs.items()})
+        found = request.get_output_tensor()
+        entries = found.data.copy()
+        return entries.view(ml_dtypes.bfloat16) if found.element_type == openvino.Type.bf16 else entries
+
+    return run
+
+
+def _tensor(array: Any) -> openvino.Tensor:
+    kept = array.copy(order="C")
+    if array.dtype.name == "bfloat16":
+        return openvino.Tensor(kept.view(np.uint16), list(kept.shape), openvino.Type.bf16)
+    return openvino.Tensor(kept)
+
+
+RUNTIME = runtime_of_ranked_models(open_model, f"openvino {openvino.__version__.partition('-')[0]}")

@@ -1,0 +1,32 @@
+"""PyTorch on the CPU: torch.clamp, with bounds that are tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from sonnx_clip.runtimes.adapter import runtime_of_function
+
+
+def tensor(array: Any) -> torch.Tensor:
+    """A copy of an array; NumPy and PyTorch exchange bfloat16 as bits."""
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
+    return torch.from_numpy(array.copy())
+
+
+def array(of: torch.Tensor, dtype: Any) -> Any:
+    """A tensor as an array; `dtype` is read for bfloat16 alone."""
+    if of.dtype is torch.bfloat16:
+        return of.view(torch.int16).numpy().view(dtype)
+    return of.numpy()
+
+
+def clamp(*operands: Any) -> Any:
+    """torch.clamp of arrays; bounds have shape ()."""
+    return array(torch.clamp(*map(tensor, operands)), operands[0].dtype)
+
+
+RUNTIME = runtime_of_function(clamp, f"torch {torch.__version__}")

@@ -1,0 +1,85 @@
+"""Opens models of a form in the process of the runtime, and calls them: for `worker`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.runtimes.calls import Caller, Request
+from sonnx_clip.runtimes.operator_node import CLIP_NODE
+
+if TYPE_CHECKING:
+    from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.guardian import Handle
+    from sonnx_clip.runtimes.habits import Habits
+    from sonnx_clip.runtimes.model_forms import ModelForm
+    from sonnx_clip.runtimes.runtime import ClipFunction, ModelFunction, OpenModel, Runtime
+
+
+@dataclass(frozen=True)
+class FormRequest(Request):
+    """Calls as in a `Request`, of models of one form."""
+
+    form: ModelForm | None = None
+
+
+class FormCaller:
+    """Makes the calls of requests, of a form of a model or as the runtime takes them by default.
+
+    Args:
+        runtime: it opens models.
+        etype: the id of an element type.
+        caller: makes the other calls; None where the runtime does not support them.
+        habits: as for `Caller`.
+    """
+
+    def __init__(self, runtime: Runtime, etype: str, caller: Handle | None, habits: Habits) -> None:
+        self._runtime, self._type, self._caller, self._habits = runtime, etype, caller, habits
+        self._form: ModelForm | None = None
+        self._of_form: Caller | None = None
+
+    def __call__(self, request: Request, board: Board) -> None:
+        """Make the calls of a request, and write what they give on the board."""
+        caller: Handle | None = self._caller
+        if isinstance(request, FormRequest) and request.form is not None:
+            if request.form != self._form:
+                self._form = request.form
+                function = form_function(_opener(self._runtime, request.form), request.form, self._type)
+                self._of_form = Caller(function, self._type, self._habits)
+            caller = self._of_form
+        assert caller is not None
+        caller(request, board)
+
+
+def _opener(runtime: Runtime, form: ModelForm) -> OpenModel:
+    found = runtime.open_model if form.optimised else runtime.open_unoptimised
+    assert found is not None
+    return found
+
+
+def form_function(open_model: OpenModel, form: ModelForm, etype: str) -> ClipFunction:
+    """A function (x, min, max) by models of a form; the last one stays open while it can serve.
+
+    The rank is that of X in each call.
+    """
+    from sonnx_clip.runtimes.clip_model import model_of_form  # needs onnx, as the runtime does
+
+    constant = form.bounds != "inputs"
+    last: list[Any] = [None, None]
+
+    def opened(x: Any, bounds: tuple[Any, ...]) -> ModelFunction:
+        shape = x.shape if form.shape == "static" else x.ndim if form.shape == "symbolic" else ()
+        key = (shape, *(bound.tobytes() for bound in bounds if constant))
+        if last[0] != key:
+            model = model_of_form(etype, form, x.shape, bounds).SerializeToString()
+            last[:] = None, None  # the memory of one model at a time
+            last[:] = key, open_model(model)
+        found: ModelFunction = last[1]
+        return found
+
+    def clip(*operands: Any) -> Any:
+        x, *bounds = operands
+        given = operands[:1] if constant else operands
+        return opened(x, tuple(bounds))(dict(zip(CLIP_NODE.operands, given, strict=False)))
+
+    return clip

@@ -1,0 +1,241 @@
+"""The frames that the checker and a program exchange, byte by byte; docs/frames.md describes them.
+
+Numbers are unsigned and of 32 bits, in the byte order that was agreed on; entries have the size of their
+element type and the same byte order. Nothing here reads or writes: `program` does.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from sonnx_clip.language.dtypes import bits_type
+from sonnx_clip.runtimes.words import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.language.dtypes import Array
+
+ByteOrder: TypeAlias = Literal["little", "big"]
+
+VERSION = 1
+MAGIC = b"CLIP"
+TYPES = (
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "bfloat16", "float32", "float64",
+)  # fmt: skip
+"""The element types by number: the bit of a hello, and what stands in requests and replies."""
+OK, REFUSED, UNSUPPORTED, FAULT = range(4)
+"""What a reply says first."""
+BAD_FRAME = "bad frame: "
+"""How it is said that a program ended, since what it sent is no frame that was due."""
+HELLO_SIZE = 28
+"""Bytes of a hello before its name."""
+REPLY_HEAD = 12
+"""Bytes of a reply that every reply has: its length, the number of the request, what it says."""
+
+LEAST_ENTRIES = 64
+_MOST_RANK, _MOST_NAME, _MOST_WORDS = 8, 1024, 4096
+_MOST_BYTES = 2**63 - 1  # NumPy counts those of an empty array as if its zeros were ones
+_SIGNS: dict[ByteOrder, Literal["<", ">"]] = {"little": "<", "big": ">"}
+_OTHER: dict[ByteOrder, ByteOrder] = {"little": "big", "big": "little"}
+
+
+class FrameError(Exception):
+    """What a program sent is not what is due."""
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What a program says of itself, first of all.
+
+    Args:
+        types: the element types that it supports.
+        ranks: the ranks of X that it supports.
+        batch: the most calls that a request may hold.
+        entries: the most entries of X that the calls of a request may have together.
+        name: what it is, for the report.
+    """
+
+    types: tuple[str, ...]
+    ranks: frozenset[int]
+    batch: int
+    entries: int
+    name: str
+
+
+@dataclass(frozen=True)
+class FrameReply:
+    """What a program answers to a request.
+
+    Args:
+        status: `OK`, `REFUSED`, `UNSUPPORTED` or `FAULT`.
+        words: what it says, where it gives no result.
+        etype: the element type of the result.
+        shape: the shape of the result of each call.
+        bits: of the results in this machine's byte order, shape (calls, entries); None without a result.
+    """
+
+    status: int
+    words: str = ""
+    etype: str = ""
+    shape: tuple[int, ...] = ()
+    bits: Array | None = None
+
+
+def hello_name_size(head: bytes, order: ByteOrder) -> int:
+    """How many bytes the name has that follows these first `HELLO_SIZE` bytes of a hello.
+
+    Raises:
+        FrameError: they are no hello of this version and byte order.
+    """
+    if head[:4] != MAGIC:
+        shown = printable(head.decode("utf-8", "backslashreplace"))
+        raise FrameError(f"its first bytes are no hello: {shown}")
+    version, *_, size = _numbers(head, 4, 6, order)
+    if version != VERSION:
+        if _numbers(head, 4, 1, _OTHER[order])[0] == VERSION:
+            raise FrameError(f"its hello is {_OTHER[order]}-endian: give --endian {_OTHER[order]}")
+        raise FrameError(f"its hello has version {version}; the checker speaks version {VERSION}")
+    if size > _MOST_NAME:
+        raise FrameError(f"its hello has a name of {size:,} bytes; at most {_MOST_NAME:,} are allowed")
+    return size
+
+
+def read_hello(data: bytes, order: ByteOrder) -> Hello:
+    """A whole hello; FrameError where it cannot be true."""
+    types, ranks, batch, entries = _numbers(data, 8, 4, order)
+    if types == 0:
+        raise FrameError("its hello lists no element type")
+    if types >> len(TYPES):
+        raise FrameError(f"its hello lists element types that there are not: {types:#x}")
+    if ranks == 0:
+        raise FrameError("its hello lists no rank")
+    if batch == 0:
+        raise FrameError("its hello allows no call in a request: batch is 0")
+    if entries < LEAST_ENTRIES:
+        raise FrameError(f"its hello takes {entries} entries in a request; at least {LEAST_ENTRIES} are due")
+    return Hello(
+        types=tuple(name for bit, name in enumerate(TYPES) if types >> bit & 1),
+        ranks=frozenset(bit for bit in range(32) if ranks >> bit & 1),
+        batch=batch,
+        entries=entries,
+        name=printable(data[HELLO_SIZE:].decode("utf-8", "backslashreplace")),
+    )
+
+
+def write_hello(hello: Hello, order: ByteOrder) -> bytes:
+    """The bytes of a hello, as a program sends them."""
+    name = hello.name.encode()
+    types = sum(1 << TYPES.index(etype) for etype in hello.types)
+    ranks = sum(1 << rank for rank in hello.ranks)
+    numbers = (VERSION, types, ranks, hello.batch, hello.entries, len(name))
+    return MAGIC + _packed(order, *numbers) + name
+
+
+def write_request(
+    order: ByteOrder, number: int, etype: str, shape: Sequence[int], operands: tuple[Array, ...]
+) -> bytes:
+    """The bytes of a request.
+
+    Args:
+        order: the byte order.
+        number: that of the request.
+        etype: the id of an element type.
+        shape: that of X, the same in each call.
+        operands: bits of X, shape (calls, entries), and of each bound, shapes (calls,).
+    """
+    x, *bounds = operands
+    data = b"".join(_entries(part, etype, order) for part in (*bounds, x))
+    head = _packed(order, number, 0, TYPES.index(etype), len(x), len(shape), *shape)
+    return _packed(order, len(head) + len(data)) + head + data
+
+
+def write_reply(order: ByteOrder, number: int, etype: str, shape: Sequence[int], bits: Array) -> bytes:
+    """The bytes of a reply with results; `bits` has shape (calls, entries)."""
+    head = _packed(order, number, OK, TYPES.index(etype), len(bits), len(shape), *shape)
+    data = _entries(bits, etype, order)
+    return _packed(order, len(head) + len(data)) + head + data
+
+
+def write_words(order: ByteOrder, number: int, status: int, words: str) -> bytes:
+    """The bytes of a reply without results."""
+    data = words.encode()
+    return _packed(order, 8 + len(data), number, status) + data
+
+
+def reply_size(head: bytes, order: ByteOrder, calls: int, entries: int) -> int:
+    """How many bytes follow the length of a reply, which `head` begins with.
+
+    Args:
+        head: four bytes.
+        order: the byte order.
+        calls: how many the request had.
+        entries: those of each.
+
+    Raises:
+        FrameError: no reply to the request has that length.
+    """
+    (size,) = _numbers(head, 0, 1, order)
+    most = max(_MOST_WORDS, 12 + 4 * _MOST_RANK + 8 * calls * max(1, entries)) + 8
+    if not REPLY_HEAD - 4 <= size <= most:
+        raise FrameError(f"its reply says that {size:,} bytes follow; it can be 8 to {most:,}")
+    return size
+
+
+def read_reply(data: bytes, order: ByteOrder, number: int, calls: int) -> FrameReply:
+    """The reply to a request.
+
+    Args:
+        data: what follows the length.
+        order: the byte order.
+        number: that of the request.
+        calls: how many it had.
+
+    Raises:
+        FrameError: it is no reply to that request.
+    """
+    found, status = _numbers(data, 0, 2, order)
+    if found != number:
+        raise FrameError(f"it replied to request {found}, and request {number} was asked")
+    if status > FAULT:
+        raise FrameError(f"its reply says {status}, which means nothing")
+    if status != OK:
+        return FrameReply(status, printable(data[8:].decode("utf-8", "backslashreplace")))
+    if len(data) < 20:
+        raise FrameError(f"its reply ends after {len(data)} bytes, before type, calls and rank")
+    type_number, found, rank = _numbers(data, 8, 3, order)
+    if type_number >= len(TYPES):
+        raise FrameError(f"its reply has element type {type_number}, which there is not")
+    if found != calls:
+        raise FrameError(f"its reply has {found:,} calls; the request had {calls:,}")
+    if rank > _MOST_RANK or len(data) < 20 + 4 * rank:
+        raise FrameError(f"its reply has rank {rank}, and {len(data) - 20:,} bytes follow")
+    shape, etype = tuple(_numbers(data, 20, rank, order)), TYPES[type_number]
+    entries, start = math.prod(shape), 20 + 4 * rank
+    dtype = np.dtype(bits_type(etype))
+    due = calls * entries * dtype.itemsize
+    if math.prod(filter(None, (calls, *shape))) * dtype.itemsize > _MOST_BYTES:
+        raise FrameError(f"its reply has shape {shape}, which is too large for any array")
+    if len(data) - start != due:
+        called = f"{calls:,} result{'s' if calls > 1 else ''} of {etype} and shape {shape}"
+        raise FrameError(f"its reply has {len(data) - start:,} bytes of entries; {called} have {due:,}")
+    bits = np.frombuffer(data, dtype.newbyteorder(_SIGNS[order]), calls * entries, start)
+    return FrameReply(OK, "", etype, shape, bits.astype(dtype).reshape(calls, entries))
+
+
+def _entries(bits: Array, etype: str, order: ByteOrder) -> bytes:
+    return bits.astype(np.dtype(bits_type(etype)).newbyteorder(_SIGNS[order])).tobytes()
+
+
+def _packed(order: ByteOrder, *numbers: int) -> bytes:
+    return struct.pack(f"{_SIGNS[order]}{len(numbers)}I", *numbers)
+
+
+def _numbers(data: bytes, start: int, count: int, order: ByteOrder) -> tuple[int, ...]:
+    return struct.unpack_from(f"{_SIGNS[order]}{count}I", data, start)

@@ -1,0 +1,75 @@
+"""How the entries of X lie in memory: SIMD loops, their tails and strided loops are different code.
+
+Each layout arranges entries in an array whose entries, read in C order, are those it was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.language.dtypes import Array
+
+
+@dataclass(frozen=True)
+class Layout:
+    """An arrangement of entries.
+
+    Args:
+        id: its name in reports.
+        length: how many entries; None for as many as there are special values.
+        arrange: entries, shape (length,) -> an array of the layout's shape and strides.
+        text: the Python text that does the same to ``v``.
+        optional: a runtime may refuse the whole layout; that is noted, and its verdict is none the worse.
+        repeats: all entries are equal, since they are one in memory.
+        plain: rank 1, entries side by side: it is one form with the others of these, whatever the length.
+    """
+
+    id: str
+    length: int | None
+    arrange: Callable[[Array], Array]
+    text: str = "v"
+    optional: bool = False
+    repeats: bool = False
+    plain: bool = False
+
+
+def _plain(v: Array) -> Array:
+    return v
+
+
+def _unaligned(v: Array) -> Array:
+    """A byte further than an entry should lie: NumPy says of the array that it is not aligned."""
+    return np.frombuffer(b"\0" + v.tobytes(), v.dtype, offset=1)
+
+
+PLAIN = Layout("contiguous", None, _plain, plain=True)
+OF_RANK_0 = Layout("0-d", 1, lambda v: v.reshape(()), "v.reshape(())", optional=True)
+
+LAYOUTS = (
+    PLAIN,
+    Layout("length-0", 0, _plain),
+    Layout("length-1", 1, _plain, plain=True),
+    Layout("length-7", 7, _plain, plain=True),
+    Layout("length-64", 64, _plain, plain=True),
+    Layout("length-1000", 1000, _plain, plain=True),
+    Layout("every-second", 65, lambda v: np.repeat(v, 2)[::2], "np.repeat(v, 2)[::2]"),
+    Layout("reversed", 65, lambda v: v[::-1].copy()[::-1], "v[::-1].copy()[::-1]"),
+    Layout("transposed", 63, lambda v: v.reshape(9, 7).T.copy().T, "v.reshape(9, 7).T.copy().T"),
+    Layout("offset", 65, lambda v: np.append(v[:1], v)[1:], "np.append(v[:1], v)[1:]"),
+    Layout(
+        "unaligned", 65, _unaligned, r"np.frombuffer(b'\0' + v.tobytes(), v.dtype, offset=1)", optional=True
+    ),
+    Layout("rank-2", 63, lambda v: v.reshape(9, 7), "v.reshape(9, 7)"),
+    Layout("rank-3", 63, lambda v: v.reshape(3, 3, 7), "v.reshape(3, 3, 7)"),
+    Layout("rank-4", 63, lambda v: v.reshape(3, 1, 3, 7), "v.reshape(3, 1, 3, 7)"),
+    Layout("rank-2-empty", 0, lambda v: v.reshape(0, 3), "v.reshape(0, 3)"),
+    Layout("rank-3-empty", 0, lambda v: v.reshape(3, 0, 2), "v.reshape(3, 0, 2)"),
+    Layout("stride-0", 65, lambda v: np.broadcast_to(v[:1], 65), "np.broadcast_to(v[:1], 65)", repeats=True),
+    OF_RANK_0,
+)

@@ -1,0 +1,207 @@
+"""The runtime behind ``onnx-cmd:run {model} {in} {out}``: a program that runs a model, for `find_runtime`.
+
+Each call is a process of its own and a folder of its own, in which the model, its inputs and the output are
+files, as in the test data of ONNX. A death of the program is made that of the process around it, as
+`frame_caller` does: the guardian then says so, ends what is left, and removes the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import onnx
+from onnx import numpy_helper
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.adapter import runtime_of_models
+from sonnx_clip.runtimes.program import Refused
+from sonnx_clip.runtimes.runtime_names import command_name, quoted
+from sonnx_clip.runtimes.words import how_ended, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel, Runtime
+
+OUTPUT = "output_0.pb"
+_LARGEST = 1 << 26  # bytes of an output; the largest that is due has half a megabyte
+_TAIL = 4096  # bytes of standard error that are kept
+_LOOK = 0.05
+# A shell that started the program says by these of which signal it died.
+_OF_A_SHELL = {
+    128 + one: one
+    for one in (
+        signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGKILL,
+        signal.SIGSEGV,
+    )
+}  # fmt: skip
+
+
+class NoOutput(AssertionError):  # noqa: N818 - a report quotes its name
+    """The program ended with status 0, and left no output that can be read."""
+
+
+class DiedError(Exception):
+    """A signal ended the program; the text says which."""
+
+
+def command_runtime(name: str, board: Board | None = None) -> Runtime:
+    """The runtime of a name that `command_name` reads.
+
+    Args:
+        name: of the runtime.
+        board: says where folders are made, and is told how the program died; None outside of `check`.
+
+    Raises:
+        UserError: the program cannot be started, or a placeholder is missing.
+    """
+    opener = f"from {__name__} import opened", f"opened({quoted(name)})"
+    version = command_name(name) or ""
+    return runtime_of_models(_opener(name, board), version, opener, strides=False, few=True)
+
+
+def opened(name: str) -> OpenModel:
+    """How the runtime of a name opens a model; a line that repeats a deviation calls it.
+
+    Raises:
+        UserError: it is no such name; and what `command_runtime` raises.
+    """
+    if command_name(name) is None:
+        what = f"`{name}` names no program that runs models"
+        raise UserError(what, todo="for example onnx-cmd:run {model} {in} {out}")
+    return _opener(name, None)
+
+
+def _opener(name: str, board: Board | None) -> OpenModel:
+    words = shlex.split(command_name(name) or "")
+    if shutil.which(words[0]) is None:
+        why = "it is no program that may be executed" if Path(words[0]).exists() else "there is none"
+        todo = "name a program that can be executed, as in a shell"
+        raise UserError(f"{words[0]} cannot be started: {why}", None, todo)
+
+    def open_model(model: bytes) -> ModelFunction:
+        def run(inputs: Mapping[str, Any]) -> Any:
+            try:
+                return _call(words, model, inputs, board)
+            except DiedError as error:
+                if board is None:
+                    raise
+                board.say(str(error))
+                os._exit(0)
+
+        return run
+
+    return open_model
+
+
+def _call(words: list[str], model: bytes, inputs: Mapping[str, Any], board: Board | None) -> Any:
+    """The output of a model, by one process.
+
+    Raises:
+        Refused: it ended with a status that is not 0.
+        NoOutput: it left no output that can be read.
+        DiedError: a signal ended it.
+        OSError: the machine is at fault: the program cannot be started, the disk is full.
+    """
+    with _folder(board) as folder:
+        places = {"model": folder / "model.onnx", "in": folder / "in", "out": folder / "out"}
+        places["model"].write_bytes(model)
+        places["in"].mkdir()
+        places["out"].mkdir()
+        for number, (name, given) in enumerate(inputs.items()):
+            tensor = numpy_helper.from_array(given, name)
+            (places["in"] / f"input_{number}.pb").write_bytes(tensor.SerializeToString())
+        filled = {name: str(place) for name, place in places.items()}
+        _run([re.sub(r"\{(model|in|out)\}", lambda found: filled[found[1]], word) for word in words])
+        return _output(places["out"])
+
+
+@contextmanager
+def _folder(board: Board | None) -> Iterator[Path]:
+    """A folder that is removed at the end; where this process is ended, the guardian removes it."""
+    if board is None:
+        with tempfile.TemporaryDirectory(prefix="sonnx-clip-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+        return
+    board.folder.mkdir(mode=0o700, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=board.folder, ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+    finally:
+        with suppress(OSError):
+            board.folder.rmdir()
+
+
+def _run(words: list[str]) -> None:
+    """Run a program in a process group of its own, of which nothing is left at the end.
+
+    It stays in the session of this process, so that its time counts and what ends this process ends it.
+    """
+    child = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0
+    )
+    try:
+        said = _heard(child)
+    finally:
+        with suppress(OSError):
+            os.killpg(child.pid, signal.SIGKILL)
+        status = child.wait()
+    if status < 0:
+        raise DiedError(how_ended(-status))
+    if status in _OF_A_SHELL:
+        raise DiedError(f"{how_ended(_OF_A_SHELL[status])}, as status {status} of a shell says")
+    if status:
+        lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
+        last = printable(lines[-1]) if lines else "it writes nothing on standard error"
+        raise Refused(f"status {status}: {last}")
+
+
+def _heard(child: subprocess.Popen[bytes]) -> bytes:
+    """The end of what a program writes on standard error, until it ends; others may hold that open."""
+    assert child.stderr is not None
+    said, ended = b"", False
+    with child.stderr as stream:
+        os.set_blocking(stream.fileno(), False)
+        while True:
+            ready = select.select([stream], [], [], 0 if ended else _LOOK)[0]
+            data = os.read(stream.fileno(), 1 << 16) if ready else None
+            if data == b"" or (ended and data is None):
+                break
+            said = (said + (data or b""))[-_TAIL:]
+            ended = ended or (data is None and _has_ended(child))
+    _has_ended(child, 0)
+    return said
+
+
+def _has_ended(child: subprocess.Popen[bytes], options: int = os.WNOHANG) -> bool:
+    """Whether it has ended; its id stays taken, so that its group can be ended."""
+    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | options) is not None
+
+
+def _output(folder: Path) -> Any:
+    """The tensor that a program left."""
+    file = folder / OUTPUT
+    if not file.is_file():
+        found = sorted(part.name for part in folder.iterdir())[:5]
+        there = f"; there is {', '.join(map(printable, found))}" if found else ""
+        raise NoOutput(f"it ended with status 0 and wrote no {OUTPUT}{there}")
+    size = file.stat().st_size
+    if size > _LARGEST:
+        raise NoOutput(f"its {OUTPUT} has {size:,} bytes")
+    try:
+        tensor = onnx.TensorProto.FromString(file.read_bytes())
+        tensor.data_location = onnx.TensorProto.DEFAULT  # no other file is read
+        return numpy_helper.to_array(tensor)
+    except Exception as error:  # noqa: BLE001 - whatever is in it
+        raise NoOutput(f"its {OUTPUT} is no tensor that can be read: {error}") from None

@@ -1,0 +1,128 @@
+"""What a runtime is to the checker, and the runtimes that it knows, one file each.
+
+`sonnx_clip.runtimes.find_runtime` finds these and all others by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.root.folders import repo_root
+
+if TYPE_CHECKING:
+    from sonnx_clip.runtimes.board import Board
+
+_PACKAGE = Path(__file__).resolve().parents[2]  # where the folder sonnx_clip is
+
+ClipFunction: TypeAlias = Callable[..., Any]
+"""A function of the operands."""
+ModelFunction: TypeAlias = Callable[[Mapping[str, Any]], Any]
+"""The one output of a model, from its inputs by name."""
+OpenModel: TypeAlias = Callable[[bytes], ModelFunction]
+"""Opens a serialised ONNX model."""
+RunText: TypeAlias = tuple[str, str]
+"""Python text that runs a model: statements that open ``p``, perhaps empty, and a result of inputs ``d``."""
+
+RUNTIMES = {
+    "sonnx": "sonnx_clip.runtimes.adapters.sonnx",
+    "sonnx-c": "sonnx_clip.runtimes.adapters.sonnx_c",
+    "numpy": "sonnx_clip.runtimes.adapters.numpy",
+    "onnxruntime": "sonnx_clip.runtimes.adapters.onnxruntime",
+    "onnx-reference": "sonnx_clip.runtimes.adapters.onnx_reference",
+}
+"""What `prove` judges by itself, and lists as not run where it was not."""
+
+ADAPTERS = {
+    "onnxruntime-threads": "sonnx_clip.runtimes.adapters.onnxruntime_threads",
+    "torch": "sonnx_clip.runtimes.adapters.torch",
+    "torch-numbers": "sonnx_clip.runtimes.adapters.torch_numbers",
+    "jax": "sonnx_clip.runtimes.adapters.jax",
+    "openvino": "sonnx_clip.runtimes.adapters.openvino",
+    "tract": "sonnx_clip.runtimes.adapters.tract",
+    "litert": "sonnx_clip.runtimes.adapters.litert",
+}
+"""What is judged where it is named; each package is an extra of this one."""
+
+KNOWN = {**RUNTIMES, **ADAPTERS}
+
+EXTRAS = {
+    "onnxruntime": "onnx", "onnx-reference": "onnx", "onnxruntime-threads": "onnx", "torch": "torch",
+    "torch-numbers": "torch", "jax": "jax", "openvino": "openvino", "tract": "tract", "litert": "litert",
+}  # fmt: skip
+"""The extra of this package with which a runtime is installed."""
+
+OURS = ("sonnx", "sonnx-c")
+"""The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""
+
+# What a verdict on our own implementations speaks of, by runtime: files of the repository.
+_CODE = {
+    "sonnx": ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c"),
+    "sonnx-c": ("sonnx_clip/oracle/*.py", "generated/c/*.h", "generated/c/*.c"),
+}
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """An implementation of Clip.
+
+    Args:
+        version: what it is, for the report: ``numpy 2.4.6``.
+        open: element type id -> function of X (any shape), min and max (shape ()); raises, in its own
+            words, when the runtime does not support the type.
+        imports: Python statements that a reproducing line begins with.
+        call: element type id -> Python text of the same call on ``x``, ``l`` and ``m``.
+        open_model: a serialised ONNX model -> function of its inputs; None if it runs no models.
+        open_unoptimised: the same, and the graph is run as it stands; None if that cannot be chosen.
+        run_model: whether optimised -> the text of what these two do, on an ``onnx.ModelProto``. A runtime
+            that has it is judged in several forms of a model.
+        caller: element type id and board -> what makes the calls of a request itself, not one by one by the
+            function of `open`; it raises as that does.
+        strides: whether it matters to it how X lies in memory; if not, X is given in layouts that differ by
+            their shape alone.
+        few: whether few calls are to be made, since each starts a program.
+        entries: the most entries that X can have; None for no limit. Longer calls are made in pieces.
+        before: element type id -> statements that `call` needs, behind those that make the operands.
+    """
+
+    version: str
+    open: Callable[[str], ClipFunction]
+    imports: str
+    call: Callable[[str], str]
+    open_model: OpenModel | None = None
+    open_unoptimised: OpenModel | None = None
+    run_model: Callable[[bool], RunText] | None = None
+    caller: Callable[[str, Board], Callable[[Any, Board], None]] | None = None
+    strides: bool = True
+    entries: int | None = None
+    few: bool = False
+    before: Callable[[str], Sequence[str]] = lambda _: ()
+
+    @property
+    def run_texts(self) -> dict[bool, RunText]:
+        """By optimisation, the text that runs a model; empty where no forms can be judged."""
+        if self.open_model is None or self.run_model is None:
+            return {}
+        every = (True,) if self.open_unoptimised is None else (True, False)
+        return {optimised: self.run_model(optimised) for optimised in every}
+
+
+def code_digest(name: str, package: Path = _PACKAGE) -> str | None:
+    """SHA-256 of the code of one of our own implementations, in hex; None for what others have written.
+
+    Args:
+        name: the runtime.
+        package: where the folder sonnx_clip is.
+    """
+    if name not in _CODE:
+        return None
+    parts = [name.encode()]
+    for pattern in _CODE[name]:
+        folder = package if pattern.startswith("sonnx_clip/") else repo_root()
+        for file in sorted(folder.glob(pattern)):
+            text = file.read_bytes()
+            parts.append(f"{file.name} {len(text)}:".encode() + text)
+    return digest_of(b"".join(parts))

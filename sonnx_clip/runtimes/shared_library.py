@@ -1,0 +1,285 @@
+"""C functions of a shared library, called as a file says, which docs/shared-library.md explains:
+``so[clip.toml]:./libclip.so``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import StringConstraints, ValidationError, field_validator
+
+from sonnx_clip.language.dtypes import bits_type
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular
+from sonnx_clip.root.stored import Stored
+from sonnx_clip.runtimes.frames import TYPES
+from sonnx_clip.runtimes.operator_node import CLIP_NODE
+from sonnx_clip.runtimes.program import Fault, Refused, Unsupported
+from sonnx_clip.runtimes.runtime import Runtime
+from sonnx_clip.runtimes.runtime_names import library_name, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.language.dtypes import Array
+
+
+Operand = Literal["x", "y", "min", "max", "n"]
+Length = Literal["size_t", "int32", "uint32", "int64", "uint64"]
+Symbol = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_.$][\w.$@]*$")]
+BOUNDS: tuple[Operand, ...] = ("min", "max")
+_NEEDED: tuple[Operand, ...] = ("x", *BOUNDS, "n")
+
+
+class Abi(Stored):
+    """How the functions of a library are called.
+
+    Args:
+        operands: the parameters in their order; without ``y`` the functions work in place.
+        bounds: whether min and max are passed by value or by pointer.
+        length: the C type of ``n``.
+        returns: ``status`` is an int, 0 if all is well.
+        symbols: the function for each element type.
+    """
+
+    operands: tuple[Operand, ...]
+    bounds: Literal["value", "pointer"] = "value"
+    length: Length = "size_t"
+    returns: Literal["nothing", "status"] = "nothing"
+    symbols: dict[str, Symbol]
+
+    @field_validator("operands")
+    @classmethod
+    def _each_once(cls, found: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        for name in _NEEDED:
+            if name not in found:
+                raise ValueError(f"`{name}` is missing")
+        for name in found:
+            if found.count(name) > 1:
+                raise ValueError(f"`{name}` stands there {found.count(name)} times")
+        return found
+
+    @field_validator("symbols")
+    @classmethod
+    def _known_types(cls, found: dict[str, str]) -> dict[str, str]:
+        for etype in found:
+            if etype not in TYPES:
+                raise ValueError(f"there is no element type `{etype}`; there are {', '.join(TYPES)}")
+        if not found:
+            raise ValueError("there is no function for any element type")
+        return found
+
+
+def read_abi(path: str) -> Abi:
+    """The file at a path.
+
+    Raises:
+        UserError: there is none, it is no TOML, or a key is wrong; with the line.
+    """
+    try:
+        text = read_regular(Path(path))
+    except (OSError, UnicodeDecodeError) as error:
+        words = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise UserError(
+            f"--abi cannot be read: {words}", path, "docs/shared-library.md explains it"
+        ) from None
+    try:
+        return Abi.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"it is no TOML: {error}", path, "docs/shared-library.md shows one") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        keys = [str(part) for part in first["loc"] if isinstance(part, str)]
+        words = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "missing":
+            raise UserError(f"the key `{keys[-1]}` is missing", path, "docs/shared-library.md") from None
+        given = "" if isinstance(first["input"], dict | list | tuple) else f", not {first['input']!r}"
+        if first["type"] == "extra_forbidden":
+            words, given = f"there is no key `{keys[-1]}`", ""
+        where = place(text, path, *keys)
+        raise UserError(f"{'.'.join(keys)}: {words}{given}", where, "docs/shared-library.md") from None
+
+
+def place(text: str, path: str, *keys: str) -> str:
+    r"""The file and the line of a key in it, the file alone where the line is not found.
+
+    >>> place('bounds = "value"\\n[symbols]\\nint8 = "f"', "clip.toml", "symbols", "int8")
+    'clip.toml:3'
+    """
+    table, lines = "", text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if head := re.match(r"\s*\[\s*([\w.\"-]+)\s*\]", line):
+            table = head[1].strip('"')
+            if keys == (table,):
+                return f"{path}:{number}"
+        elif (key := re.match(r"\s*\"?([\w.-]+)\"?\s*=", line)) and [table, key[1]] == ["", *keys][-2:]:
+            return f"{path}:{number}"
+    return path
+
+
+# ------------------------------------------------------------------------------------------------------------
+# C functions of a shared library, called as a file says: ``so[clip.toml]:./libclip.so``. For
+# `find_runtime`
+#
+# X and the bounds are passed where they lie, which `guarded` watches; the result goes to memory of its own,
+# and what lies around that is looked at after each call.
+
+
+_AROUND = 4096  # bytes on each side of a result
+_FILLED = 0xA5
+_LENGTHS = {
+    "size_t": ctypes.c_size_t, "int32": ctypes.c_int32, "uint32": ctypes.c_uint32,
+    "int64": ctypes.c_int64, "uint64": ctypes.c_uint64,
+}  # fmt: skip
+_FLOATS: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
+
+
+class SharedLibrary:
+    """A shared library and the file that says how it is called.
+
+    Args:
+        abi_path: the file.
+        path: the library.
+
+    Raises:
+        UserError: one of them is not there or cannot be read, or a symbol is not in the library.
+    """
+
+    def __init__(self, abi_path: str, path: str) -> None:
+        self.abi: Abi = read_abi(abi_path)
+        if not Path(path).is_file():
+            what = "it is no file" if Path(path).exists() else "there is no such file"
+            raise UserError(what, path, f"relative names are looked up from {Path.cwd()}")
+        try:
+            self._loaded = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        except OSError as error:
+            raise UserError(
+                f"it is no library that this process can open: {error}", path, "name a shared library"
+            ) from None
+        for etype, symbol in self.abi.symbols.items():
+            if not hasattr(self._loaded, symbol):
+                text = Path(abi_path).read_text(encoding="utf-8")
+                raise UserError(
+                    f"symbols.{etype}: there is no `{symbol}` in {path}",
+                    place(text, abi_path, "symbols", etype),
+                    f"`nm -D --defined-only {path}` shows what there is",
+                )
+        self.version = f"{Path(path).name} by {Path(abi_path).name}"
+
+    def function(self, etype: str) -> CFunction:
+        """The function of an element type; Unsupported if none is named."""
+        if etype not in self.abi.symbols:
+            raise Unsupported(f"the file names no function for {etype}")
+        return CFunction(self._loaded[self.abi.symbols[etype]], self.abi, etype)
+
+
+class CFunction:
+    """A C function as one of (x, min, max), which are arrays.
+
+    Args:
+        function: of a library, for no other use.
+        abi: how it is called.
+        etype: the id of its element type.
+    """
+
+    def __init__(self, function: Any, abi: Abi, etype: str) -> None:
+        self._function, self._operands = function, abi.operands
+        self._by_value, self._number = abi.bounds == "value", _number(etype)
+        bound = self._number if self._by_value else ctypes.c_void_p
+        kinds: dict[str, Any] = {
+            "x": ctypes.c_void_p, "y": ctypes.c_void_p, "n": _LENGTHS[abi.length],
+            **dict.fromkeys(BOUNDS, bound),
+        }  # fmt: skip
+        function.argtypes = [kinds[name] for name in abi.operands]
+        function.restype = ctypes.c_int if abi.returns == "status" else None
+        self._last: _Result | None = None
+
+    def __call__(self, x: Any, *bounds: Any) -> Array:
+        """Its result, of the shape and type of `x`; Refused if it returns another status than 0."""
+        in_place = "y" not in self._operands
+        self._last = result = _Result(x, filled=in_place)
+        source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+        passed: list[Any] = [bound.ctypes.data for bound in bounds]
+        if self._by_value:  # from the bits, since a way through Python's floats would change a signalling NaN
+            passed = [self._number.from_buffer_copy(bound.tobytes()) for bound in bounds]
+        given: dict[str, Any] = {
+            "x": result.address if in_place else source.ctypes.data, "y": result.address, "n": x.size,
+            **dict(zip(BOUNDS, passed, strict=True)),
+        }  # fmt: skip
+        status = self._function(*(given[name] for name in self._operands))
+        if status:
+            raise Refused(f"it returned {status}")
+        return result.array
+
+    def written(self) -> list[str]:
+        """What the last call wrote beside its result, in words."""
+        return [] if self._last is None else self._last.written()
+
+
+class _Result:
+    """Memory for the result of one call, of the shape and type of `x`, with filled bytes around it."""
+
+    def __init__(self, x: Array, *, filled: bool) -> None:
+        self._memory = np.full(2 * _AROUND + x.nbytes, _FILLED, np.uint8)
+        self._end = _AROUND + x.nbytes
+        self.array: Array = self._memory[_AROUND : self._end].view(x.dtype).reshape(x.shape)
+        if filled:
+            self.array.view(bits_type(x.dtype.name))[...] = x.view(bits_type(x.dtype.name))
+        self.address = self._memory.ctypes.data + _AROUND
+
+    def written(self) -> list[str]:
+        """Where bytes around it are not as they were, in words."""
+        around = {
+            "past the end of": self._memory[self._end :],
+            "before the start of": self._memory[:_AROUND],
+        }
+        return [f"it wrote {place} its result" for place, part in around.items() if (part != _FILLED).any()]
+
+
+def _number(etype: str) -> Any:
+    """The C type of an element."""
+    return _FLOATS.get(etype) or getattr(ctypes, f"c_uint{8 * bits_type(etype).itemsize}")
+
+
+@cache
+def opened(name: str) -> SharedLibrary:
+    """The library that a name such as ``so[clip.toml]:./libclip.so`` speaks of, or its UserError."""
+    found = library_name(name)
+    if found is None:
+        raise UserError(f"`{name}` is no library", todo="for example so[clip.toml]:./libclip.so")
+    return SharedLibrary(*found)
+
+
+@cache
+def function_of(name: str, etype: str) -> Callable[..., Any]:
+    """A function (x, min, max) of a library; a line that repeats a deviation calls it.
+
+    It raises Fault where something was written beside the result.
+    """
+    function = opened(name).function(etype)
+
+    def clip(*operands: Any) -> Array:
+        result = function(*operands)
+        for words in function.written():
+            raise Fault(words)
+        return result
+
+    return clip
+
+
+def library_runtime(name: str) -> Runtime:
+    """The runtime; UserError as `SharedLibrary`."""
+    return Runtime(
+        version=opened(name).version,
+        open=lambda etype: opened(name).function(etype),
+        imports="from sonnx_clip.runtimes.shared_library import function_of",
+        call=lambda etype: f'function_of({quoted(name)}, "{etype}")({CLIP_NODE.call})',
+        strides=False,
+    )

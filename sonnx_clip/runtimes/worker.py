@@ -1,0 +1,292 @@
+"""The checker's side of a runtime in a process of its own: a crash or a hang leaves the checker alive.
+
+Between the two stands a guardian (`guardian.py`), which starts the runtime's process, watches and ends it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import sys
+import threading
+from contextlib import suppress
+from functools import partial
+from multiprocessing import forkserver, resource_tracker
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.board import IMPORTS, OPENS
+from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of
+from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
+from sonnx_clip.runtimes.form_caller import FormCaller
+from sonnx_clip.runtimes.guardian import guard
+from sonnx_clip.runtimes.habits import Habits
+from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
+from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN
+from sonnx_clip.runtimes.runtime_names import file_name, library_name, opener_name, program_name
+from sonnx_clip.runtimes.source_file import shipped
+from sonnx_clip.runtimes.words import printable, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.guardian import Handle, Program, ShapedRequest
+    from sonnx_clip.runtimes.limits import Limits
+    from sonnx_clip.runtimes.runtime import RunText
+
+_PRELOADED = ["sonnx_clip.runtimes.worker", "sonnx_clip.runtimes.model_process", "ml_dtypes"]
+
+
+class RuntimeDiedError(Exception):
+    """The process of the runtime died or hung before any call, or while it was asked; `died` says how."""
+
+    def __init__(self, died: Died) -> None:
+        self.died = died
+        super().__init__(died.words)
+
+
+class UnsupportedError(Exception):
+    """The runtime does not support the element type, in its own words; other forms of a model it may."""
+
+    def __init__(self, words: str, version: str, *, opens_models: bool = False) -> None:
+        self.version, self.opens_models = version, opens_models
+        super().__init__(words)
+
+
+def open_runtime(
+    board: Board, runtime_name: str, etype: str, *, models_only: bool = False, node: OperatorNode = CLIP_NODE
+) -> tuple[dict[str, Any], Handle | None]:
+    """What the process of a runtime does first: import it and open it. Its greeting, and what makes calls.
+
+    Args:
+        board: what the process and the guardian share.
+        runtime_name: a name of a runtime.
+        etype: the id of an element type.
+        models_only: whether to make calls of forms of a model alone.
+        node: the operator that is asked for.
+    """
+    board.call = IMPORTS
+    try:
+        runtime = find_runtime(runtime_name, board, node)
+    except BaseException as error:  # noqa: BLE001 - the code of a runtime
+        return missing(error), None
+    board.call = OPENS
+    version = printable(str(runtime.version))
+    habits = Habits()
+    models = list(runtime.run_texts.items())
+    caller: Handle | None = None
+    if not models_only:
+        try:
+            if runtime.caller is not None:
+                caller = runtime.caller(etype, board)
+            else:
+                caller = Caller(runtime.open(etype), etype, habits, node)
+        except BaseException as error:  # noqa: BLE001 - likewise
+            failure = failure_of(error)
+            if failure.environment:
+                return missing(error), None
+            words = failure.words
+            return {"word": "unsupported", "version": version, "words": words, "models": models}, None
+    greeting = {
+        "word": "ready", "version": version, "imports": runtime.imports, "call": runtime.call(etype),
+        "models": models, "strides": runtime.strides, "entries": runtime.entries,
+        "few": runtime.few, "before": tuple(runtime.before(etype)),
+    }  # fmt: skip
+    return greeting, FormCaller(runtime, etype, caller, habits)
+
+
+def missing(error: BaseException) -> dict[str, Any]:
+    """The greeting of a process that could not load a runtime."""
+    if isinstance(error, UserError):
+        return {"word": "missing", "words": error.what, "where": error.where, "todo": error.todo}
+    plain = isinstance(error, (ImportError, AttributeError, TypeError))
+    words = printable(str(error)) if plain and str(error) else words_of(error)
+    return {"word": "missing", "words": words, "where": None, "todo": None}
+
+
+class Child:
+    """A guardian with the process of a runtime, which answers requests and may die of them.
+
+    Args:
+        name: the runtime's.
+        program: what its process does first; see `guard`.
+        arguments: of the program; they must be picklable.
+        limits: how long the runtime may take.
+    """
+
+    def __init__(self, name: str, program: Program, arguments: tuple[object, ...], limits: Limits) -> None:
+        context = mp.get_context("forkserver")
+        context.set_forkserver_preload(_PRELOADED)
+        self._name = name
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=guard, args=(theirs, program, arguments, limits), daemon=True)
+        _start(self._process)
+        theirs.close()
+        self._here = False
+        self.on_call: Callable[[int], None] = lambda _: None
+        """Called every second with the call that a request is at."""
+
+    def _tell(self, *words: object) -> Any:
+        try:
+            self._connection.send(words)
+            while (found := self._connection.recv())[0] == "at":
+                self.on_call(found[1])
+        except (EOFError, OSError):
+            raise RuntimeDiedError(Died("its guardian was ended", 0)) from None
+        return found
+
+    def start(self) -> tuple[dict[str, Any], list[str]]:
+        """Start the process of the runtime, anew if there is one: its greeting, and what was noticed.
+
+        Raises:
+            UserError: it could not be loaded, or Python cannot start processes from where it runs.
+            RuntimeDiedError: it died while it was opened.
+        """
+        self._await_guardian()
+        word, found, remarks = self._tell("start")
+        if word == "died":
+            if found.call == IMPORTS:
+                began = "imported" if program_name(self._name) is None else "started"
+                raise environment(self._name, f"while it was {began}: {found.words}")
+            raise RuntimeDiedError(found)
+        if found["word"] == "missing":
+            said = remarks if program_name(self._name) is not None else []  # why it ended, perhaps
+            words = "; ".join((found["words"], *said))
+            raise environment(self._name, words, found["where"], found["todo"])
+        return found, remarks
+
+    def _await_guardian(self) -> None:
+        """Wait until the guardian is there; before it is, nothing of the runtime has run."""
+        if self._here:
+            return
+        try:
+            self._connection.recv()
+        except (EOFError, OSError):
+            self.close()
+            what = f"environment: no process can be started in which the runtime {self._name} would run"
+            todo = "what that process wrote on standard error says why"
+            raise UserError(what, todo=todo) from None
+        self._here = True
+
+    def ask(self, request: ShapedRequest) -> Answer:
+        """The answer to a request, as far as it goes; RuntimeDiedError if the guardian was ended."""
+        _, found = self._tell("ask", request)
+        assert isinstance(found, Answer)
+        return found
+
+    def end(self) -> int:
+        """End the process of the runtime; how many other processes were left of it."""
+        _, left = self._tell("end")
+        return int(left)
+
+    def kill(self) -> None:
+        """End all; from another thread, too: whoever waits for an answer gets a RuntimeDiedError."""
+        self._process.terminate()
+
+    def close(self) -> None:
+        """End all, and leave nothing of it."""
+        with suppress(OSError):
+            self._connection.close()
+        self._process.join(20)
+        self._process.kill()
+        self._process.join(5)
+
+
+_STARTING = threading.Lock()
+_NO_PROGRAM = ModuleType("__main__")
+
+
+def _start(process: Any) -> None:
+    """Start a process that does not import the program from which it is started, as Python would have it do.
+
+    A guardian needs nothing of it. So a script without `if __name__ == "__main__"`, standard input and a
+    notebook may check runtimes, and no process waits for the imports of a command.
+    """
+    with _STARTING:
+        program = sys.modules["__main__"]
+        sys.modules["__main__"] = _NO_PROGRAM
+        try:
+            process.start()
+        finally:
+            sys.modules["__main__"] = program
+
+
+def end_servers() -> None:
+    """End the processes by which Python starts others, and wait for them: they end by themselves, but later.
+
+    Nothing public waits for them. Where more are started after this, they are started again.
+    """
+    for server in (forkserver._forkserver, resource_tracker._resource_tracker):  # noqa: SLF001
+        server._stop()  # type: ignore[union-attr]  # noqa: SLF001
+
+
+def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
+    """What is said of a runtime that the machine does not run: no verdict on the runtime."""
+    if todo is None and program_name(name) is not None:
+        todo = "it must send a hello first: docs/frames.md"
+    target = opener_name(name) or name  # of what opens models, the function
+    if todo is None and (found := file_name(target)) is not None:
+        todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
+    if todo is None and library_name(name) is not None:
+        todo = "make it a library that this Python can load: docs/shared-library.md"
+    if (other := shipped(name)) is not None and name not in KNOWN:
+        name = f"{name} of the package {other.package} {other.version}".rstrip()
+        todo = f"mend or update that package: its entry point is {other.module}:{other.attribute}"
+    if todo is None and name in EXTRAS:
+        todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
+    if todo is None:
+        todo = (
+            f"make `python -c 'import {module_of(target)}'` work in this folder; the name is module:function"
+        )
+    return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
+
+
+class Worker(Child):
+    """A runtime in its own process, opened for one element type.
+
+    `models` is `Runtime.run_texts`; `strides`, `entries` and `few` are those of the runtime.
+
+    Args:
+        runtime_name: a name that `find_runtime` knows.
+        etype: the id of an element type.
+        limits: how long it may take.
+        models_only: whether it is asked for forms of a model alone, so that it is not opened otherwise.
+        node: the operator that is asked for; Clip by default.
+
+    Raises:
+        UserError: the runtime, or a package that it needs, is missing, or it cannot be imported.
+        UnsupportedError: the runtime refuses the type.
+        RuntimeDiedError: the runtime died or hung while it was opened.
+    """
+
+    def __init__(
+        self,
+        runtime_name: str,
+        etype: str,
+        limits: Limits,
+        *,
+        models_only: bool = False,
+        node: OperatorNode = CLIP_NODE,
+    ) -> None:
+        self.etype = etype
+        self.version = runtime_name
+        program = partial(open_runtime, models_only=models_only, node=node)
+        super().__init__(runtime_name, program, (runtime_name, etype), limits)
+        try:
+            found, self.remarks = self.start()
+        except BaseException:
+            self.close()
+            raise
+        self.version = str(found["version"])
+        if found["word"] == "unsupported":
+            self.close()
+            raise UnsupportedError(found["words"], self.version, opens_models=bool(found["models"]))
+        self.imports, self.call = str(found["imports"]), str(found["call"])
+        self.before: tuple[str, ...] = tuple(found["before"])
+        self.strides: bool = found["strides"]
+        self.entries: int | None = found["entries"]
+        self.few: bool = found["few"]
+        self.models: dict[bool, RunText] = {
+            bool(optimised): (str(set_up), str(call)) for optimised, (set_up, call) in found["models"]
+        }

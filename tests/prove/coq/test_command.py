@@ -1,0 +1,164 @@
+"""The command around Coq, with a Coq that answers at once."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from sonnx_clip.cli import foundation_command
+from sonnx_clip.prove.run_coq import CLOSED, context_problem
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.spec import load_spec
+from tests.prove.coq import fake
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """A copy of the Coq files, a fake Coq first on PATH, and the list of assumptions that fits it."""
+    for folder in ("coq", "generated/coq"):
+        shutil.copytree(
+            repo_root() / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.vo*", "*.glob")
+        )
+    fake.install(tmp_path / "bin")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert (
+        foundation_command.foundation(as_json=False, build=tmp_path / "build", accept=True, root=tmp_path)
+        == 0
+    )
+    return tmp_path
+
+
+def run(root):
+    return foundation_command.check(load_spec(), root, root / "build/foundation")
+
+
+def replace(file, old, new):
+    text = file.read_text()
+    assert text.count(old) >= 1
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_all_is_well_and_the_record_says_so(root, capsys):
+    assert foundation_command.foundation(as_json=True, build=root / "build", root=root) == 0
+    record = json.loads((root / "build/foundation.json").read_text())
+    assert json.loads(capsys.readouterr().out) == record
+    assert record["problems"] == []
+    assert record["sources"].keys() >= {"coq/Order.v", "generated/coq/Float.v"}
+    shown = {id_ for theorem in record["theorems"] for id_ in theorem["shows"]}
+    assert shown >= {p.id for p in load_spec().properties} | {c.id for c in load_spec().cases} | {"C2"}
+    assert shown >= {r.id for r in load_spec().readings}
+
+
+def test_closing_line_counts_what_is_closed(root, capsys):
+    assert foundation_command.foundation(as_json=False, build=root / "build", root=root) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert "theorems checked by Coq's kernel" in line
+    assert line.endswith("on the axioms of the reals; coqchk agrees")
+
+
+def test_stale_rendering_is_refused(root):
+    replace(root / "generated/coq/Int.v", "m < l", "l < m")
+    with pytest.raises(UserError, match=r"not fresh: generated/coq/Int\.v"):
+        foundation_command.foundation(as_json=False, build=root / "build", root=root)
+
+
+def test_proof_that_fails_is_named_with_its_theorem(root):
+    replace(root / "coq/Theorems.v", "Theorem monotone", "Theorem monotone (* PLANTED_FAILURE *)")
+    result = run(root)
+    assert not result.theorems
+    assert any("Theorem monotone is not accepted by Coq: Error: (in proof)" in p for p in result.problems)
+    assert any("coq/Bitwise.v: not tried, it needs SonnxClip.Theorems" in p for p in result.problems)
+    assert foundation_command.closing_line(result).startswith("not checked")
+
+
+def test_golden_list_is_compared_both_ways(root):
+    golden = root / "coq/assumptions.txt"
+    lines = golden.read_text().splitlines()
+    golden.write_text("\n".join(["Theorems.gone: closed under the global context", *lines[1:-1],
+                                 lines[-1].replace("sig_not_dec", "other")]))  # fmt: skip
+    found = run(root).problems
+    assert any("it does not speak of Agreement.inverted_is_written" in p for p in found)
+    assert any("there is no theorem Theorems.gone" in p for p in found)
+    assert any("the list says: ClassicalDedekindReals.other" in p for p in found)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("Float", "monotone"),
+        ("IntReadings", "directml_agrees_nowhere_else"),
+        ("FloatReadings", "numpy_answers"),
+    ],
+)
+def test_theorem_that_the_yaml_asks_for_must_be_there(root, module, name):
+    replace(root / f"generated/coq/{module}.v", f"Theorem {name} ", "Theorem other ")
+    assert any(f"Generated.{module} has no theorem {name}," in p for p in run(root).problems)
+
+
+def test_what_rests_on_more_than_is_told_is_found_by_name(root):
+    """Theorems are asked about together; where the answer is another, each is named that it is about."""
+    golden = root / "coq/assumptions.txt"
+    golden.write_text(golden.read_text().replace("ClassicalDedekindReals.sig_not_dec", CLOSED))
+    found = {p.split(": ", 1)[1].split(" ")[0] for p in run(root).problems}
+    assert found >= {"Link.clip_of_reals", "Generated.RealReadings.directml_agrees"}
+    assert not any(id_.startswith(("Theorems.", "Generated.Float")) for id_ in found)
+
+
+def test_theorem_shows_what_there_is(root):
+    replace(root / "coq/Theorems.v", "shows: monotone", "shows: monoton")
+    assert any("shows monoton, which spec/clip.yaml does not have" in p for p in run(root).problems)
+
+
+@pytest.mark.parametrize(
+    ("coqchk", "says"),
+    [
+        ("#!/bin/sh\nexit 1\n", "coqchk does not accept"),
+        ("#!/bin/sh\nexit 0\n", "no summary"),
+    ],
+)
+def test_coqchk_must_agree(root, coqchk, says):
+    fake.install(root / "bin", coqchk=coqchk)
+    assert any(says in p for p in run(root).problems)
+
+
+def test_summary_of_coqchk_is_read():
+    assert context_problem(fake.SUMMARY) == ""
+    assert "of ours: SonnxClip.Order.sly" in context_problem(
+        fake.SUMMARY.replace("Coq.Reals.", "SonnxClip.Order.sly\n    Coq.Reals.")
+    )
+    assert "type-in-type" in context_problem(
+        fake.SUMMARY.replace("type-in-type: <none>", "type-in-type: all")
+    )
+
+
+def test_silent_coq_proves_nothing(root):
+    """An exit status of 0 is no proof where no file was made."""
+    silent = '#!/bin/sh\n[ "$1" = --version ] && echo "The Coq Proof Assistant, version 8.16.1"\nexit 0\n'
+    fake.install(root / "bin", coqc=silent)
+    result = run(root)
+    assert not result.theorems
+    assert any("coqc ended with status 0" in p for p in result.problems)
+
+
+def test_unknown_answer_is_refused(root):
+    fake.install(root / "bin", coqc=fake.COQC.replace("Closed under the global context", "All fine"))
+    with pytest.raises(UserError, match="an answer that is not known here"):
+        run(root)
+
+
+def test_circle_is_refused(root):
+    replace(
+        root / "coq/Order.v",
+        "From Coq Require Export Bool ZArith.",
+        "From SonnxClip Require Import Agreement.",
+    )
+    with pytest.raises(UserError, match="circle"):
+        run(root)
+
+
+def test_missing_coq_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="apt-get install --no-install-recommends coq libcoq-flocq"):
+        foundation_command.check(load_spec(), repo_root(), tmp_path)

@@ -1,0 +1,299 @@
+"""`sonnx-clip frama-c` with a Frama-C of our own: what it reads, what it believes, and what it says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.backends.acsl import contract_path, render_acsl
+from sonnx_clip.cli.frama_c_command import frama_c
+from sonnx_clip.prove import run_frama_c
+from sonnx_clip.prove.frama_c_record import HEADER, FramaCRecord, c_path, digests
+from sonnx_clip.prove.run_frama_c import FramaC, configuration, prove_type
+from sonnx_clip.prove.tasks import Why3
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec import load_spec
+from tests.prove.frama_c.fake import INT8, proved
+from tests.prove.tools import only_tools
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.spec import Spec
+    from tests.prove.frama_c.fake import FakeFramaC
+
+ELEMENT = "clip_element_ensures_meaning"
+DONE = "clip_elements_loop_invariant_done"
+
+
+@pytest.fixture
+def prove(fake: FakeFramaC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    """Prove int8 with the fake; returns the exit status and what was printed."""
+
+    def proving(**options) -> tuple[int, str]:
+        fake.install(monkeypatch)
+        status = frama_c(**{"types": ["int8"], "as_json": False, "build": tmp_path / "build"} | options)
+        return status, capsys.readouterr().out
+
+    return proving
+
+
+@pytest.fixture
+def checkout(tmp_path: Path):
+    """Makes a checkout that has the C of int8, and contracts as a specification gives them; its root."""
+
+    def made(spec: Spec) -> Path:
+        root = tmp_path / "checkout"
+        for path in (HEADER, c_path(INT8)):
+            write_whole(root / path, repo_file(path).read_text())
+        for path, text in render_acsl(spec).items():
+            write_whole(root / path, text)
+        return root
+
+    return made
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> FramaC:
+    """The Frama-C that stands on PATH."""
+    return FramaC("25.0", tmp_path / "why3.conf", (), 1)
+
+
+def test_all_that_is_due_is_proved(prove, tmp_path):
+    status, out = prove()
+    assert status == 0
+    row = next(line for line in out.splitlines() if line.startswith(" int8 "))
+    assert "34 of 34" in row
+    assert row.split()[-3] == "proved"
+    assert (
+        "1 C kernels: 1 proved, 0 not proved; 34 of 34 goals: 0 by WP itself, of the other 34: 34 by Z3"
+        in out
+    )
+    assert "3 of 3 smoke tests held" in out
+    assert not (tmp_path / "build" / "frama-c.json").exists()
+
+
+def test_what_the_simplifier_proves_is_counted_by_itself(fake, prove):
+    fake.goals[ELEMENT] = proved(simplified=2)
+    fake.goals[DONE] = proved(simplified=1)
+    status, out = prove()
+    assert status == 0
+    assert "34 of 34 goals: 3 by WP itself, of the other 31: 31 by Z3, 31 by cvc5" in out
+
+
+def test_what_one_prover_alone_shows_is_said(fake, prove):
+    fake.goals[DONE]["Z3:4.8.12"] = {"total": 2, "valid": 1, "failed": 1}
+    status, out = prove()
+    assert status == 0
+    assert "proved by one" in out
+    assert f"int8: {DONE}: shown by cvc5 alone" in out
+    assert "0 proved, 1 by one prover, 0 not proved" in out
+
+
+def test_two_halves_by_two_provers_are_no_proof(fake, prove):
+    fake.goals[DONE]["Z3:4.8.12"] = {"total": 2, "valid": 1, "failed": 1}
+    fake.goals[DONE]["cvc5:1.0.3"] = {"total": 2, "valid": 1, "failed": 1}
+    status, out = prove()
+    assert status == 1
+    assert f"int8: {DONE}\n" in out
+
+
+@pytest.mark.parametrize(
+    "name", [ELEMENT, DONE, "clip_elements_loop_variant", "clip_elements_assert_rte_mem_access"]
+)
+def test_a_goal_that_is_missing_is_named(fake, prove, name):
+    del fake.goals[name]
+    status, out = prove()
+    assert status == 1
+    assert f"int8: {name} is missing" in out
+
+
+def test_a_property_without_goals_is_not_proved(fake, prove):
+    fake.goals[ELEMENT] = {"wp:main": {"total": 0}}
+    assert prove()[0] == 1
+
+
+def test_more_valid_answers_than_goals_are_not_believed(fake, prove):
+    fake.goals[ELEMENT]["qed"] = {"total": 3, "valid": 3}
+    assert prove()[0] == 1
+
+
+@pytest.mark.parametrize("kind", ["termination clause", "loop invariant"])
+@pytest.mark.parametrize("status", ["Unknown", "Considered valid", "Partially proven", "Invalid", ""])
+def test_a_property_that_is_not_valid_in_the_end_is_not_proved(fake, prove, kind, status):
+    fake.rows.append(("clip_elements", kind, status))
+    ended, out = prove()
+    assert ended == 1
+    assert f"int8: clip_elements, {kind}: {status}".strip() in out
+
+
+def test_a_function_that_nobody_shows_to_end_is_named(fake, prove):
+    fake.rows.pop()
+    status, out = prove()
+    assert status == 1
+    assert "int8: sonnx_clip_int8_terminates is missing" in out
+
+
+def test_false_proved_is_a_failure(fake, prove):
+    fake.smoke["clip_element_ensures_smoke"]["cvc5:1.0.3"] = {"total": 1, "valid": 1}
+    status, out = prove()
+    assert status == 1
+    assert "int8: clip_element_smoke: false was proved" in out
+
+
+def test_false_proved_by_the_simplifier_is_a_failure(fake, prove):
+    fake.smoke["clip_element_ensures_smoke"] = {
+        "qed": {"total": 1, "valid": 1},
+        "wp:main": {"total": 1, "valid": 1},
+    }
+    assert prove()[0] == 1
+
+
+def test_a_smoke_claim_that_was_put_to_one_prover_only_did_not_hold(fake, prove):
+    del fake.smoke["clip_element_ensures_smoke"]["cvc5:1.0.3"]
+    assert prove()[0] == 1
+
+
+def test_a_smoke_claim_that_is_missing_is_named(fake, prove):
+    del fake.smoke["clip_elements_ensures_smoke"]
+    status, out = prove()
+    assert status == 1
+    assert "int8: clip_elements_smoke is missing" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "[kernel:annot-error] unit.c:20: Warning: \n  unbound logic predicate. Ignoring loop annotation\n",
+        "[wp] unit.c:3: Warning: Missing assigns clause\n",
+        "[wp] User Error: Prover 'Z3,4.8.12' not found in why3.conf\n",
+        "[wp] Failure: Logic type 'sign' undefined\n",
+        "[kernel] Frama-C aborted: internal error.\n",
+        "Fatal error while loading driver file\n",
+    ],
+)
+def test_words_of_trouble_undo_what_is_proved(fake, prove, words):
+    fake.words += words
+    status, out = prove()
+    assert status == 1
+    assert f"int8: Frama-C: {words.splitlines()[0].strip()}" in out
+
+
+def test_an_exit_status_undoes_what_is_proved(fake, prove):
+    fake.status = 3
+    status, out = prove()
+    assert status == 1
+    assert "it ended with exit status 3" in out
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"wp:functions": {"f": {"g": {}}}}', '{"wp:functions": 1}', "{}"]
+)
+def test_a_report_of_goals_that_cannot_be_read_proves_nothing(fake, prove, text):
+    fake.texts = {"proof.json": text, "smoke.json": text}
+    status, out = prove()
+    assert status == 1
+    assert "WP left no report that can be read" in out
+
+
+def test_a_list_of_properties_that_cannot_be_read_proves_nothing(fake, prove):
+    fake.texts = {"properties.csv": "directory\tfile\n.\tunit.c\n"}
+    status, out = prove()
+    assert status == 1
+    assert "left no list of properties" in out
+
+
+def test_reports_that_are_not_written_prove_nothing(fake, prove):
+    fake.texts = {"proof.json": None, "properties.csv": None}
+    assert prove()[0] == 1
+
+
+def test_a_run_that_does_not_end_is_ended(fake, tool, monkeypatch):
+    fake.install(monkeypatch)
+    (fake.folder / "frama-c").write_text("#!/bin/sh\nsleep 60\n")
+    found = prove_type(tool, INT8, whole=0.2)
+    assert "it did not end within 0.2 s" in found.words
+    assert found.status(INT8) == "not proved"
+
+
+def test_json_is_the_record_and_a_whole_run_is_kept(fake, prove, checkout, tmp_path):
+    only = load_spec().model_copy(update={"element_types": (INT8,)})
+    status, out = prove(types=[], as_json=True, spec=only, root=checkout(only))
+    assert status == 0
+    kept = (tmp_path / "build" / "frama-c.json").read_text()
+    assert json.loads(out) == json.loads(kept)
+    frama_c_record = FramaCRecord.model_validate_json(kept)
+    assert frama_c_record.complete
+    assert frama_c_record.types[0].files == digests(INT8)
+    assert frama_c_record.types[0].status(INT8) == "proved"
+    assert frama_c_record.tools["Frama-C"].startswith("25.0")
+    assert set(frama_c_record.tools) == {"Frama-C", "Z3", "cvc5"}
+
+
+def test_many_failures_are_counted(fake, prove):
+    fake.goals.clear()
+    status, out = prove()
+    assert status == 1
+    assert "int8: … and 5 more" in out
+
+
+def test_stale_contracts_are_not_proved(prove, checkout):
+    root = checkout(load_spec())
+    (root / contract_path(INT8)).write_text("other")
+    with pytest.raises(UserError, match=f"generated/ is not fresh: {contract_path(INT8)}"):
+        prove(root=root)
+
+
+def test_a_type_without_c_is_refused(prove):
+    with pytest.raises(UserError, match="real has no C"):
+        prove(types=["real"])
+
+
+def test_a_missing_c_file_is_one_message(tool, tmp_path):
+    with pytest.raises(UserError, match=rf"{HEADER}: it cannot be read"):
+        prove_type(tool, INT8, tmp_path)
+
+
+def test_a_header_with_an_annotation_is_refused(tool, tmp_path):
+    """Frama-C would believe it, and nothing would list it."""
+    shutil.copytree(repo_file("generated/c"), tmp_path / "generated/c")
+    header = tmp_path / HEADER
+    header.write_text(header.read_text() + "/*@ axiomatic a { axiom easy{L}: \\false; } */\n")
+    with pytest.raises(UserError, match="the header carries an annotation, which Frama-C would believe"):
+        prove_type(tool, INT8, tmp_path)
+
+
+def test_a_missing_frama_c_is_one_message(tmp_path, monkeypatch):
+    names = ("why3", "z3", "cvc5", "sh", "sed", "mkdir", "dirname", "cp", "mv", "cat")
+    only_tools(names, tmp_path / "bin", monkeypatch)
+    with pytest.raises(
+        UserError, match=r"frama-c is not installed\n  install it: apt-get install .*frama-c-base"
+    ):
+        frama_c(types=["int8"], as_json=False, build=tmp_path / "build")
+
+
+def test_a_frama_c_that_tells_no_version_is_one_message(fake, prove):
+    fake.version = "hello"
+    with pytest.raises(UserError, match="frama-c does not say its version"):
+        prove()
+
+
+def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch):
+    fake.install(monkeypatch)
+    (fake.folder / "frama-c").write_text("no program")
+    with pytest.raises(UserError, match=r"frama-c does not run: .*Exec format error"):
+        run_frama_c.find_frama_c(Why3("1.5.1", tmp_path / "why3.conf", ""), (), tmp_path, 1)
+
+
+def test_files_that_are_missing_have_no_digests(tmp_path):
+    assert digests(INT8, tmp_path) == {}
+
+
+def test_a_configuration_that_has_changed_is_not_patched_blindly():
+    with pytest.raises(UserError, match="no single"):
+        configuration('[main]\n[prover]\ncommand = "z3 %f"\n')

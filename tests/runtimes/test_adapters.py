@@ -1,0 +1,55 @@
+"""The adapters of runtimes: those whose packages are installed return what plain values ask for."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sonnx_clip.language.dtypes import numpy_type
+from sonnx_clip.runtimes.find_runtime import find_runtime
+from sonnx_clip.runtimes.runtime import ADAPTERS, EXTRAS
+
+PACKAGES = {"onnxruntime-threads": "onnxruntime", "torch-numbers": "torch", "litert": "ai_edge_litert"}
+
+UNSUPPORTED = {("onnxruntime-threads", "bfloat16"), ("tract", "bfloat16")}
+
+
+def missing(name: str) -> bool:
+    return importlib.util.find_spec(PACKAGES.get(name, name)) is None
+
+
+@pytest.mark.parametrize("etype", ["int8", "int32", "float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_plain_values(name: str, etype: str) -> None:
+    if missing(name):
+        pytest.skip("its package is not installed")
+    if (name, etype) in UNSUPPORTED:
+        pytest.skip("it does not support the type")
+    clip, dtype = find_runtime(name).open(etype), numpy_type(etype)
+    lower, upper = np.array(-2, dtype), np.array(3, dtype)
+    for shape in ((2, 3), (6,), (1, 2, 1, 3)):  # one function serves all
+        x = np.arange(-3, 3).astype(dtype).reshape(shape)
+        x.flags.writeable = False
+        found = clip(x[..., ::-1], lower, upper)
+        assert (found.dtype, found.shape) == (dtype, shape)
+        assert np.array_equal(found, np.clip(x[..., ::-1], lower, upper))
+    assert clip(np.array(7, dtype), lower, upper).shape == ()
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra() -> None:
+    name = next((name for name in ADAPTERS if missing(name)), None)
+    if name is None:
+        pytest.skip("all are installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "sonnx_clip", "check", "--runtime", name, "--dtype", "int8"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "No module named" in done.stderr
+    assert f"pip install 'sonnx-clip[{EXTRAS[name]}]'" in " ".join(done.stderr.split())

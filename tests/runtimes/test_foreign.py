@@ -1,0 +1,256 @@
+"""Programs that speak frames, and C functions of a library, asked in this process without a guardian."""
+
+import ast
+import shutil
+
+import numpy as np
+import pytest
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.runtimes import frame_caller
+from sonnx_clip.runtimes.board import Board
+from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.frame_caller import FrameCaller
+from sonnx_clip.runtimes.guardian import read_answer
+from sonnx_clip.runtimes.program import EndedError, Fault, Program, Refused, Unsupported, program
+from sonnx_clip.runtimes.runtime_names import ProgramName, program_name, quoted
+from sonnx_clip.runtimes.shared_library import SharedLibrary, function_of
+from sonnx_clip.runtimes.worker import open_runtime
+from tests.meta.test_programs import named as named_program
+from tests.meta.test_shared_libraries import USUAL, abi, built
+
+PLANTED = repo_root() / "tests/meta"
+X = np.array([-3, 1, 9], np.int16)
+LOW, HIGH = np.array(0, np.int16), np.array(5, np.int16)
+
+
+def named(fault, **options):
+    return named_program(fault, "0", **options)
+
+
+def request(calls=3, length=4, layout="contiguous"):
+    pool = np.array([-3, 1, 9, 30], np.int16).view(np.uint16)
+    lower, upper = np.zeros(calls, np.uint16), np.full(calls, 5, np.uint16)
+    return Request(
+        layout=layout, length=length, pool=pool, starts=np.zeros(calls, int), scalars=(lower, upper)
+    )
+
+
+def asked_of(name, etype="int16", **changes):
+    """What a runtime greets with, and its answer to a request."""
+    board, asked = Board(), request(**changes)
+    greeting, handle = open_runtime(board, name, etype)
+    assert handle is not None, greeting
+    try:
+        handle(asked, board)
+    finally:
+        handle._caller._program.end()  # as the end of the runtime's process does
+    return greeting, read_answer(board, asked)
+
+
+@pytest.mark.parametrize("options", [{}, {"order": "big"}, {"batch": 1}])
+def test_a_program_greets_and_answers(options):
+    greeting, answer = asked_of(named("big" if "order" in options else "right", **options))
+    assert (greeting["word"], greeting["version"]) == ("ready", "planted")
+    assert not answer.failures
+    assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
+
+
+def test_many_calls_go_in_frames_that_grow():
+    _, answer = asked_of(named("right"), calls=200)
+    assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 200
+
+
+def test_standard_input_and_output():
+    _, answer = asked_of(named("stdio", stdio=True))
+    assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
+
+
+@pytest.mark.parametrize("text", ["exec:./a", 'a "b" \\ c', "two\nlines", "é", "\U0001f600.py:clip"])
+def test_a_name_stands_in_a_line_of_python_as_it_is(text):
+    assert ast.literal_eval(quoted(text)) == text
+    assert "\n" not in quoted(text)
+
+
+def test_a_line_that_repeats_a_call_asks_the_program():
+    name = named("right")
+    found = program(name)
+    assert found(X, LOW, HIGH).tolist() == [0, 1, 5]
+    assert program(name) is found  # it is started once
+    with pytest.raises(Unsupported, match="no such type here"):
+        found(np.float32([1]), np.float32(0), np.float32(2))
+    with pytest.raises(UserError, match="is no program"):
+        program("right")
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("sees_a_fault", "it wrote past the end of its result"),
+        ("wrong_type", "it returned uint16, expected int16"),
+        ("wrong_shape", "it returned shape (63,), expected (9, 7)"),
+    ],
+)
+def test_what_is_no_result_is_told_of_each_call(fault, words):
+    _, answer = asked_of(named(fault), layout="rank-2", length=63)
+    assert sorted(answer.failures) == [0, 1, 2]
+    assert all(words in failure.words for failure in answer.failures.values())
+
+
+def test_a_rank_that_is_not_listed_is_not_asked():
+    _, answer = asked_of(named("rank_1_alone"), layout="rank-2", length=63)
+    assert {failure.words for failure in answer.failures.values()} == {"its hello lists no rank 2"}
+    assert all(failure.refusal for failure in answer.failures.values())
+
+
+def test_a_type_that_is_not_listed_is_unsupported():
+    greeting, handle = open_runtime(Board(), named("right"), "int32")
+    assert (greeting["word"], handle) == ("unsupported", None)
+    assert "its hello does not list int32" in greeting["words"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("ends_at_once", "before its hello was read"),
+        ("half_a_hello", "before its hello was read"),
+        ("wrong_version", "version 7"),
+        ("long_name", "before its hello was read"),
+    ],
+)
+def test_no_right_hello_is_told(fault, words):
+    greeting, handle = open_runtime(Board(), named(fault), "int16")
+    assert (greeting["word"], handle) == ("missing", None)
+    assert words in greeting["words"]
+
+
+@pytest.mark.parametrize(
+    "fault", ["garbage", "another_request", "strange_status", "wrong_length", "giant_length"]
+)
+def test_a_frame_that_is_no_reply_ends_it(fault):
+    opened = Program(program_name(named(fault)))
+    operands = (X.view(np.uint16)[None], LOW.view(np.uint16).reshape(1), HIGH.view(np.uint16).reshape(1))
+    for _ in range(3):
+        opened.ask("int16", (3,), operands)
+    with pytest.raises(EndedError):
+        opened.ask("int16", (3,), operands)
+    opened.end()
+
+
+def test_a_program_that_cannot_be_started():
+    greeting, _ = open_runtime(Board(), str(ProgramName("./no_such_harness")), "int16")
+    assert greeting["word"] == "missing"
+    assert "no_such_harness" in greeting["words"]
+
+
+class GoneError(Exception):
+    """Stands for the end of this process."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("dies_of_batches", "in a frame of "), ("exits_at_a_triple", "exited with status 5")],
+)
+def test_a_program_that_dies_takes_this_process_with_it_and_says_why(fault, words, monkeypatch):
+    def gone(_status):
+        raise GoneError
+
+    monkeypatch.setattr(frame_caller.os, "_exit", gone)
+    name = program_name(named(fault))
+    board, asked = Board(), request(calls=9)
+    if fault == "exits_at_a_triple":
+        asked.scalars[1][7] = np.array(-1, np.int16).view(np.uint16)
+    opened = Program(name)
+    caller = FrameCaller(name, opened, "int16", board)
+    with pytest.raises(GoneError):
+        caller(asked, board)
+    assert words in board.last_words()
+    assert board.call == (7 if fault == "exits_at_a_triple" else board.call)
+    assert board.one_by_one == (fault == "dies_of_batches")
+
+
+# --- Libraries ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler is installed")
+    return built(tmp_path_factory.mktemp("library"), [PLANTED / "planted_library.c"])
+
+
+def named_library(library, folder, symbol, operands=USUAL, more=""):
+    return f"so[{abi(folder, symbol, operands, more)}]:{library}"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "operands", "more"),
+    [
+        ("right", USUAL, ""),
+        ("right_in_place", '["n", "x", "max", "min"]', 'length = "int32"'),
+        ("right_by_pointers", '["x", "min", "max", "y", "n"]', 'bounds = "pointer"\nlength = "uint64"'),
+    ],
+)
+def test_a_c_function_is_called_as_the_file_says(symbol, operands, more, library, tmp_path):
+    name = named_library(library, tmp_path, symbol, operands, more)
+    assert function_of(name, "int16")(X, LOW, HIGH).tolist() == [0, 1, 5]
+    assert X.tolist() == [-3, 1, 9]
+    greeting, handle = open_runtime(Board(), name, "int16")
+    assert (greeting["word"], greeting["version"]) == ("ready", "libplanted.so by clip.toml")
+    board, asked = Board(), request()
+    handle(asked, board)
+    assert read_answer(board, asked).bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
+
+
+@pytest.mark.parametrize(
+    ("symbol", "place"),
+    [("writes_past_the_end", "past the end of"), ("writes_before_the_start", "before the start of")],
+)
+def test_what_is_written_beside_a_result_is_told(symbol, place, library, tmp_path):
+    with pytest.raises(Fault, match=f"it wrote {place} its result"):
+        function_of(named_library(library, tmp_path, symbol), "int16")(X, LOW, HIGH)
+
+
+def test_a_status_is_a_refusal(library, tmp_path):
+    found = function_of(
+        named_library(library, tmp_path, "refuses_inverted", more='returns = "status"'), "int16"
+    )
+    assert found(X, LOW, HIGH).tolist() == [0, 1, 5]
+    with pytest.raises(Refused, match="it returned 22"):
+        found(X, HIGH, LOW)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"symbol": "no_such"}, "symbols.int16: there is no `no_such`"),
+        ({"operands": '["y", "x", "min", "n"]'}, "operands"),
+        ({"operands": '["y", "y", "x", "min", "max", "n"]'}, "operands"),
+        ({"more": 'bounds = "register"'}, "bounds"),
+        ({"more": "colour = 1"}, "colour"),
+        ({"more": "length = "}, "clip.toml"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_its_place(change, words, library, tmp_path):
+    found = named_library(library, tmp_path, **({"symbol": "right"} | change))
+    with pytest.raises(UserError) as told:
+        function_of(found, "int16")
+    assert words in str(told.value)
+    assert "clip.toml" in str(told.value)
+
+
+def test_what_is_no_library_is_told(library, tmp_path):
+    file = tmp_path / "clip.toml"
+    named_library(library, tmp_path, "right")
+    (tmp_path / "libtext.so").write_text("no library\n")
+    for path, words in (
+        (tmp_path / "none.so", "no such file"),
+        (tmp_path / "libtext.so", "is no library that this process can open"),
+    ):
+        with pytest.raises(UserError, match=words):
+            SharedLibrary(str(file), str(path))
+    with pytest.raises(UserError, match="is no library"):
+        function_of("clip", "int16")
+    with pytest.raises(Unsupported, match="names no function for float32"):
+        SharedLibrary(str(file), str(library)).function("float32")

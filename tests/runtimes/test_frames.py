@@ -1,0 +1,141 @@
+"""The frames as docs/frames.md has them, and what is refused of a hello or a reply."""
+
+import re
+
+import numpy as np
+import pytest
+
+from sonnx_clip.backends.c_reference import machine_types
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.runtimes import frames
+from sonnx_clip.runtimes.frames import (
+    OK,
+    TYPES,
+    UNSUPPORTED,
+    FrameError,
+    Hello,
+    hello_name_size,
+    read_hello,
+    read_reply,
+    reply_size,
+    write_hello,
+    write_reply,
+    write_request,
+    write_words,
+)
+from sonnx_clip.spec import load_spec
+
+HELLO = Hello(("int8", "float32"), frozenset({0, 1, 2}), 16, 1024, "my harness")
+
+
+def float32(*rows):
+    return np.array(rows, np.float32).view(np.uint32)
+
+
+X, LOWER, UPPER = float32((1.5, -3, np.inf), (0, 2, 7)), float32(-1, 0), float32(2, 1)
+Y = float32((1.5, -1, 2), (0, 1, 1))
+
+
+def written(order):
+    return [
+        write_hello(HELLO, order),
+        write_request(order, 1, "float32", (3,), (X, LOWER, UPPER)),
+        write_reply(order, 1, "float32", (3,), Y),
+        write_words(order, 2, UNSUPPORTED, "no int64 here"),
+    ]
+
+
+def examples():
+    """The bytes of each example of the page, from what stands before two spaces."""
+    page = repo_file("docs/frames.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"test_the_examples_of_the_page_are_what_is_written -->\n\n((?:    .*\n)+)", page)
+    return [
+        b"".join(bytes.fromhex(line.strip().partition("  ")[0]) for line in block.splitlines()[1:])
+        for block in blocks
+    ]
+
+
+def test_the_examples_of_the_page_are_what_is_written():
+    assert examples() == written("little")
+
+
+def test_the_other_order_has_the_same_fields():
+    for little, big in zip(written("little"), written("big"), strict=True):
+        assert len(little) == len(big)
+        assert little != big
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_what_is_written_is_read(order):
+    hello, _, reply, words = written(order)
+    assert hello_name_size(hello[:28], order) == len("my harness")
+    assert read_hello(hello, order) == HELLO
+    assert reply_size(reply[:4], order, 2, 3) == len(reply) - 4
+    found = read_reply(reply[4:], order, 1, 2)
+    assert (found.status, found.etype, found.shape) == (OK, "float32", (3,))
+    assert np.array_equal(found.bits, Y)
+    found = read_reply(words[4:], order, 2, 5)
+    assert (found.status, found.words, found.bits) == (UNSUPPORTED, "no int64 here", None)
+
+
+def test_every_element_type_has_its_number_on_the_page():
+    assert set(TYPES) == {etype.id for etype in machine_types(load_spec())}
+    page = repo_file("docs/frames.md").read_text(encoding="utf-8")
+    assert ", ".join(f"{number} {name}" for number, name in enumerate(TYPES)) in " ".join(page.split())
+
+
+def test_the_page_names_the_limits_of_the_code():
+    page = repo_file("docs/frames.md").read_text(encoding="utf-8")
+    assert f"at least {frames.LEAST_ENTRIES} |" in page
+    assert f"at most {frames._MOST_NAME:,} |" in page
+    assert f"at most {frames._MOST_WORDS:,} bytes" in page
+    assert f"at most {frames._MOST_RANK} |" in page
+    assert f"| 4 | 4 | version | {frames.VERSION} |" in page
+
+
+def changed(frame, at, number):
+    return frame[:at] + number.to_bytes(4, "little") + frame[at + 4 :]
+
+
+@pytest.mark.parametrize(
+    ("at", "number", "words"),
+    [
+        (0, 2, "it replied to request 2, and request 1 was asked"),
+        (4, 4, "its reply says 4, which means nothing"),
+        (8, 12, "its reply has element type 12, which there is not"),
+        (8, 11, "its reply has 24 bytes of entries; 2 results of float64 and shape \\(3,\\) have 48"),
+        (12, 1, "its reply has 1 calls; the request had 2"),
+        (16, 9, "its reply has rank 9"),
+        (16, 8, "its reply has rank 8, and 28 bytes follow"),
+        (20, 4, "its reply has 24 bytes of entries; 2 results of float32 and shape \\(4,\\) have 32"),
+    ],
+)
+def test_a_reply_that_is_none(at, number, words):
+    _, _, reply, _ = written("little")
+    with pytest.raises(FrameError, match=words):
+        read_reply(changed(reply[4:], at, number), "little", 1, 2)
+
+
+def test_a_reply_that_ends_too_soon():
+    _, _, reply, _ = written("little")
+    with pytest.raises(FrameError, match="ends after 16 bytes, before type, calls and rank"):
+        read_reply(reply[4:20], "little", 1, 2)
+    for size in (7, 4097 + 8, 2**32 - 1):
+        with pytest.raises(FrameError, match="its reply says that"):
+            reply_size(size.to_bytes(4, "little"), "little", 2, 3)
+
+
+def test_an_empty_reply_of_a_shape_that_no_array_has():
+    for shape, fits in (((0, 2**32 - 1), True), ((0, 2**32 - 1, 2**32 - 1), False)):
+        reply = write_reply("little", 1, "float32", shape, np.zeros((2, 0), np.uint32))
+        if fits:
+            bits = read_reply(reply[4:], "little", 1, 2).bits
+            assert bits.reshape(2, *shape).size == 0
+            continue
+        with pytest.raises(FrameError, match="which is too large for any array"):
+            read_reply(reply[4:], "little", 1, 2)
+
+
+def test_words_of_any_kind_can_be_printed():
+    raw = write_words("little", 1, UNSUPPORTED, "")[4:] + b"\xff\x1b[31m"
+    assert read_reply(raw, "little", 1, 1).words == "\\xff\\x1b[31m"

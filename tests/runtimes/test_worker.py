@@ -1,0 +1,150 @@
+"""The worker's side of a run, called in this process; and what the checker hears of a worker."""
+
+import numpy as np
+import pytest
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes import calls
+from sonnx_clip.runtimes.board import Board
+from sonnx_clip.runtimes.calls import Caller, Request
+from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
+from sonnx_clip.runtimes.guardian import read_answer
+from sonnx_clip.runtimes.limits import LIMITS, Limits
+from sonnx_clip.runtimes.runtime import RUNTIMES
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker, open_runtime
+from tests.meta import planted
+
+
+def request(**changes):
+    standard = {
+        "layout": "contiguous",
+        "length": 4,
+        "pool": np.array([1, 2, 3], np.uint16),
+        "starts": np.array([0, 2]),
+        "scalars": (np.array([2, 0], np.uint16), np.array([3, 1], np.uint16)),
+    }
+    return Request(**(standard | changes))
+
+
+def ask(function, **changes):
+    asked, board = request(**changes), Board()
+    Caller(function, "int16")(asked, board)
+    assert board.call == 1
+    return read_answer(board, asked)
+
+
+def test_each_call_gets_its_entries_and_its_bounds():
+    found = ask(planted.right)
+    assert found.failures == {}
+    assert found.bits.tolist() == [[2, 2, 3, 2], [1, 1, 1, 1]]
+    assert found.bits.dtype == np.uint16
+
+
+@pytest.mark.parametrize(
+    ("function", "tags", "words"),
+    [
+        (planted.returns_nothing, ("C1", "C3"), "NoneType"),
+        (planted.wider_type, ("C3",), "returned float64, expected int16"),
+        (planted.wrong_shape, ("C1",), r"returned shape \(1, 4\), expected \(4,\)"),
+        (lambda x, l, m: np.zeros(3), ("C1", "C3"), "float64"),
+        (lambda x, l, m: [1, 2, 3, 4], ("C1", "C3"), "list"),
+        (planted.writes_into_x, (), "ValueError: .*read-only"),
+    ],
+)
+def test_what_is_no_result_is_told(function, tags, words):
+    found = ask(function)
+    assert set(found.failures) == {0, 1}
+    assert found.failures[0].tags == tags
+    assert found.failures[0].raised == (tags == ())
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(found.failures[0].words)
+
+
+def test_scalars_count_as_arrays_of_rank_0():
+    found = ask(lambda x, l, m: x[()] if x.ndim == 0 else x, layout="0-d", length=1)
+    assert found.failures == {}
+    assert found.bits.tolist() == [[1], [3]]
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_every_runtime_greets_and_answers(name):
+    board = Board()
+    greeting, handle = open_runtime(board, name, "int32")
+    assert greeting["word"] == "ready"
+    assert greeting["version"]
+    scope = {"np": np, "x": np.int32([5, 7]), "l": np.array(0, np.int32), "m": np.array(6, np.int32)}
+    exec(greeting["imports"], scope)
+    assert eval(greeting["call"], scope).tolist() == [5, 6]
+    pool, bounds = np.array([5, 7], np.uint32), np.array([6, 0], np.uint32)
+    asked = request(length=2, pool=pool, starts=np.zeros(1, int), scalars=(bounds[1:], bounds[:1]))
+    handle(asked, board)
+    assert read_answer(board, asked).bits.tolist() == [[5, 6]]
+
+
+def test_a_type_that_cannot_be_opened_is_unsupported_in_the_runtimes_words():
+    greeting, handle = open_runtime(Board(), "onnxruntime", "int16")
+    assert (greeting["word"], greeting["version"][:12], handle) == ("unsupported", "onnxruntime ", None)
+    assert "NOT_IMPLEMENTED" in greeting["words"]
+
+
+@pytest.mark.parametrize("name", ["no_such_module:clip", "tests.meta.planted:no_such_function"])
+def test_what_cannot_be_imported_is_missing(name):
+    greeting, _ = open_runtime(Board(), name, "int16")
+    assert greeting["word"] == "missing"
+    assert "no_such" in greeting["words"]
+
+
+@pytest.mark.parametrize("name", ["tensorflow", "a:", ":b", "a:b c"])
+def test_a_name_of_no_runtime(name):
+    with pytest.raises(UserError, match="onnx-reference"):
+        module_of(name)
+
+
+def test_a_runtime_of_ones_own_is_named_with_its_version():
+    found = find_runtime("tests.meta.planted:right")
+    assert found.version == "tests.meta.planted:right planted"
+    assert found.open("int8") is planted.right
+    assert (found.imports, found.call("int8")) == ("from tests.meta.planted import right", "right(x, l, m)")
+
+
+def test_a_missing_runtime_says_what_to_install(monkeypatch):
+    with pytest.raises(UserError, match="cannot be loaded"):
+        Worker("no_such_onnx_module:clip", "int8", LIMITS)
+
+
+def test_an_unsupported_type_is_raised_with_the_version():
+    with pytest.raises(UnsupportedError) as caught:
+        Worker("onnxruntime", "bfloat16", LIMITS)
+    assert caught.value.version.startswith("onnxruntime ")
+
+
+def test_a_dead_worker_stays_dead_until_it_is_started():
+    one = Worker("tests.meta.planted:aborts", "int16", LIMITS)
+    assert one.ask(request()).died.words == "killed by SIGABRT"
+    assert one.ask(request()).died.words == "it is not running"
+    one.start()
+    assert one.ask(request()).died.words == "killed by SIGABRT"
+    one.close()
+
+
+def test_a_worker_whose_guardian_is_gone_says_so():
+    one = Worker("tests.meta.planted:right", "int16", LIMITS)
+    one.kill()
+    one._process.join(20)
+    with pytest.raises(RuntimeDiedError, match="its guardian was ended"):
+        one.ask(request())
+    one.close()
+
+
+def test_what_hangs_is_ended_and_what_was_answered_is_kept():
+    one = Worker("tests.meta.planted:hangs", "int16", Limits(call=0.3))
+    assert one.ask(request()).died is None
+    found = one.ask(request(length=7))
+    assert (found.died.call, found.died.hung) == (0, True)
+    assert found.died.words == "no answer within 0.3 s of its own time (--limit SECONDS allows more)"
+    one.close()
+    assert not one._process.is_alive()
+
+
+def test_layouts_are_known_by_id():
+    assert set(calls._BY_ID) == {layout.id for layout in calls.LAYOUTS}
