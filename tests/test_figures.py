@@ -150,6 +150,8 @@ ELSEWHERE = {
     (NOTES, "114 smoke tasks"): "measured on 2026-11-22",
     (NOTES, "ten tasks"): "measured",
     (NOTES, "2,602 tasks"): "measured on 2026-11-23",
+    (NOTES, "26 models"): "measured on 2026-11-24",
+    (NOTES, "1,884 node tests"): "measured on 2026-11-24",
     (NOTES, "497 theorems"): "measured on 2026-11-21",
     (NOTES, "344 theorems"): "measured before that",
     ("docs/frama-c.md", "516 goals"): CLOSING,
