@@ -4,20 +4,20 @@ lengths.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.conform.expected import Table, tabulate, whole_table
+from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
 
@@ -108,72 +108,6 @@ LENGTHS = tuple(
 """Every short length; powers of two and their neighbours; and some that nothing distinguishes."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """What is expected for every value of a pool under every choice of the scalars.
-
-    Args:
-        pool: bits of the values of the first tensor, shape (k,).
-        scalars: bits of each scalar, of shape (p,).
-        due: bits of the result, shape (p, k).
-        find_classes: what works `classes` out.
-        beside: bits of each other tensor beside the first, of shape (k,).
-    """
-
-    pool: Array
-    scalars: tuple[Array, ...]
-    due: Array
-    find_classes: Callable[[], Array]
-    beside: tuple[Array, ...] = ()
-
-    @cached_property
-    def classes(self) -> Array:
-        """The class of all operands, as an index into the classes of the family, shape (p, k)."""
-        return self.find_classes()
-
-    @property
-    def count(self) -> int:
-        """How many choices of the scalars there are: one where there are none."""
-        return len(self.due)
-
-    def rows(self, rows: Array | slice) -> Table:
-        """Some choices of the scalars."""
-        scalars = tuple(scalar[rows] for scalar in self.scalars)
-        return Table(self.pool, scalars, self.due[rows], lambda: self.classes[rows], self.beside)
-
-    def classes_at(self, rows: Array, columns: Array) -> Array:
-        """The classes of some results, each by its choice of the scalars and its place in the pool."""
-        found: Array = self.classes[rows, columns]
-        return found
-
-
-def class_ids(family: str) -> tuple[str, ...]:
-    """The classes of Clip in a family, in the order of the YAML."""
-    return clip_operator().class_ids(family)
-
-
-def tabulate(
-    etype: ElementType, pools: Pools, scalars: Sequence[Array], of: CheckedOperator | None = None
-) -> Table:
-    """The oracle's word on every value of the pools under every choice of the scalars (bits)."""
-    of, dtype = of or clip_operator(), numpy_type(etype.id)
-    operands = [pool.view(dtype)[None, :] for pool in pools]
-    operands += [scalar.view(dtype)[:, None] for scalar in scalars]
-    shape = (len(scalars[0]) if scalars else 1, len(pools[0]))
-    due = np.broadcast_to(of.result(*operands), shape).view(bits_type(etype.id))
-    classes = classes_of(etype, operands, of)
-    return Table(pools[0], tuple(scalars), due, lambda: classes, tuple(pools[1:]))
-
-
-def classes_of(etype: ElementType, operands: Sequence[Array], of: CheckedOperator) -> Array:
-    """The class of all operands, as an index into the classes of the family; the operands are broadcast."""
-    shape = np.broadcast_shapes(*(operand.shape for operand in operands))
-    masks = [np.broadcast_to(holds(*operands), shape) for holds in of.oracle.CLASSES[etype.family].values()]
-    if not np.all(sum(mask.astype(np.int8) for mask in masks) == 1):
-        raise AssertionError(f"the classes of {etype.family} do not part the triples of {etype.id}")
-    return np.select(masks, [np.int8(i) for i in range(len(masks))]).astype(np.int8)
-
-
 def plan(etype: ElementType, of: CheckedOperator | None = None) -> Iterator[tuple[Request, Table]]:
     """The requests for an element type, each with the table of what is expected for its calls."""
     of = of or clip_operator()
@@ -189,7 +123,7 @@ def _everything(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Reque
     every = np.arange(256, dtype=bits_type(etype.id))
     pools, scalars = together(every, of.tensors), together(every, of.scalars)
     for part in parts_of(_count(scalars)):
-        table = tabulate(etype, pools, [scalar[part] for scalar in scalars], of)
+        table = whole_table(etype, pools, [scalar[part] for scalar in scalars], of)
         yield request_of(table, PLAIN.id, len(pools[0]))
 
 
@@ -230,7 +164,7 @@ def _long(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Ta
         random = [stream.random_raw(LONG).astype(bits_type(etype.id)) for _ in special]
         pools = tuple(np.concatenate(both) for both in zip(special, random, strict=True))
     scalars = covering_scalars(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS, of)
-    yield request_of(tabulate(etype, pools, scalars, of), PLAIN.id, LONG)
+    yield request_of(whole_table(etype, pools, scalars, of), PLAIN.id, LONG)
 
 
 @cache

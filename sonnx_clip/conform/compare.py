@@ -80,7 +80,7 @@ def compare(
         nowhere = np.zeros(0, np.intp)
         return Differences(nowhere, nowhere, nowhere)
     rows, columns = np.nonzero(got != due)
-    latitude = np.full(len(rows), -1)
+    latitude = np.full(len(rows), -1, np.int8)
     dtype = numpy_type(etype.id)
     bits = [part[rows, columns] if part.ndim > 1 else part[rows] for part in (*operands, due, got)]
     values = [part.view(dtype) for part in bits]

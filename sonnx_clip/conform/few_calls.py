@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import LONG, Table, covering_scalars, tabulate
+from sonnx_clip.conform.chosen_triples import LONG, covering_scalars
+from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.judge_forms import bounds_of
 from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.language.special import special_patterns

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.class_ranges import class_ranges, key_type
+from sonnx_clip.conform.expected import class_ranges, key_type
 from sonnx_clip.oracle.built import address
 from sonnx_clip.oracle.c_build import built_file, find_compiler
 from sonnx_clip.oracle.plan import PLANNERS as ELEMENT_TYPES

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.check_report import FormReport
-from sonnx_clip.conform.chosen_triples import Table, covering_scalars, tabulate
+from sonnx_clip.conform.chosen_triples import covering_scalars
 from sonnx_clip.conform.describe import Describer
+from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.merging import type_report
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, cut
 from sonnx_clip.conform.tally import Tally

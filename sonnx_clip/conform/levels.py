@@ -16,14 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import (
-    covering_scalars,
-    random_patterns,
-    request_of,
-    tabulate,
-    together,
-)
-from sonnx_clip.conform.class_ranges import long_table
+from sonnx_clip.conform.chosen_triples import covering_scalars, random_patterns, request_of, together
+from sonnx_clip.conform.expected import range_table, tabulate
 from sonnx_clip.conform.judge_forms import chunks_of_all
 from sonnx_clip.conform.units import FIRST, FORMS, Level, Unit
 from sonnx_clip.language.dtypes import Array, bits_type
@@ -35,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.chosen_triples import Table
     from sonnx_clip.conform.compare import Policy
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.limits import Limits
     from sonnx_clip.runtimes.model_forms import Choice
@@ -259,7 +253,7 @@ def _long_calls(etype: ElementType, pool: Array, scalars: Sequence[Array]) -> Ca
     at_once = max(1, _BLOCK // len(pool))
     for at in range(0, len(scalars[0]), at_once):
         part = [scalar[at : at + at_once] for scalar in scalars]
-        yield request_of(long_table(etype, pool, part), PLAIN.id, len(pool))
+        yield request_of(range_table(etype, pool, part), PLAIN.id, len(pool))
 
 
 def more_words(level: Level, bits: set[str]) -> list[str]:

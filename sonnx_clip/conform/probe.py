@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
-from sonnx_clip.conform.class_ranges import long_table
+from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, together
 from sonnx_clip.conform.describe import Describer
+from sonnx_clip.conform.expected import range_table, tabulate
 from sonnx_clip.conform.levels import WHICH_CALLS, size_of, units_of
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session
 from sonnx_clip.conform.tally import Tally
@@ -23,7 +23,7 @@ from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from sonnx_clip.conform.chosen_triples import Table
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.conform.levels import Asked, WhichCalls
     from sonnx_clip.conform.units import Unit
     from sonnx_clip.language.types import ElementType
@@ -102,8 +102,8 @@ def _timed(session: Session, etype: ElementType, version: str, start: float) -> 
     try:
         _took(session, etype, lambda: tabulate(etype, [special], pairs))  # it warms up
         few = _took(session, etype, lambda: tabulate(etype, [special], pairs))
-        _took(session, etype, lambda: long_table(etype, random, few_pairs))
-        many = _took(session, etype, lambda: long_table(etype, random, few_pairs))
+        _took(session, etype, lambda: range_table(etype, random, few_pairs))
+        many = _took(session, etype, lambda: range_table(etype, random, few_pairs))
     except (GaveUpError, EnvironmentFaultError):
         return Probed(version, start)
     call, calls = few / len(pairs[0]), len(few_pairs[0])

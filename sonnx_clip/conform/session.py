@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
-    from sonnx_clip.conform.chosen_triples import Table
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.dtypes import Array
     from sonnx_clip.runtimes.limits import Limits
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.class_ranges import LongTable
 from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
+from sonnx_clip.conform.expected import RangeTable
 from sonnx_clip.conform.matching import Observed
 from sonnx_clip.conform.tally_state import CountState, RaisedState, TallyState
 from sonnx_clip.conform.verdicts import Count
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sonnx_clip.conform.check_report import Deviation
-    from sonnx_clip.conform.chosen_triples import Table
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.dtypes import Array
     from sonnx_clip.language.types import ElementType
 
@@ -103,7 +103,7 @@ class Tally:
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
         """Count the answer to a request."""
-        if not answer.failures and isinstance(table, LongTable) and _whole(request):
+        if not answer.failures and isinstance(table, RangeTable) and _whole(request):
             self._add_long(request, table, answer)
             return
         indices = None if _whole(request) else entry_indices(request)
@@ -136,7 +136,7 @@ class Tally:
         found = self._deviate(request, (got, due), tensors, lambda *at: classes[at])
         self._observed.add(request, indices, answered, (tensors[0], got), lambda *at: classes[at], found)
 
-    def _add_long(self, request: Request, table: LongTable, answer: Answer) -> None:
+    def _add_long(self, request: Request, table: RangeTable, answer: Answer) -> None:
         """Count the answer to long calls that all gave a result."""
         self._called(request, request.count)
         for form in self._forms.values():
@@ -210,16 +210,18 @@ class Tally:
         if not len(found.rows):
             return found
         names = (*latitude_ids(self.policy, self._of), None)
-        keys = class_at(found.rows, found.columns).astype(int) * len(names) + found.latitude % len(names)
-        for key, first, number in zip(*np.unique(keys, return_index=True, return_counts=True), strict=True):
-            index, latitude = divmod(int(key), len(names))
+        keys = class_at(found.rows, found.columns).astype(np.int16) * len(names) + found.latitude % len(names)
+        numbers = np.bincount(keys)
+        for key in np.flatnonzero(numbers).tolist():
+            index, latitude = divmod(key, len(names))
             count, name = self._classes[index], names[latitude]
             if name is None:
-                count.violating += int(number)
+                count.violating += int(numbers[key])
             else:
-                count.latitude[name] += int(number)
+                count.latitude[name] += int(numbers[key])
             kind = name or "violates"
             if kind not in count.deviations:
+                first = int((keys == key).argmax())
                 row, column = int(found.rows[first]), int(found.columns[first])
                 x, y, answer = (int(part[row, column]) for part in (tensors[0], due, got))
                 as_: _Kind = "acceptable" if name else "violates"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.chosen_triples import class_ids
+from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.export.export_manifest import layout_told
 from sonnx_clip.export.plain_formats import vector_operands
 from sonnx_clip.export.suite import OTHER_ZERO, TABLES, flags, granted

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sonnx_clip
-from sonnx_clip.conform.chosen_triples import class_ids
+from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.export.suite import TABLES, granted
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.tree import Use, subtrees

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from onnx import numpy_helper
 
-from sonnx_clip.conform.chosen_triples import LONG, class_ids, covering_scalars
+from sonnx_clip.conform.chosen_triples import LONG, covering_scalars
+from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.judge_forms import opsets_of_this_clip
 from sonnx_clip.export.suite import ANY_NAN, flags, granted, layout_of
 from sonnx_clip.language.dtypes import bits_type, numpy_type

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import class_ids
+from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.export.suite import TABLES, flags, granted, vectors_text
 from sonnx_clip.language.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.layouts import LAYOUTS

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, Table, covering_scalars, tabulate
+from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, covering_scalars
+from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.judge_forms import bounds_of
 from sonnx_clip.language import encode
 from sonnx_clip.language.dtypes import Array, bits_type, numpy_type

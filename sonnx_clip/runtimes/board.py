@@ -1,16 +1,19 @@
-"""The memory by which the guardian and the process of a runtime speak: it lies behind no descriptor.
+"""The memory by which the checker, the guardian and the process of a runtime speak.
 
-A runtime may write to every descriptor, or close them all: neither reaches what is here. Answers are written
-into it call by call, so that what was answered before a death is kept.
+A runtime may write to every descriptor, or close them all: none of its own leads here. Answers are written
+into it call by call, so that what was answered before a death is kept; the checker reads them where they are.
 """
 
 from __future__ import annotations
 
 import json
 import mmap
+import os
 import pickle
 import secrets
+import sys
 import tempfile
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +32,42 @@ _HEAD = 4096
 _REQUEST, _LOG, _BITS = 1 << 25, 1 << 23, 1 << 27  # taken from the machine only where they are written
 
 
+def unnamed_file(size: int) -> int:
+    """The descriptor of a new file without a name, of so many bytes."""
+    if sys.platform.startswith("linux"):
+        descriptor = os.memfd_create("sonnx-clip")
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.truncate(descriptor, size)
+    return descriptor
+
+
 class Board:
-    """Shared memory: who forks after it was made, and the fork, see the same."""
+    """Shared memory: of who makes it, of a process that is started with it, and of what that forks."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, _HEAD + _REQUEST + _LOG + _BITS)
-        self._head = np.frombuffer(self._memory, np.int64, 6)
+        self._open(unnamed_file(_HEAD + _REQUEST + _LOG + _BITS))
         self._token = secrets.token_hex(8)
+
+    def _open(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._memory = mmap.mmap(descriptor, 0)
+        self._head = np.frombuffer(self._memory, np.int64, 6)
+
+    def __getstate__(self) -> tuple[Any, str]:
+        """For a process that is started with it, while that is done."""
+        return DupFd(self._descriptor), self._token
+
+    def __setstate__(self, state: tuple[Any, str]) -> None:
+        """There."""
+        handle, self._token = state
+        self._open(handle.detach())
+        self.given()
+
+    def given(self) -> None:
+        """Close the descriptor: no further process is started with it."""
+        os.close(self._descriptor)
 
     @property
     def state(self) -> int:
@@ -87,7 +119,7 @@ class Board:
         return str(next((found["last"] for found in reversed([*self.notes()]) if "last" in found), ""))
 
     def ask(self, request: object) -> None:
-        """Write a request, for `asked`."""
+        """Write a request, for `asked`; what was noted before is forgotten."""
         data = pickle.dumps(request)
         if len(data) > _REQUEST:
             raise ValueError("a request is too large for the memory that is shared")

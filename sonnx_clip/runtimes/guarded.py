@@ -9,13 +9,12 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import sys
-import tempfile
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sonnx_clip.runtimes.board import unnamed_file
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 
@@ -46,22 +45,13 @@ def _system() -> ctypes.CDLL:
     return library
 
 
-def _shared_file() -> int:
-    """The descriptor of a file without a name."""
-    if sys.platform.startswith("linux"):
-        return os.memfd_create("operands")
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())
-
-
 def _mapped_twice(size: int) -> tuple[int, int]:
     """Two addresses of the same new memory, and no descriptor of it: a runtime may write on all there are.
 
     The memory is never given back: what a runtime was given, it may still hold.
     """
-    descriptor = _shared_file()
+    descriptor = unnamed_file(size)
     try:
-        os.truncate(descriptor, size)
         found = [_system().mmap(None, size, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)]
     finally:
         os.close(descriptor)

@@ -1,8 +1,9 @@
 """The process between the checker and a runtime: it forks the runtime's process, watches it, ends it whole.
 
-The guardian runs no code of a runtime. It speaks with the checker by a pipe, and with the runtime's process
-by a `Board`. Whatever the runtime starts descends from the guardian, also what has left its session: all of
-it is ended when the runtime dies, hangs or is no longer needed, and when the checker is gone.
+The guardian runs no code of a runtime. It speaks with the checker by a pipe. Requests and answers go between
+the checker and the runtime's process by a `Board`, on which it sees how far these are. Whatever the runtime
+starts descends from the guardian, also what has left its session: all of it is ended when the runtime dies,
+hangs or is no longer needed, and when the checker is gone.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-import numpy as np
-
 from sonnx_clip.runtimes.board import ASKED, DONE, IDLE, IMPORTS, Board
 from sonnx_clip.runtimes.calls import Answer, Died, Failure
 from sonnx_clip.runtimes.limits import Limits, Patience, descendants
@@ -30,6 +29,8 @@ from sonnx_clip.runtimes.words import how_ended, printable
 if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
+
+    import numpy as np
 
     Handle = Callable[[Any, Board], None]
     Program = Callable[..., tuple[dict[str, Any], Handle | None]]
@@ -53,15 +54,18 @@ class ShapedRequest(Protocol):
         """The unsigned integer that holds the bits of an entry."""
 
 
-def guard(connection: Connection, program: Program, arguments: tuple[object, ...], limits: Limits) -> None:
+def guard(
+    connection: Connection, board: Board, program: Program, arguments: tuple[object, ...], limits: Limits
+) -> None:
     """The life of a guardian: do what the checker says, until it says no more.
 
     It says ``("here",)`` first. It is told ``("start",)``, answered by ``("greeting", dict, remarks)`` or
-    ``("died", Died, remarks)``, and ``("ask", request)``, answered by ``("answer", Answer)``; before that it
-    says ``("at", call)`` every second.
+    ``("died", Died, remarks)``, and ``("ask",)`` when a request is on the board, answered by
+    ``("answer", Died or None, remarks)``; before that it says ``("at", call)`` every second.
 
     Args:
         connection: to the checker.
+        board: what the checker and the runtime's process share with it.
         program: what the runtime's process does first; it returns its greeting and what handles requests.
         arguments: those of the program, which is given the board before them.
         limits: how long the runtime may take.
@@ -71,15 +75,15 @@ def guard(connection: Connection, program: Program, arguments: tuple[object, ...
     _prctl(_ADOPT_ORPHANS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    guardian = _Guardian(connection, program, arguments, limits)
+    guardian = _Guardian(connection, board, program, arguments, limits)
     try:
         connection.send(("here",))
         while True:
-            word, *rest = connection.recv()
+            (word,) = connection.recv()
             if word == "start":
                 connection.send(guardian.start())
             elif word == "ask":
-                connection.send(("answer", guardian.ask(rest[0])))
+                connection.send(("answer", *guardian.ask()))
             else:
                 connection.send(("ended", guardian.end()))
     except (EOFError, OSError, SystemExit):  # the checker is gone, or has ended this process
@@ -90,11 +94,16 @@ def guard(connection: Connection, program: Program, arguments: tuple[object, ...
 
 class _Guardian:
     def __init__(
-        self, connection: Connection, program: Program, arguments: tuple[object, ...], limits: Limits
+        self,
+        connection: Connection,
+        board: Board,
+        program: Program,
+        arguments: tuple[object, ...],
+        limits: Limits,
     ) -> None:
         self._connection, self._program, self._arguments = connection, program, arguments
         self._limits = limits
-        self._board = Board()
+        self._board = board
         self._pid: int | None = None
         self._ours: list[int] = []  # what is read: wake-ups, standard output, standard error
         self._go = -1
@@ -124,19 +133,13 @@ class _Guardian:
         greeting = next(found for found in self._board.notes() if "word" in found)
         return "greeting", greeting, self._remarks()
 
-    def ask(self, request: ShapedRequest) -> Answer:
-        """The answer to a request, as far as it goes."""
+    def ask(self) -> tuple[Died | None, list[str]]:
+        """Have the request on the board answered there: how the process died of it, if so, and remarks."""
         if self._pid is None:
-            return Answer(_nothing(request), died=Died("it is not running", 0))
-        board = self._board
-        board.clear()
-        board.ask(request)
+            return Died("it is not running", 0), []
         with suppress(OSError):
             os.write(self._go, b"!")
-        died = self._wait(self._limits.call, "--limit", saying=True)
-        found = read_answer(board, request, died)
-        found.remarks += self._remarks()
-        return found
+        return self._wait(self._limits.call, "--limit", saying=True), self._remarks()
 
     def end(self) -> int:
         """End the process of the runtime and all that descends from it: how many others there were."""
@@ -265,11 +268,18 @@ def read_answer(board: Board, request: ShapedRequest, died: Died | None = None) 
     for note in board.notes():
         if "remark" in note:
             found.remarks.append(str(note["remark"]))
-        elif "call" in note and (died is None or note["call"] < died.call):
-            call = note.pop("call")
-            note["tags"] = tuple(note["tags"])
-            found.failures[call] = Failure(**note)
+        elif (noted := _noted(note)) is not None and (died is None or noted[0] < died.call):
+            found.failures[noted[0]] = noted[1]
     return found
+
+
+def _noted(note: dict[str, Any]) -> tuple[int, Failure] | None:
+    """What was noted of a call; None of what is no such note: a runtime may have written over it."""
+    try:
+        call, tags = int(note.pop("call")), tuple(note.pop("tags"))
+        return call, Failure(tags, **note)
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _await_request(board: Board, go: int) -> None:
@@ -313,7 +323,3 @@ def _reap() -> None:
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-
-
-def _nothing(request: ShapedRequest) -> Any:
-    return np.zeros(request.answer_shape, request.answer_type)

@@ -15,11 +15,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.runtimes.board import IMPORTS, OPENS
+from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
 from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of
 from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
 from sonnx_clip.runtimes.form_caller import FormCaller
-from sonnx_clip.runtimes.guardian import guard
+from sonnx_clip.runtimes.guardian import guard, read_answer
 from sonnx_clip.runtimes.habits import Habits
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN
@@ -30,7 +30,6 @@ from sonnx_clip.runtimes.words import printable, words_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.guardian import Handle, Program, ShapedRequest
     from sonnx_clip.runtimes.limits import Limits
     from sonnx_clip.runtimes.runtime import RunText
@@ -120,9 +119,14 @@ class Child:
         context.set_forkserver_preload(_PRELOADED)
         self._name = name
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=guard, args=(theirs, program, arguments, limits), daemon=True)
-        _start(self._process)
-        theirs.close()
+        self._board = Board()
+        given = (theirs, self._board, program, arguments, limits)
+        self._process = context.Process(target=guard, args=given, daemon=True)
+        try:
+            _start(self._process)
+        finally:
+            self._board.given()
+            theirs.close()
         self._here = False
         self.on_call: Callable[[int], None] = lambda _: None
         """Called every second with the call that a request is at."""
@@ -171,8 +175,10 @@ class Child:
 
     def ask(self, request: ShapedRequest) -> Answer:
         """The answer to a request, as far as it goes; RuntimeDiedError if the guardian was ended."""
-        _, found = self._tell("ask", request)
-        assert isinstance(found, Answer)
+        self._board.ask(request)
+        _, died, remarks = self._tell("ask")
+        found = read_answer(self._board, request, died)
+        found.remarks += remarks
         return found
 
     def end(self) -> int:

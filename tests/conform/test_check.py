@@ -16,7 +16,8 @@ from sonnx_clip.cli.app import app
 from sonnx_clip.cli.check_command import check_runtime
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.chosen_triples import request_of, tabulate
+from sonnx_clip.conform.chosen_triples import request_of
+from sonnx_clip.conform.expected import tabulate
 from sonnx_clip.conform.levels import WhichCalls
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root

@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sonnx_clip.conform import class_ranges as ranges
+from sonnx_clip.conform import expected as ranges
 from sonnx_clip.conform import levels
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.checked_operator import clip_operator
-from sonnx_clip.conform.chosen_triples import covering_scalars, request_of, tabulate, together
-from sonnx_clip.conform.class_ranges import LongTable, class_ranges, long_table
+from sonnx_clip.conform.chosen_triples import covering_scalars, parts_of, request_of, together
+from sonnx_clip.conform.expected import RangeTable, class_ranges, range_table, tabulate, whole_table
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.levels import LEVELS, Asked, WhichCalls, calls_of, size_of, units_of
 from sonnx_clip.conform.merging import without_comparison
@@ -144,19 +144,24 @@ def test_what_is_not_seen_is_said_of_the_level() -> None:
 # --------------------------------------------------------------- tables without classes
 
 
-def both(name: str, pairs: int = 40) -> tuple[LongTable, object]:
+EACH_ROW = {"all rows at once": 2**12, "each row by itself": 0}
+
+
+def both(name: str, pairs: int = 40, at_once: int = 0) -> tuple[RangeTable, object]:
     etype = TYPES[name]
     special = np.array(special_patterns(etype), bits_type(name))
     random = np.random.PCG64(7).random_raw(300).astype(special.dtype)
     pool = np.unique(np.concatenate([special, random]))
     both_ = zip(covering_scalars(etype, 8), together(random, 2), strict=True)
     scalars = [np.concatenate([a, b[:pairs]]) for a, b in both_]
-    return long_table(etype, pool, scalars), tabulate(etype, [pool], scalars)
+    return range_table(etype, pool, scalars, at_once), tabulate(etype, [pool], scalars)
 
 
+@pytest.mark.parametrize("at_once", EACH_ROW.values(), ids=EACH_ROW)
 @pytest.mark.parametrize("name", TYPES)
-def test_a_table_of_long_calls_expects_what_any_other_does(name: str) -> None:
-    long, table = both(name)
+def test_a_table_by_ranges_expects_what_any_other_does(name: str, at_once: int) -> None:
+    long, table = both(name, at_once=at_once)
+    assert long.short == bool(at_once)
     assert np.array_equal(long.due, table.due)
     assert long.counts == tuple(np.bincount(table.classes.ravel(), minlength=len(long.counts)).tolist())
     rows, columns = np.nonzero(table.due % 3 == 0)
@@ -182,17 +187,18 @@ def test_long_calls_are_counted_as_others_are(name: str, wrong: bool) -> None:
     assert any(violating for _, violating, _ in states[0][0]) == wrong
 
 
+@pytest.mark.parametrize("at_once", EACH_ROW.values(), ids=EACH_ROW)
 @pytest.mark.parametrize("name", TYPES)
-def test_a_pool_in_any_order_is_read_alike(name: str) -> None:
+def test_a_pool_in_any_order_is_read_alike(name: str, at_once: int) -> None:
     """Ranges are places of a pool in order; stretches of all X are, special and random X are not."""
     etype, (long, _) = TYPES[name], both(name)
     mixed = np.random.default_rng(3).permutation(long.pool)
-    found, due = long_table(etype, mixed, long.scalars), tabulate(etype, [mixed], long.scalars)
+    found, due = range_table(etype, mixed, long.scalars, at_once), tabulate(etype, [mixed], long.scalars)
     assert found.order is not None
     assert np.array_equal(found.due, due.due)
     assert np.array_equal(found.classes, due.classes)
     assert found.counts == long.counts
-    assert long_table(etype, mixed[:0], long.scalars).counts == (0,) * len(long.counts)
+    assert range_table(etype, mixed[:0], long.scalars, at_once).counts == (0,) * len(long.counts)
 
 
 MISTAKES = {
@@ -232,6 +238,18 @@ def test_an_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(load_oracle(), "clip", lambda x, l, m: real(x, l, m) ^ (x & 1))
     with pytest.raises(AssertionError, match="Clip is one bound, or X"):
         class_ranges(np.dtype(np.int16), [np.array([-7], np.int16), np.array([90], np.int16)])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["int8", "uint8"])
+def test_every_triple_of_8_bits_is_expected_by_ranges_as_by_the_oracle(name: str) -> None:
+    etype, every = TYPES[name], np.arange(256, dtype=np.uint8)
+    for part in parts_of(2**16):
+        scalars = [scalar[part] for scalar in together(every, 2)]
+        found, due = whole_table(etype, [every], scalars), tabulate(etype, [every], scalars)
+        assert isinstance(found, RangeTable)
+        assert np.array_equal(found.due, due.due)
+        assert np.array_equal(found.classes, due.classes)
 
 
 @pytest.mark.exhaustive

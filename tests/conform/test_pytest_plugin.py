@@ -10,7 +10,7 @@ import numpy.ma
 import pytest
 
 from sonnx_clip.conform import campaign, pytest_items
-from sonnx_clip.conform.chosen_triples import class_ids
+from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.report_formats import cases
 from sonnx_clip.root.folders import repo_file, repo_root
 from tests.meta.judged import judged, three_layouts

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import ClassReport, Report
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.chosen_triples import Table
+    from sonnx_clip.conform.expected import Table
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.calls import Request
 

@@ -16,7 +16,8 @@ import pytest
 
 from sonnx_clip.conform import campaign
 from sonnx_clip.conform import few_calls as few
-from sonnx_clip.conform.chosen_triples import LONG, class_ids
+from sonnx_clip.conform.chosen_triples import LONG
+from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.form_words import dependences
 from sonnx_clip.conform.judge_forms import form_plan

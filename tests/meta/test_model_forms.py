@@ -11,7 +11,7 @@ from rich.console import Console
 from sonnx_clip.conform import campaign, judge_forms
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.chosen_triples import class_ids
+from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.form_words import dependences, form_lines, refusals, told_of_forms
 from sonnx_clip.conform.judge_forms import bounds_of, form_plan
 from sonnx_clip.conform.report_text import print_report, reproducers
