@@ -19,8 +19,8 @@ from bench.timing import Call, interleave
 from sonnx_clip.conform.compare import same_bits
 from sonnx_clip.conform.histogram import class_histogram
 from sonnx_clip.conform.triples import clip_under_every_max, compare_every_triple
-from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.clip_model import clip_of_many_nodes
 

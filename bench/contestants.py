@@ -10,8 +10,8 @@ import sonnx_clip
 from bench import native, peers
 from bench.inputs import Case
 from bench.timing import Call
-from sonnx_clip.language.dtypes import Array
 from sonnx_clip.oracle.strict import clip_by_numpy
+from sonnx_clip.root.dtypes import Array
 
 Contestant: TypeAlias = Callable[[Case, Array], Call]
 

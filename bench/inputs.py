@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import Array, numpy_type
+from sonnx_clip.root.dtypes import Array, numpy_type
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")

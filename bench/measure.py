@@ -12,8 +12,8 @@ from bench.contestants import CONTESTANTS, COPIES, EXACT, OURS, Contestant
 from bench.inputs import TYPES, Case, kinds_of, make_case
 from bench.peers import NotThereError
 from bench.timing import Call, Figure, Race
-from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bench.peers import NotThereError
-from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.oracle import built
 from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

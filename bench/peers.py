@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import Array, bits_type
+from sonnx_clip.root.dtypes import Array, bits_type
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -8,9 +8,9 @@ import numpy as np
 
 from sonnx_clip.conform.compare import Policy, compare
 from sonnx_clip.language import show, show_bits
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.strict import clip
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from hypothesis import strategies as st
 
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # The collector would look through every module and every test that is there, time and again: a third of
 # what reading a specification takes.
-gc.set_threshold(200_000, 30, 30)
+gc.set_threshold(100_000, 10, 10)
 
 # No test asks how long something takes: a busy machine would fail it.
 settings.register_profile("no deadline", settings(), deadline=None)
@@ -48,6 +48,11 @@ def pytest_configure() -> None:
     from sonnx_clip.prove import rendered
 
     rendered.folder = lambda: None
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.all_claims import claims_of
-from sonnx_clip.language.parse import nearest
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.terminal import nearest
 from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.document import read_document, spell
 from sonnx_clip.spec.finding_answers import answers_of

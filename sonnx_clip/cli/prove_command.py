@@ -12,7 +12,6 @@ from rich.console import Console
 
 from sonnx_clip.backends.c_reference import render_c
 from sonnx_clip.backends.generate import Generated, differences, render_theories, write
-from sonnx_clip.language.parse import nearest
 from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.counterexample import explain_failure
@@ -30,7 +29,7 @@ from sonnx_clip.prove.trusted import GOLDEN, TrustedItem, of_tasks, surprises, t
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import checkout, repo_file, repo_root
-from sonnx_clip.root.terminal import GENERATED, milestone, progress
+from sonnx_clip.root.terminal import GENERATED, milestone, nearest, progress
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.whyml.why3_lexer import without_header

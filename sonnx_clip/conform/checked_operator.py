@@ -14,7 +14,7 @@ from sonnx_clip.spec.model import ClipSpec
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.spec import Spec
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.expected import Table, tabulate, whole_table
-from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 

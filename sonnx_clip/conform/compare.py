@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.language.dtypes import Array, numpy_type
+from sonnx_clip.root.dtypes import Array, numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,9 +13,9 @@ import numpy as np
 
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.language.convert import convert
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.values import encode, integer_range
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.folders import repo_file
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.comparison_inputs import AskedForm
     from sonnx_clip.language import ElementType
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
 

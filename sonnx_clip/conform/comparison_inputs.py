@@ -9,9 +9,9 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.model_process import ModelCalls
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sonnx_clip.language import ElementType
-    from sonnx_clip.language.dtypes import Array
     from sonnx_clip.oracle.dialect import DialectOracle
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.spec import Spec
 
 

@@ -21,8 +21,8 @@ from sonnx_clip.conform.comparison_explanations import (
     same_or_nan,
 )
 from sonnx_clip.conform.comparison_record import AnswerNotAllowed, ComparisonCell, Group, Place
-from sonnx_clip.language.dtypes import bits_type, hex_bits
 from sonnx_clip.language.show import show
+from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.comparison_explanations import Explanation
     from sonnx_clip.conform.comparison_inputs import AskedForm
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Answer
     from sonnx_clip.spec import Spec
 

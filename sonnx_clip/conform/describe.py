@@ -12,8 +12,8 @@ from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.likely_mistakes import explain_deviation
 from sonnx_clip.conform.reproduce import CallText, reproducing_line
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_calls
-from sonnx_clip.language.dtypes import bits_type, hex_bits
 from sonnx_clip.language.show import show
+from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.calls import OVERWRITTEN, Request, entry_indices
 from sonnx_clip.runtimes.form_caller import FormRequest
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.session import Session
     from sonnx_clip.conform.tally import Spot
-    from sonnx_clip.language.dtypes import Array
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Answer
 
 _LENGTHS = [("length-1", 1), *((PLAIN.id, length) for length in (2, 4, 8, 16, 32))]

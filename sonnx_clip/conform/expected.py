@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,8 +12,8 @@ import numpy as np
 from sonnx_clip.conform.chosen_triples import LONG, covering_scalars
 from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.judge_forms import bounds_of
-from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 

@@ -22,7 +22,7 @@ from sonnx_clip.oracle.plan import PLANNERS as ELEMENT_TYPES
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
 
 _PAIRS = 256
 COUNT = Path(__file__).with_name("count.c")

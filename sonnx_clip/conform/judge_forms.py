@@ -14,9 +14,9 @@ from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.merging import type_report
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, cut
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import integer_range
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.form_caller import FormRequest
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN

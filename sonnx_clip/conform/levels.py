@@ -20,8 +20,8 @@ from sonnx_clip.conform.chosen_triples import covering_scalars, random_patterns,
 from sonnx_clip.conform.expected import range_table, tabulate
 from sonnx_clip.conform.judge_forms import chunks_of_all
 from sonnx_clip.conform.units import FIRST, FORMS, Level, Unit
-from sonnx_clip.language.dtypes import Array, bits_type
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 

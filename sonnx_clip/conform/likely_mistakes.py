@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.language.values import (
     decode,
@@ -24,6 +23,7 @@ from sonnx_clip.language.values import (
     quiet_bit,
     sign_bit,
 )
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

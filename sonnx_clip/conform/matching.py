@@ -10,9 +10,9 @@ import numpy as np
 
 from sonnx_clip.conform.check_report import ReadingMatch
 from sonnx_clip.conform.likely_mistakes import BUT_OF_RANK_0, explained
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.runtimes.layouts import OF_RANK_0, PLAIN
 
 if TYPE_CHECKING:

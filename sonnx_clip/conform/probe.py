@@ -14,8 +14,8 @@ from sonnx_clip.conform.expected import range_table, tabulate
 from sonnx_clip.conform.levels import WHICH_CALLS, size_of, units_of
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.language.dtypes import bits_type
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.terminal import duration
 from sonnx_clip.runtimes.layouts import PLAIN
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError

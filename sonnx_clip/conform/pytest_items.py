@@ -16,9 +16,9 @@ from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.report_formats import cases, told
 from sonnx_clip.conform.report_text import summary
-from sonnx_clip.language.parse import nearest
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
+from sonnx_clip.root.terminal import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

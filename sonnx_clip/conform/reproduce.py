@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from sonnx_clip.language.dtypes import bits_type, hex_bits
+from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from sonnx_clip.conform.expected import Table
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.limits import Limits
 
     Piece: TypeAlias = tuple[Request, Table, Answer]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.conform.expected import Table
-    from sonnx_clip.language.dtypes import Array
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
 
     _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
     Triples: TypeAlias = tuple[Array, Array, Array]  # entries of X, what is expected, classes; each (p, n)

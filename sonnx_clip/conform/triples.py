@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.compare import same_bits
-from sonnx_clip.language.dtypes import numpy_type
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
 
 COUNT = 256
 

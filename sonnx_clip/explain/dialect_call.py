@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sonnx_clip.language import encode, show, show_bits
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.oracle.dialect import named
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import DialectError, UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.root.terminal import hanging

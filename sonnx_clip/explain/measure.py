@@ -19,7 +19,7 @@ from sonnx_clip.explain.measured_record import (
     runtimes_for,
 )
 from sonnx_clip.explain.questions import Question, questions
-from sonnx_clip.language.dtypes import bits_type, hex_bits, numpy_type
+from sonnx_clip.root.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file

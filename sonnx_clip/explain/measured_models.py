@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from sonnx_clip.language.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

@@ -20,7 +20,7 @@ from sonnx_clip.conform.chosen_triples import LONG, covering_scalars
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.judge_forms import opsets_of_this_clip
 from sonnx_clip.export.suite import ANY_NAN, flags, granted, layout_of
-from sonnx_clip.language.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.clip_model import model_of_form
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.export.suite import SuiteCall, TypeSuite
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_forms import Choice
 
 KIND = "sonnx-clip"

@@ -12,7 +12,7 @@ import numpy as np
 
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.export.suite import TABLES, flags, granted, vectors_text
-from sonnx_clip.language.dtypes import bits_type, hex_bits
+from sonnx_clip.root.dtypes import bits_type, hex_bits
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.spec import load_spec
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.export.suite import TypeSuite
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
 
 
 _OPERANDS = ("x", "min", "max", "expected")

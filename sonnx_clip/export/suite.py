@@ -23,9 +23,9 @@ from sonnx_clip.conform.chosen_triples import LENGTHS, LONG, covering_scalars
 from sonnx_clip.conform.expected import Table, tabulate
 from sonnx_clip.conform.judge_forms import bounds_of
 from sonnx_clip.language import encode
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN, Layout

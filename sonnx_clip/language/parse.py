@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import BUILT_IN, Scope, Usable, kind_of
 from sonnx_clip.language.tree import Expr, Kind, Position
 from sonnx_clip.language.values import CONSTANTS
+from sonnx_clip.root.terminal import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -111,12 +111,6 @@ RESERVED = {
     **dict.fromkeys(KEYWORDS, "a keyword of the language"),
 }
 """Names that an entry or a parameter may not take, and what each of them is."""
-
-
-def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The names most like a given one, best first; upper and lower case count as alike."""
-    folded = {known.lower(): known for known in names}
-    return [folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6)]
 
 
 def suggestion(name: str, names: Iterable[str], label: str) -> str:

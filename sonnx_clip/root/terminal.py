@@ -17,7 +17,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -169,3 +169,11 @@ def headline(obligations: int, by_definition: int, repeats: int) -> str:
         f"{distinct} in {counted(obligations, 'obligation')}"
         f" ({by_definition} by definition, {counted(repeats, 'repeat')} of another)"
     )
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The names most like a given one, best first; upper and lower case count as alike."""
+    from difflib import get_close_matches
+
+    folded = {known.lower(): known for known in names}
+    return [folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6)]

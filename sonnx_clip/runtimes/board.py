@@ -13,7 +13,6 @@ import pickle
 import secrets
 import sys
 import tempfile
-from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
 
 IDLE, ASKED, DONE = range(3)
 IMPORTS, OPENS = -2, -1
@@ -46,28 +45,21 @@ def unnamed_file(size: int) -> int:
 class Board:
     """Shared memory: of who makes it, of a process that is started with it, and of what that forks."""
 
-    def __init__(self) -> None:
-        self._open(unnamed_file(_HEAD + _REQUEST + _LOG + _BITS))
-        self._token = secrets.token_hex(8)
+    def __init__(self, descriptor: int | None = None, token: str | None = None) -> None:
+        """Make it; or open one that another process made.
 
-    def _open(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._memory = mmap.mmap(descriptor, 0)
+        Args:
+            descriptor: that process's `descriptor`, handed to this one.
+            token: its `token`.
+        """
+        made = unnamed_file(_HEAD + _REQUEST + _LOG + _BITS) if descriptor is None else descriptor
+        self.descriptor, self.token = made, token or secrets.token_hex(8)
+        self._memory = mmap.mmap(made, 0)
         self._head = np.frombuffer(self._memory, np.int64, 6)
 
-    def __getstate__(self) -> tuple[Any, str]:
-        """For a process that is started with it, while that is done."""
-        return DupFd(self._descriptor), self._token
-
-    def __setstate__(self, state: tuple[Any, str]) -> None:
-        """There."""
-        handle, self._token = state
-        self._open(handle.detach())
-        self.given()
-
-    def given(self) -> None:
-        """Close the descriptor: no further process is started with it."""
-        os.close(self._descriptor)
+    def close_descriptor(self) -> None:
+        """No further process is to open it; a runtime must find no descriptor that leads here."""
+        os.close(self.descriptor)
 
     @property
     def state(self) -> int:
@@ -108,7 +100,7 @@ class Board:
     @property
     def folder(self) -> Path:
         """Where the process of the runtime may keep files: it makes this folder, the guardian removes it."""
-        return Path(tempfile.gettempdir()) / f"sonnx-clip-{self._token}"
+        return Path(tempfile.gettempdir()) / f"sonnx-clip-{self.token}"
 
     def say(self, words: str) -> None:
         """Note what the process of the runtime waits for, or why it ends: see `last_words`."""

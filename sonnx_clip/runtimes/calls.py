@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.runtimes.guarded import ALL, Operands
 from sonnx_clip.runtimes.habits import Resident
 from sonnx_clip.runtimes.layouts import LAYOUTS

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from onnx import ModelProto
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.operator_node import OperatorNode
     from sonnx_clip.runtimes.runtime import ClipFunction, ModelFunction, OpenModel

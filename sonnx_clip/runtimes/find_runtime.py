@@ -9,8 +9,8 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.language.parse import nearest
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.terminal import nearest
 from sonnx_clip.runtimes.adapter import for_node
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import KNOWN, Runtime
@@ -23,7 +23,6 @@ from sonnx_clip.runtimes.runtime_names import (
     program_name,
     quoted,
 )
-from sonnx_clip.runtimes.shared_library import read_abi
 from sonnx_clip.runtimes.source_file import named, shipped, shipped_names
 
 if TYPE_CHECKING:
@@ -226,6 +225,8 @@ def runtime_of(given: Given) -> str:
         found.words  # noqa: B018 - raises where there are none
         return str(found)
     if given.so is not None:
+        from sonnx_clip.runtimes.shared_library import read_abi
+
         read_abi(str(given.abi))  # what is wrong with it is better said at once
         return f"so[{given.abi}]:{given.so}"
     if given.onnx is not None:

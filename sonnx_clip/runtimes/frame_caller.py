@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.runtimes.calls import Failure, call_once, entry_indices, note
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
@@ -29,7 +29,7 @@ from sonnx_clip.runtimes.runtime_names import program_name, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.frames import FrameReply

@@ -21,7 +21,7 @@ from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Request
 
 WRITE, BEFORE, AFTER, BOUNDS = "write", "before", "after", "bounds"

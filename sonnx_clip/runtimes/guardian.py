@@ -55,7 +55,11 @@ class ShapedRequest(Protocol):
 
 
 def guard(
-    connection: Connection, board: Board, program: Program, arguments: tuple[object, ...], limits: Limits
+    connection: Connection,
+    shared: tuple[Any, str],
+    program: Program,
+    arguments: tuple[object, ...],
+    limits: Limits,
 ) -> None:
     """The life of a guardian: do what the checker says, until it says no more.
 
@@ -65,7 +69,7 @@ def guard(
 
     Args:
         connection: to the checker.
-        board: what the checker and the runtime's process share with it.
+        shared: the descriptor and the token of the board of the checker.
         program: what the runtime's process does first; it returns its greeting and what handles requests.
         arguments: those of the program, which is given the board before them.
         limits: how long the runtime may take.
@@ -75,6 +79,8 @@ def guard(
     _prctl(_ADOPT_ORPHANS)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    board = Board(shared[0].detach(), shared[1])
+    board.close_descriptor()
     guardian = _Guardian(connection, board, program, arguments, limits)
     try:
         connection.send(("here",))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import numpy_type
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.adapter import runtime_of_models
 from sonnx_clip.runtimes.calls import failure_of

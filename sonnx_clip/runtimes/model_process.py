@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.runtimes.board import IMPORTS
 from sonnx_clip.runtimes.calls import Answer, Failure, call_once, failure_of, note
 from sonnx_clip.runtimes.find_runtime import find_model_runtime

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.language.dtypes import bits_type, numpy_type
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.frames import (
     BAD_FRAME,
@@ -37,7 +37,7 @@ from sonnx_clip.runtimes.words import how_ended, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.frames import FrameReply, Hello
     from sonnx_clip.runtimes.runtime_names import ProgramName
 

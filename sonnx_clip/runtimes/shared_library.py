@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import StringConstraints, ValidationError, field_validator
 
-from sonnx_clip.language.dtypes import bits_type
+from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
 from sonnx_clip.root.stored import Stored
@@ -28,7 +28,7 @@ from sonnx_clip.runtimes.runtime_names import library_name, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.language.dtypes import Array
+    from sonnx_clip.root.dtypes import Array
 
 
 Operand = Literal["x", "y", "min", "max", "n"]

@@ -11,6 +11,7 @@ import threading
 from contextlib import suppress
 from functools import partial
 from multiprocessing import forkserver, resource_tracker
+from multiprocessing.reduction import DupFd
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -120,12 +121,13 @@ class Child:
         self._name = name
         self._connection, theirs = context.Pipe()
         self._board = Board()
-        given = (theirs, self._board, program, arguments, limits)
+        shared = _Handed(self._board.descriptor), self._board.token
+        given = (theirs, shared, program, arguments, limits)
         self._process = context.Process(target=guard, args=given, daemon=True)
         try:
             _start(self._process)
         finally:
-            self._board.given()
+            self._board.close_descriptor()
             theirs.close()
         self._here = False
         self.on_call: Callable[[int], None] = lambda _: None
@@ -197,6 +199,22 @@ class Child:
         self._process.join(20)
         self._process.kill()
         self._process.join(5)
+
+
+class _Handed:
+    """A descriptor that a process is started with: there it is what `DupFd` gives."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Handed over while the process is started."""
+        handle = DupFd(self._descriptor)
+        return _same, (handle,)
+
+
+def _same(handle: Any) -> Any:
+    return handle
 
 
 _STARTING = threading.Lock()

@@ -15,10 +15,10 @@ import ml_dtypes
 import numpy as np
 
 import sonnx_clip
-from sonnx_clip.language.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import constant_pattern, encode, infinity, sign_bit
 from sonnx_clip.oracle import c, c_build
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.spec import load_spec

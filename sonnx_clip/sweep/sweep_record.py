@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language import dtypes, special, values
+from sonnx_clip.language import special, values
 from sonnx_clip.oracle import ORACLE_FILE
+from sonnx_clip.root import dtypes
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder
 from sonnx_clip.root.folders import repo_file

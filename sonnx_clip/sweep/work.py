@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import decode
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.oracle.c import compiler
 from sonnx_clip.oracle.c_build import built_file
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import evaluator, load_spec
 from sonnx_clip.sweep import slices as sweeps
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from fractions import Fraction
 
-    from sonnx_clip.language.dtypes import Array
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.root.dtypes import Array
     from sonnx_clip.sweep.slices import Slice, SweepSubject
 
 

@@ -9,9 +9,9 @@ from sonnx_clip.backends.reading_theories import reading_theories
 from sonnx_clip.backends.whyml_printer import element_printer, statement
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import evaluator, load_spec
 from sonnx_clip.spec.reading_classes import reading_classes
 from sonnx_clip.spec.readings import triples

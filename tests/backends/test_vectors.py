@@ -10,9 +10,9 @@ import pytest
 from sonnx_clip import clip
 from sonnx_clip.backends.vectors import PER_CLASS, SCHEMA_PATH, _about_zero, render_vectors
 from sonnx_clip.language import encode
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import evaluator, load_spec
 

@@ -13,8 +13,8 @@ from bench.inputs import FLOATS, KINDS, PAGE, TYPES, kinds_of, make_case
 from bench.measure import TURNS, measure, measure_case, turns
 from bench.peers import NotThereError, torch_clamp, version
 from bench.timing import FEWEST_ROUNDS
-from sonnx_clip.language.dtypes import numpy_type
 from sonnx_clip.oracle import c
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from tests.bench.made import bits, right
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 
 from sonnx_clip.conform import histogram
 from sonnx_clip.conform.histogram import class_histogram
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 from sonnx_clip.strategies import arrays_and_bounds
 

@@ -18,9 +18,9 @@ from sonnx_clip.conform.extent import scope
 from sonnx_clip.conform.levels import LEVELS, Asked, WhichCalls, calls_of, size_of, units_of
 from sonnx_clip.conform.merging import without_comparison
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.language.dtypes import bits_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type
 from sonnx_clip.runtimes.calls import Answer, entry_indices
 from sonnx_clip.runtimes.layouts import PLAIN
 from sonnx_clip.runtimes.limits import LIMITS

@@ -9,10 +9,10 @@ import pytest
 
 from sonnx_clip import clip
 from sonnx_clip.conform.likely_mistakes import PAYLOADS, changes, explained, formulas
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

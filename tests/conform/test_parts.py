@@ -13,9 +13,9 @@ from sonnx_clip.conform.chosen_triples import plan, random_patterns
 from sonnx_clip.conform.compare import compare
 from sonnx_clip.conform.likely_mistakes import explain_deviation
 from sonnx_clip.language import decode, encode
-from sonnx_clip.language.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.calls import entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS

@@ -6,8 +6,8 @@ import pytest
 from sonnx_clip import clip
 from sonnx_clip.conform.compare import compare, same_bits
 from sonnx_clip.conform.triples import COUNT, clip_under_every_max, compare_every_triple
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.adapters import onnx_reference, onnxruntime
 from sonnx_clip.runtimes.clip_model import clip_of_many_nodes

@@ -17,8 +17,8 @@ from sonnx_clip.export import suite as suites
 from sonnx_clip.export.plain_formats import vector_operands
 from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, flags, granted, suite
 from sonnx_clip.export.write_export import write_export
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.layouts import LAYOUTS

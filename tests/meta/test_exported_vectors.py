@@ -13,7 +13,7 @@ import pytest
 from sonnx_clip.export import suite as suites
 from sonnx_clip.export.suite import suite
 from sonnx_clip.export.write_export import write_export
-from sonnx_clip.language.dtypes import numpy_type
+from sonnx_clip.root.dtypes import numpy_type
 from tests.export.conftest import npz
 from tests.export.read_npz import judge
 from tests.meta import planted

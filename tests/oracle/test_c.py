@@ -8,9 +8,9 @@ import pytest
 
 from sonnx_clip import RestrictionError
 from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import c, load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 from tests.oracle.test_strict import REFUSED
 

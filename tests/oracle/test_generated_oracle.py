@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import evaluator, load_spec
 from tests.other_root import use_root

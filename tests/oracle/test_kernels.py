@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sonnx_clip import clip
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import kernels, load_oracle, strict
 from sonnx_clip.oracle.formats import FORMATS
 from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 from sonnx_clip.strategies import arrays_and_bounds
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sonnx_clip import RestrictionError, clip
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle, strict
 from sonnx_clip.oracle.plan import PLANNERS
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import load_spec
 
 pytestmark = pytest.mark.parametrize("by", ["numpy", "c"], indirect=True)

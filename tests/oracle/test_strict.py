@@ -12,9 +12,9 @@ import pytest
 
 import sonnx_clip
 from sonnx_clip import RestrictionError, clip
-from sonnx_clip.language.dtypes import bits_type, numpy_type
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
+from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from sonnx_clip.language.dtypes import numpy_type
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.runtimes.find_runtime import find_runtime
 from sonnx_clip.runtimes.runtime import ADAPTERS, EXTRAS
 

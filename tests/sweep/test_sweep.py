@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sonnx_clip.cli import sweep_command
-from sonnx_clip.language import dtypes, special
+from sonnx_clip.language import special
+from sonnx_clip.root import dtypes
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import evaluate, load_spec
 from sonnx_clip.sweep import run_sweep, slices, sweep_record
