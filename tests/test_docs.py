@@ -32,11 +32,11 @@ def named_modules(text: str) -> list[str]:
 def _is_there(name: str) -> bool:
     """Whether a dotted name is a module, or stands in the module before its last dot."""
     path = ROOT / name.replace(".", "/")
-    if path.is_dir() or path.with_suffix(".py").is_file():
+    if (path / "__init__.py").is_file() or path.with_suffix(".py").is_file():
         return True
     above, _, last = name.rpartition(".")
     folder = ROOT / above.replace(".", "/")
-    file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    file = next((f for f in (folder / "__init__.py", folder.with_suffix(".py")) if f.is_file()), folder)
     return file.is_file() and re.search(rf"\b{last}\b", file.read_text(encoding="utf-8")) is not None
 
 

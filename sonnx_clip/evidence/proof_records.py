@@ -7,6 +7,7 @@ A stated status is not believed: it is derived again from the provers' replies b
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -63,6 +64,7 @@ class OutcomeRecord(Excerpt):
     commands: dict[str, str]
     replies: tuple[ReplyRecord, ...]
 
+    @cached_property
     def obligation(self) -> Obligation:
         """The same as the provers know it."""
         return Obligation(**{name: getattr(self, name) for name in _OF_OBLIGATION})
@@ -75,7 +77,7 @@ class OutcomeRecord(Excerpt):
         )
         if self.kind == "smoke" and {r.prover for r in self.replies} != set(provers):
             return "not proved"
-        return Outcome(self.obligation(), answers).status
+        return Outcome(self.obligation, answers).status
 
 
 class Trusted(Excerpt):
@@ -164,7 +166,7 @@ def _same_obligations(path: Path, proofs: ProofsRecord, wanted: Iterable[Obligat
     by_id = {o.id: o for o in wanted}
     for outcome in proofs.outcomes:
         now = by_id.get(outcome.id)
-        if now is not None and now != outcome.obligation():
+        if now is not None and now != outcome.obligation:
             what = f"stale: {outcome.id} has changed since it was proved"
             raise UserError(what, str(path), AGAIN)
         if now is None:

@@ -4,7 +4,6 @@ whether they are of what is here.
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,13 +31,13 @@ def read_record(path: Path, form: type[_Record], todo: str) -> tuple[_Record, st
     """A JSON file as a model, and its text; UserError if it cannot be read or has another form."""
     text = read_text(path, todo)
     try:
-        return form.model_validate(json.loads(text)), text
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise UserError(f"not JSON: {error}", str(path), todo) from error
+        return form.model_validate_json(text), text
     except ValidationError as error:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            raise UserError(f"not JSON: {first['ctx']['error']}", str(path), todo) from error
         at = ".".join(map(str, first["loc"]))
-        raise UserError(f"{at}: {first['msg']}", str(path), todo) from error
+        raise UserError(": ".join(filter(None, (at, first["msg"]))), str(path), todo) from error
 
 
 def read_text(path: Path, todo: str) -> str:

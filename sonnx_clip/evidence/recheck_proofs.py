@@ -115,7 +115,7 @@ def _commands(path: Path, proofs: ProofsRecord, why3: Why3, provers: Sequence[Pr
             raise UserError(what, str(path), AGAIN)
         asked = by_hand(why3, prover)
         for outcome in proofs.outcomes:
-            then, now = outcome.commands.get(prover.name, ""), asked(outcome.obligation())
+            then, now = outcome.commands.get(prover.name, ""), asked(outcome.obligation)
             if _without_folder(then) != _without_folder(now):
                 who = f"{outcome.id}: {prover.name}"
                 raise UserError(f"{who} is stated to be asked by `{then}`, not by `{now}`", str(path), AGAIN)
@@ -185,7 +185,7 @@ def _tasks(
     named = {p.name: p for p in provers}
     for file, outcomes in by_file.items():
         known = {
-            name: tasks_of(ledger, why3, prover, file, [o.obligation() for o in outcomes], texts)
+            name: tasks_of(ledger, why3, prover, file, [o.obligation for o in outcomes], texts)
             for name, prover in named.items()
         }
         said = said.union(*(tasks.said for tasks in known.values()))

@@ -7,12 +7,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sonnx_clip.evidence.evidence_model import ALL_TYPES, Cell, CellStatus, ObligationEvidence, ReplyEvidence
+from sonnx_clip.evidence.proof_records import OutcomeRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.evidence.proof_records import OutcomeRecord, ReplyRecord
+    from sonnx_clip.evidence.proof_records import ReplyRecord
     from sonnx_clip.language import ElementType
 
 _WORST_FIRST: tuple[CellStatus, ...] = ("gap", "not proved", "proved by one", "proved", "does not apply")
@@ -35,7 +36,7 @@ def all_obligations(
     unasked = [o for o in wanted if o.id not in by_id]
     asked = [
         ObligationEvidence(
-            **{name: value for name, value in outcome if name != "replies"},
+            **{name: getattr(outcome, name) for name in OutcomeRecord.model_fields if name != "replies"},
             replies=tuple(_said(reply) for reply in outcome.replies),
             asked=bool(outcome.replies),
             fails_for=kills.get(outcome.id),

@@ -136,7 +136,7 @@ def _ask_again(
     provers = {prover.name: prover for prover in find_provers()}
     with tempfile.TemporaryDirectory() as folder, Running() as running:
         for outcome, reply in asked:
-            o, text = outcome.obligation(), texts[reply.task]
+            o, text = outcome.obligation, texts[reply.task]
             answer = ask(provers[reply.prover], text, reply.task, limits_of(o), Path(folder), running)
             if answer.verdict != reply.verdict and {answer.verdict, reply.verdict} != {*_NO_ANSWER}:
                 what = (

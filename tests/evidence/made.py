@@ -22,7 +22,8 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.runtime import code_digest
 from sonnx_clip.spec import evaluator, load_spec
 
-WHY3 = configure(Path(tempfile.mkdtemp(prefix="made-")))
+_FOLDER = tempfile.TemporaryDirectory(prefix="made-")
+WHY3 = configure(Path(_FOLDER.name))
 PROVERS = find_provers()
 TOOLS = {"why3": WHY3.version, **{prover.name: prover.version for prover in PROVERS}}
 BY_HAND = {prover.name: by_hand(WHY3, prover) for prover in PROVERS}

@@ -31,7 +31,7 @@ def test_without_proofs_it_says_what_to_run(tmp_path):
     [
         ("", "not JSON"),
         ("[" * 200000, "not JSON"),
-        ("[]", "valid dictionary"),
+        ("[]", "be an object"),
         ('{"about": {}}', "about.tool: Field required"),
         ("\udcff", "cannot be read"),
     ],
