@@ -6,12 +6,14 @@ import io
 import json
 import os
 import pickle
+import pickletools
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.language.tree import Kind
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_root
@@ -38,6 +40,16 @@ def test_the_next_process_has_the_same_specification(own: Repository) -> None:
     for name in Spec.model_fields:
         assert getattr(second, name) == getattr(first, name), name
     assert second.model_dump_json(by_alias=True) == first.model_dump_json(by_alias=True)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_kind_is_pickled_by_its_class(kind: Kind) -> None:
+    """Python 3.11.2 names `getattr` where it pickles an enumeration: nothing that was kept was believed."""
+    named = [
+        of for code, of, _ in pickletools.genops(pickle.dumps(kind, 4)) if code.name == "SHORT_BINUNICODE"
+    ]
+    assert named == [Kind.__module__, "Kind", kind.value]
+    assert pickle.loads(pickle.dumps(kind)) is kind
 
 
 def test_every_place_is_kept(own: Repository) -> None:
