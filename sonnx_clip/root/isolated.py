@@ -144,8 +144,4 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        if gc.get_freeze_count() == 0:
-            # All that was made goes to the oldest generation: the next collection does not look at it.
-            gc.freeze()
-            gc.unfreeze()
         gc.enable()
