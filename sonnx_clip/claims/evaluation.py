@@ -27,7 +27,7 @@ from sonnx_clip.spec.readings import same_value, sampled
 from sonnx_clip.spec.sections import entries_with
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
@@ -79,17 +79,30 @@ class ClaimTruth(ClaimEvaluator):
             claim: one of which `is_evaluated` is true.
             numbers: a value for each variable that it binds.
         """
+        return self.truth_of(claim)(numbers)
+
+    def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Value]], bool]:
+        """`holds_at` of one claim, for many values in a row."""
         assert not isinstance(claim.conclusion, Written)
-        environment: dict[str, Any] = {**numbers}
-        for name, expr in claim.witness.items():
-            environment[name] = self.at_once(expr, environment)
-        if claim.of_result:
-            environment[self._head.result] = self.result(*self._given(environment))
-        elif isinstance(environment.get(self._operands[0]), TensorValue):  # it speaks of valid indices alone
-            environment[self._head.result] = self._of_tensors(*self._given(environment))
-        return not all(self.at_once(part, environment) for part in claim.premises) or bool(
-            self.at_once(claim.conclusion, environment)
+        self.pretence = NOTHING
+        witness = [(name, self.function(expr)) for name, expr in claim.witness.items()]
+        premises, conclusion = (
+            [self.function(part) for part in claim.premises],
+            self.function(claim.conclusion),
         )
+        first, result = self._operands[0], self._head.result
+
+        def holds(numbers: Mapping[str, Value]) -> bool:
+            environment: dict[str, Any] = {**numbers}
+            for name, value in witness:
+                environment[name] = value(environment)
+            if claim.of_result:
+                environment[result] = self.result(*self._given(environment))
+            elif isinstance(environment.get(first), TensorValue):  # it speaks of valid indices alone
+                environment[result] = self._of_tensors(*self._given(environment))
+            return not all(premise(environment) for premise in premises) or bool(conclusion(environment))
+
+        return holds
 
     def _given(self, environment: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(environment[name] for name in self._operands)
@@ -109,8 +122,8 @@ def is_evaluated(claim: Claim) -> bool:
 
 def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Value] | None:
     """Values among the samples for which a claim is false; None if it holds for all of them."""
-    holds_at = truth(spec, etype).holds_at
-    return next((at for at in samples(spec, etype, claim) if not holds_at(claim, at)), None)
+    holds = truth(spec, etype).truth_of(claim)
+    return next((dict(at) for at in samples(spec, etype, claim) if not holds(at)), None)
 
 
 def _known_answers(spec: Spec) -> dict[object, dict[str, Value] | None]:
@@ -126,29 +139,30 @@ def bound_names(spec: Spec, claim: Claim) -> list[str]:
     return [name for binder in claim.binders for name in binder.names if name in used]
 
 
-def samples(spec: Spec, etype: ElementType, claim: Claim) -> Iterator[dict[str, Any]]:
+def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
     """Values for the variables that a claim binds: special ones, and answers that an operator may give."""
     of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
-    bound = bound_names(spec, claim)
+    bound = tuple(bound_names(spec, claim))
+    known = spec.memo.setdefault(("samples of claims", etype.id), {})
+    if (bound, of_tensors) not in known:
+        found = {tuple(numbers.values()): numbers for numbers in _samples(spec, etype, bound)}.values()
+        known[bound, of_tensors] = [_tensors(spec, etype, of) if of_tensors else of for of in found]
+    made: Sequence[Mapping[str, Any]] = known[bound, of_tensors]
+    return made
+
+
+def _samples(spec: Spec, etype: ElementType, bound: Collection[str]) -> Iterator[dict[str, Value]]:
+    """The same, some of them more than once where an operand is not bound."""
     nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
     of_float = spec.element_type("float32")
-    floats = [encode(text, of_float) for text in _FLOATS] if "F" in bound else [0]
-    operands, second_name = spec.head.operands, spec.head.second
-    for given in sampled(etype, len(operands)) if bound else [(0,) * len(operands)]:
-        at: dict[str, Value] = dict(zip(operands, given, strict=True))
+    floats = [encode(text, of_float) for text in _FLOATS] if "F" in bound else []
+    operands, second = spec.head.operands, spec.head.second
+    further = [name for name in (*_ANSWERS, second, "F") if name in bound]
+    for given in sampled(etype, len(operands)):
+        at = {name: value for name, value in zip(operands, given, strict=True) if name in bound}
         answers = tuple(dict.fromkeys((*given, *nans)))
-        open_names = [name for name in bound if name in _ANSWERS]
-        seconds = answers if second_name in bound else (given[0],)
-        for values in product(answers, repeat=len(open_names)):
-            for second, f in product(seconds, floats):
-                numbers = {
-                    **at,
-                    **dict(zip(open_names, values, strict=True)),
-                    second_name: second,
-                    "F": f,
-                }
-                found = {name: number for name, number in numbers.items() if name in bound}
-                yield _tensors(spec, etype, found) if of_tensors else found
+        for values in product(*(floats if name == "F" else answers for name in further)):
+            yield {**at, **dict(zip(further, values, strict=True))}
 
 
 def _tensors(spec: Spec, etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, Any]:

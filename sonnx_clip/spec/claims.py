@@ -94,6 +94,7 @@ class ClaimEvaluator(Evaluator):
         self._names = claim_names(spec)
         self._plain = Evaluator(spec, etype)
         self._defaults: dict[str, tuple[Value, Value]] = {}
+        self._known: dict[str, dict[Values, bool]] = {}  # by the name: what is allowed, nothing pretended
 
     def at(self, claim: Expr, environment: Environment, pretence: Pretence) -> bool:
         """Whether a claim holds for the values of its variables, under a pretence."""
@@ -105,8 +106,7 @@ class ClaimEvaluator(Evaluator):
 
     def _use(self, name: str, arguments: list[Function]) -> Function:
         if name in self._names:
-            of = self._names[name]
-            return lambda env: self._allows(of, [argument(env) for argument in arguments])
+            return self._of_reading(self._names[name], self._known.setdefault(name, {}), arguments)
         for entry in self.spec.properties:
             if entry.id == name:
                 return self._entry_of(name, entry.claim)
@@ -114,6 +114,18 @@ class ClaimEvaluator(Evaluator):
             if constraint.id == name:
                 return self._entry_of(name, constraint.holds)
         return super()._use(name, arguments)
+
+    def _of_reading(self, of: Allowed, known: dict[Values, bool], arguments: list[Function]) -> Function:
+        def allowed(env: Environment) -> bool:
+            values = tuple([argument(env) for argument in arguments])
+            if self.pretence is not NOTHING:
+                return self._allows(of, values)
+            found = known.get(values)
+            if found is None:
+                found = known[values] = self._allows(of, values)
+            return found
+
+        return allowed
 
     def _entry_of(self, name: str, claim: Expr) -> Function:
         def holds(env: Environment) -> bool:
@@ -156,7 +168,7 @@ class ClaimEvaluator(Evaluator):
             self._defaults[dialect] = found
         return self._defaults[dialect]
 
-    def _allows(self, of: Allowed, values: list[Value]) -> bool:
+    def _allows(self, of: Allowed, values: Values) -> bool:
         given = dict(zip(of.parameters, values, strict=True))
         if of.dialect is not None and len(given) <= len(self._operands):
             given = {**self.named((values[0], *self._ends(of.dialect))), **given}
