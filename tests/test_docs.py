@@ -31,13 +31,15 @@ def named_modules(text: str) -> list[str]:
 
 def _is_there(name: str) -> bool:
     """Whether a dotted name is a module, or stands in the module before its last dot."""
-    path = ROOT / name.replace(".", "/")
-    if (path / "__init__.py").is_file() or path.with_suffix(".py").is_file():
-        return True
     above, _, last = name.rpartition(".")
-    folder = ROOT / above.replace(".", "/")
-    file = next((f for f in (folder / "__init__.py", folder.with_suffix(".py")) if f.is_file()), folder)
-    return file.is_file() and re.search(rf"\b{last}\b", file.read_text(encoding="utf-8")) is not None
+    return bool(_source_of(name)) or re.search(rf"\b{last}\b", _source_of(above)) is not None
+
+
+def _source_of(name: str) -> str:
+    """The text of a module, which is empty where there is none."""
+    path = ROOT / name.replace(".", "/")
+    files = (path / "__init__.py", path.with_suffix(".py"))
+    return "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
 
 
 def test_modules_that_are_named_are_there() -> None:

@@ -20,7 +20,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.alike import CORE, alike
-from sonnx_clip.spec.claims import NOTHING, ClaimEvaluator
+from sonnx_clip.spec.claims import ClaimEvaluator
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.evaluate import TensorValue
 from sonnx_clip.spec.readings import same_value, sampled
@@ -84,12 +84,9 @@ class ClaimTruth(ClaimEvaluator):
     def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Value]], bool]:
         """`holds_at` of one claim, for many values in a row."""
         assert not isinstance(claim.conclusion, Written)
-        self.pretence = NOTHING
         witness = [(name, self.function(expr)) for name, expr in claim.witness.items()]
-        premises, conclusion = (
-            [self.function(part) for part in claim.premises],
-            self.function(claim.conclusion),
-        )
+        premises = [self.function(part) for part in claim.premises]
+        conclusion = self.function(claim.conclusion)
         first, result = self._operands[0], self._head.result
 
         def holds(numbers: Mapping[str, Value]) -> bool:
@@ -106,11 +103,6 @@ class ClaimTruth(ClaimEvaluator):
 
     def _given(self, environment: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(environment[name] for name in self._operands)
-
-    def at_once(self, expr: Expr, environment: Mapping[str, Any]) -> Any:
-        """The value of an expression, nothing pretended."""
-        self.pretence = NOTHING
-        return self(expr, environment)
 
 
 def is_evaluated(claim: Claim) -> bool:
@@ -155,7 +147,7 @@ def _samples(spec: Spec, etype: ElementType, bound: Collection[str]) -> Iterator
     """The same, some of them more than once where an operand is not bound."""
     nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
     of_float = spec.element_type("float32")
-    floats = [encode(text, of_float) for text in _FLOATS] if "F" in bound else []
+    floats = [encode(text, of_float) for text in _FLOATS]
     operands, second = spec.head.operands, spec.head.second
     further = [name for name in (*_ANSWERS, second, "F") if name in bound]
     for given in sampled(etype, len(operands)):
@@ -226,7 +218,7 @@ def _place(spec: Spec, claim: Claim) -> str:
 
 
 def _of(spec: Spec, etype: ElementType, expr: Expr) -> Value:
-    found: Value = truth(spec, etype).at_once(expr, {})
+    found: Value = truth(spec, etype)(expr, {})
     return found
 
 

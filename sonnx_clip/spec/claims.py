@@ -5,12 +5,13 @@ readings and dialects.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.values import is_nan
 from sonnx_clip.spec.dialects import defaults
-from sonnx_clip.spec.evaluate import Evaluator, TensorValue
+from sonnx_clip.spec.evaluate import KEYS, Evaluator, TensorValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,7 +95,7 @@ class ClaimEvaluator(Evaluator):
         self._names = claim_names(spec)
         self._plain = Evaluator(spec, etype)
         self._defaults: dict[str, tuple[Value, Value]] = {}
-        self._known: dict[str, dict[Values, bool]] = {}  # by the name: what is allowed, nothing pretended
+        self._known: dict[str, Callable[[Values], bool]] = {}  # by the name: what is allowed, remembered
 
     def at(self, claim: Expr, environment: Environment, pretence: Pretence) -> bool:
         """Whether a claim holds for the values of its variables, under a pretence."""
@@ -106,7 +107,7 @@ class ClaimEvaluator(Evaluator):
 
     def _use(self, name: str, arguments: list[Function]) -> Function:
         if name in self._names:
-            return self._of_reading(self._names[name], self._known.setdefault(name, {}), arguments)
+            return self._of_reading(name, arguments)
         for entry in self.spec.properties:
             if entry.id == name:
                 return self._entry_of(name, entry.claim)
@@ -115,15 +116,13 @@ class ClaimEvaluator(Evaluator):
                 return self._entry_of(name, constraint.holds)
         return super()._use(name, arguments)
 
-    def _of_reading(self, of: Allowed, known: dict[Values, bool], arguments: list[Function]) -> Function:
+    def _of_reading(self, name: str, arguments: list[Function]) -> Function:
+        allows = partial(self._allows, self._names[name])
+        known = self._known.setdefault(name, lru_cache(maxsize=KEYS)(allows))
+
         def allowed(env: Environment) -> bool:
             values = tuple([argument(env) for argument in arguments])
-            if self.pretence is not NOTHING:
-                return self._allows(of, values)
-            found = known.get(values)
-            if found is None:
-                found = known[values] = self._allows(of, values)
-            return found
+            return (known if self.pretence is NOTHING else allows)(values)
 
         return allowed
 

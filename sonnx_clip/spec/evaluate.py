@@ -98,7 +98,8 @@ def _declared(declaration: Declaration) -> DeclaredTensor:
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
 
-_KEYS = 1 << 16  # keys that an evaluator remembers: those of all values of a type of 16 bits
+KEYS = 1 << 16
+"""So many answers an evaluator remembers: the keys of all values of a type of 16 bits."""
 
 
 def _explicit(tensor: DeclaredTensor | None) -> bool:
@@ -130,7 +131,7 @@ class Evaluator:
         self.etype = etype
         self._head = spec.head
         self._operands = self._head.operands
-        self._key = lru_cache(maxsize=_KEYS)(values.comparison_key(etype))
+        self._key = lru_cache(maxsize=KEYS)(values.comparison_key(etype))
         self._case = lru_cache(maxsize=4096)(self._first_case)
         self._place = {name: place for place, name in enumerate(self._operands)}
         named = (case.result for case in spec.cases)

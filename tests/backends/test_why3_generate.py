@@ -24,9 +24,8 @@ MADE = {"generated/why3/a.mlw": "a\n", "generated/b.txt": "b\n", REPLAY: "#!/bin
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without what takes longest to render, and has tests of its own."""
-    slow = ("vectors", "acsl", "docs/", "ch]", "coq")
-    quick = tuple(target for target in generate.FILES if not any(word in target.paths for word in slow))
+    """Without the vectors, which take longest and have tests of their own."""
+    quick = tuple(target for target in generate.FILES if "vectors" not in target.paths)
     monkeypatch.setattr(generate, "FILES", quick)
 
 
@@ -110,12 +109,11 @@ def test_the_command(bench: Workbench, quick: None) -> None:
     assert bench.command("generate", "--check").out == f"{count} generated files are fresh\n"
     (bench.root / "generated/numpy/clip_oracle.py").write_text("")
     (bench.root / SCHEMA).unlink()
-    ended = bench.command("generate", "--check")
-    assert ended.status == 1
-    assert ended.out == (
-        "generated/numpy/clip_oracle.py differs from what spec/clip.yaml gives\n"
-        f"{SCHEMA} is missing\n"
-        "to accept the new output, run: sonnx-clip generate\n"
-    )
-    assert (bench.root / "generated/numpy/clip_oracle.py").read_text() == "", "a check changes nothing"
-    assert not (bench.root / SCHEMA).exists()
+    for _ in range(2):  # a check changes nothing
+        ended = bench.command("generate", "--check")
+        assert ended.status == 1
+        assert ended.out == (
+            "generated/numpy/clip_oracle.py differs from what spec/clip.yaml gives\n"
+            f"{SCHEMA} is missing\n"
+            "to accept the new output, run: sonnx-clip generate\n"
+        )

@@ -10,6 +10,7 @@ from sonnx_clip.root.isolated import without_collection
 
 
 def test_it_is_off_inside_and_on_afterwards() -> None:
+    frozen = gc.get_freeze_count()
     assert gc.isenabled()
     with without_collection():
         assert not gc.isenabled()
@@ -20,3 +21,4 @@ def test_it_is_off_inside_and_on_afterwards() -> None:
     with pytest.raises(KeyError), without_collection():
         raise KeyError
     assert gc.isenabled()
+    assert gc.get_freeze_count() == frozen
