@@ -163,7 +163,6 @@ ELSEWHERE = {
     (KERNELS, "2,504 vectors"): CLOSING,
     ("docs/frames.md", "150 lines"): "tests/c/test_harness.py",
     (KERNELS, "6 types"): CLOSING,
-    ("docs/models.md", "300 models"): "tests/graph/test_corpus.py, which makes at least as many",
 }
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 PATH = "generated/profile.json"
 _RESTS_ON = (
-    "prose_agrees", "prose_is_complete",
     "widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound", "C1", "C3",
 )  # fmt: skip
 """The properties and constraints on which `normalise` rests, beside the cases."""

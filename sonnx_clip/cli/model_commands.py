@@ -62,12 +62,6 @@ def normalise(
         list[str] | None,
         typer.Option(metavar="NAME=1,3,64,96", help="The sizes of an input; may be repeated."),
     ] = None,
-    opset: Annotated[
-        int | None,
-        typer.Option(
-            min=11, max=13, help="Raise the operator set to this one where no result changes by it."
-        ),
-    ] = None,
     self_check: Annotated[
         bool,
         typer.Option(
@@ -85,7 +79,7 @@ def normalise(
         from sonnx_clip.graph.normalise_report import normalise_json, normalise_text
         from sonnx_clip.graph.normalise_run import normalise_models
 
-    wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), opset, self_check)
+    wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), self_check)
     run = normalise_models(models, output, wish, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if wants_json(format, json=json):

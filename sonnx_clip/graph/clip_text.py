@@ -5,17 +5,16 @@ Source: spec/sources/onnx-clip-versions.txt. No other module of this package kno
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sonnx_clip.graph.profile import ProfileType
 
 BASED_ON = 13
 """The version on whose text the profile is based."""
+EXPORT_AGAIN = f"export the model again with operator set {BASED_ON} or later"
+"""The remedy where an older version of Clip cannot be in the profile."""
 OTHERWISE = f"does not say what min above max gives, which Clip-{BASED_ON} does (max)"
 """What the text of an older version says otherwise, where it has inputs."""
 
@@ -27,13 +26,11 @@ class Limit:
     Attributes:
         number: which number of the element type it is: lowest or highest.
         words: how the text writes it.
-        beyond: the only value that it limits.
         limits_nothing: the property that says so, where the other bound is set.
     """
 
     number: str
     words: str
-    beyond: float
     limits_nothing: str
 
     def of(self, etype: ProfileType) -> bytes:
@@ -42,17 +39,9 @@ class Limit:
 
 
 LIMITS = {
-    "min": Limit("lowest", "numeric_limits::lowest()", -math.inf, "lowest_is_no_lower_bound"),
-    "max": Limit("highest", "numeric_limits::max()", math.inf, "highest_is_no_upper_bound"),
+    "min": Limit("lowest", "numeric_limits::lowest()", "lowest_is_no_lower_bound"),
+    "max": Limit("highest", "numeric_limits::max()", "highest_is_no_upper_bound"),
 }
 """By the names of the bounds in ONNX."""
 NEITHER_LIMITS = "widest_bounds_are_no_bound"
 """The property that says so where neither bound is set."""
-
-
-def unsaid(bounds: Mapping[str, float]) -> str | None:
-    """What the text of Clip-1 and Clip-6 leaves open of these bounds; None where it says the result."""
-    if any(map(math.isnan, bounds.values())):
-        return "what a NaN bound does"
-    low, high = bounds["min"], bounds["max"]
-    return f"what min = {low:.9g} above max = {high:.9g} does" if low > high else None

@@ -10,7 +10,7 @@ from onnx import ModelProto, defs
 from sonnx_clip.graph.ask_onnx import drop_bulky_data
 from sonnx_clip.graph.causes import causes_of
 from sonnx_clip.graph.clip_nodes import ClipNode, opsets, other_clips
-from sonnx_clip.graph.clip_text import BASED_ON, OTHERWISE
+from sonnx_clip.graph.clip_text import BASED_ON, EXPORT_AGAIN, OTHERWISE
 from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.graph_names import Listings, is_default_domain
@@ -113,8 +113,7 @@ def _version_notes(nodes: Sequence[ClipNode]) -> list[str]:
             types = ", ".join(sorted(types_of(head.operator, version)))
             notes.append(
                 f"the profile is based on Clip-{BASED_ON}; Clip-{version} takes {types} alone and "
-                f"{OTHERWISE}. "
-                f"sonnx-clip normalise --opset {BASED_ON} raises it where no result changes"
+                f"{OTHERWISE}: {EXPORT_AGAIN}"
             )
     return notes
 

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.graph.arguments import arguments, scalars
 from sonnx_clip.graph.ask_onnx import checker_problem, drop_bulky_data
-from sonnx_clip.graph.clip_nodes import opsets
-from sonnx_clip.graph.clip_text import LIMITS
+from sonnx_clip.graph.clip_text import EXPORT_AGAIN
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.edit import Editor, all_names
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
 from sonnx_clip.graph.load_model import Stamp, content, parse_model, read_without_weights, stamp
-from sonnx_clip.graph.normalise_bounds import BoundsPlan, missing_bounds, one_entry_bounds, plan
-from sonnx_clip.graph.normalise_opset import raise_opset
-from sonnx_clip.graph.normalise_report import NodeSteps, NormaliseReport, Step, did, left_alone
+from sonnx_clip.graph.normalise_bounds import missing_bounds, one_entry_bounds
+from sonnx_clip.graph.normalise_report import NodeSteps, NormaliseReport, Step, left_alone
 from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
 from sonnx_clip.graph.profile import profile
-from sonnx_clip.graph.schemas import inputs_since, version_of
+from sonnx_clip.graph.schemas import inputs_since
 from sonnx_clip.graph.self_check import OFF, UNCHANGED, SelfCheckOutcome, self_check
 from sonnx_clip.graph.skim import without_passed_over
 from sonnx_clip.graph.verdict import Judgement, NodeReport, Verdict
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.arguments import Argument
     from sonnx_clip.graph.clip_nodes import ClipNode
     from sonnx_clip.graph.expand import Expansion
-    from sonnx_clip.graph.operator_table import OperatorStep
     from sonnx_clip.graph.self_check import SelfCheck
     from sonnx_clip.graph.verdict import ModelReport
 
@@ -77,13 +74,11 @@ class Wish:
     Attributes:
         assume_finite: no infinity reaches a Clip node with a bound that is not set.
         shapes: the sizes of inputs that the model leaves open.
-        opset: the operator set that the result imports at least, None for the least that Clip needs.
         self_check: run the model before and after.
     """
 
     assume_finite: bool = False
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    opset: int | None = None
     self_check: bool = True
 
 
@@ -105,15 +100,13 @@ def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Norm
     _check(before, path, "onnx's checker refuses the model", "correct the model first")
     model = deepcopy(before)
     notes = set_shapes(model, wish.shapes, path)
-    imports = opsets(model.opset_import, path, "the model")
     expansion = _expansion(model, path)
     head = profile().head
     found = [(node, arguments(node, path, head)) for node in expansion.nodes]
-    work = _Work(model, path, imports.get(""), found, [[] for _ in found], notes=notes)
+    work = _Work(model, path, found, [[] for _ in found], notes=notes)
     if any(node.version < inputs_since(head) for node, _ in work.main):
-        _attributes_to_inputs(work, wish)
+        _add(work, [_attributes_left(node, tensors) for node, tensors in work.main])
     else:
-        _later_opset(work, wish)
         _inputs(work, assume_finite=wish.assume_finite)
     if work.changed:
         expansion = _expansion(work.model, path)
@@ -144,21 +137,14 @@ class _Work:
 
     model: ModelProto
     path: Path
-    version: int | None
     before: Found
     steps: list[list[Step]]
-    raised: str | None = None
-    rows: Mapping[OperatorStep, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
     def changed(self) -> bool:
         """Something was done."""
-        return (
-            bool(self.notes)
-            or self.raised is not None
-            or any(step.done for steps in self.steps for step in steps)
-        )
+        return bool(self.notes) or any(step.done for steps in self.steps for step in steps)
 
     @property
     def main(self) -> Found:
@@ -189,12 +175,6 @@ def _add(work: _Work, steps: Sequence[Sequence[Step]]) -> None:
         work.steps[place] += more
 
 
-def _version(work: _Work, node: ClipNode) -> int:
-    """The version of Clip that a node has now."""
-    raised = None if work.version is None else version_of(node.proto.op_type, work.version)
-    return raised or node.version
-
-
 def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor = Editor(work.model, all_names(work.model))
     tensors = [found for _, found in work.main]
@@ -202,7 +182,7 @@ def _inputs(work: _Work, *, assume_finite: bool) -> None:
     _add(
         work,
         [
-            missing_bounds(editor, n, found, _version(work, node), assume_finite=assume_finite)
+            missing_bounds(editor, n, found, node.version, assume_finite=assume_finite)
             for n, (node, found) in enumerate(work.main)
         ],
     )
@@ -210,77 +190,16 @@ def _inputs(work: _Work, *, assume_finite: bool) -> None:
     editor.insert()
 
 
-def _attributes_to_inputs(work: _Work, wish: Wish) -> None:
-    """Raise the operator set and make every attribute an input, or leave all of it alone."""
-    plans = [plan(node, tensors, assume_finite=wish.assume_finite) for node, tensors in work.main]
-    bad = next((n for n, found in enumerate(plans) if found.reason), None)
-    if bad is not None:
-        other = f"the operator set is not raised, since of {work.main[bad][0].place}: {plans[bad].reason}"
-        _add(work, [_left(work.main[n][1], found.reason or other) for n, found in enumerate(plans)])
-        return
-    least = inputs_since(profile().head)
-    problem = _raise(work, max(least, wish.opset or least))
-    if problem is not None:
-        why = f"the operator set cannot be raised: {problem}"
-        _add(work, [_left(tensors, why) for _, tensors in work.main])
-        return
-    editor = Editor(work.model, all_names(work.model))
-    _add(work, [_moved(editor, n, found) for n, found in enumerate(plans)])
-    editor.insert()
-
-
-def _later_opset(work: _Work, wish: Wish) -> None:
-    """Raise the operator set of a model whose Clip nodes have inputs, where the user asks for that."""
-    if wish.opset is None or work.version is None or work.version >= wish.opset:
-        return
-    problem = _raise(work, wish.opset)
-    if problem is not None:
-        raise UserError(
-            f"the operator set cannot be raised to {wish.opset}: {problem}",
-            where=shown(str(work.path)),
-            todo="leave --opset out",
+def _attributes_left(node: ClipNode, tensors: Sequence[Argument]) -> list[Step]:
+    """The bounds of a node of Clip-1 or Clip-6, which are attributes: reported, not converted."""
+    return [
+        left_alone(
+            profile().rule("is_set", bound.operand),
+            f"{bound.operand.onnx} is no input of {node.operator}",
+            EXPORT_AGAIN,
         )
-
-
-def _raise(work: _Work, target: int) -> str | None:
-    """Raise the operator set; returns what prevents it."""
-    assert work.version is not None  # its nodes have a version
-    raised = raise_opset(work.model, work.version, target)
-    if raised.model is None:
-        return raised.how
-    work.model, work.version, work.raised, work.rows = raised.model, target, raised.how, raised.rows
-    return None
-
-
-def _left(tensors: Sequence[Argument], reason: str) -> list[Step]:
-    bounds = [bound.operand for bound in scalars(tensors)]
-    return [left_alone(profile().rule("is_set", one), f"{one.onnx} is no input", reason) for one in bounds]
-
-
-def _moved(editor: Editor, place: int, found: BoundsPlan) -> list[Step]:
-    """The bounds of a node as Constant nodes before it."""
-    steps = []
-    assert found.etype is not None
-    node = editor.clips[place]
-    shown_by = found.etype.shown_by
-    theorems = [shown_by("prose_agrees", "holds"), shown_by("prose_is_complete", "repaired")]
-    for bound in found.bounds:
-        name = bound.operand.onnx
-        tensor = editor.bound_before(place, bound.operand, found.etype.onnx, bound.stored)
-        editor.set_input(node, bound.operand, tensor)
-        became = f"is the input {quoted(tensor)} now, a scalar of {found.etype.onnx}"
-        if bound.given:
-            what, rule = f"the attribute {name} = {bound.value:.9g} {became}", "attribute_to_input"
-            why = "the same number, and both versions define the result alike; the bounds are ordered numbers"
-        else:
-            what, rule = f"{name} was not set; its default {became}", "default_made_explicit"
-            why = "the schema's default is this number, which is also numeric_limits of the text"
-        extra = []
-        if bound.assumed:
-            why = "with no infinity this bound is no bound, bit for bit (--assume finite)"
-            extra = [shown_by(LIMITS[name].limits_nothing, "repaired")]
-        steps.append(did(rule, what, why, (*theorems, *extra)))
-    return steps
+        for bound in scalars(tensors)
+    ]
 
 
 def _report(
@@ -296,17 +215,13 @@ def _report(
         )
         for (node, _), steps, judged in zip(work.before, work.steps, after.nodes, strict=True)
     ]
-    before = next((node.opset for node, _ in work.main), work.version)
     return NormaliseReport(
         source=work.path,
         target=target,
         changed=work.changed,
-        opsets=(before, work.version),
-        raised=work.raised,
         nodes=tuple(nodes),
         after=after,
         notes=work.notes,
-        rows=tuple(work.rows.items()),
         self_check=checked,
     )
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from sonnx_clip.graph.operator_table import OperatorStep
     from sonnx_clip.graph.self_check import SelfCheck
     from sonnx_clip.graph.verdict import ModelReport
     from sonnx_clip.root.errors import UserError
@@ -30,8 +29,8 @@ class Step:
     """One thing done to one Clip node, or left as it is.
 
     Attributes:
-        rule: attribute_to_input, default_made_explicit, bound_made_scalar or shape_declared for what was
-            done; the id of the restriction that stays broken for what was left.
+        rule: default_made_explicit, bound_made_scalar or shape_declared for what was done; the id of the
+            restriction that stays broken for what was left.
         done: False where the model was left alone.
         what: what was done, or what is left.
         why: why that changes no result, or why it could not be shown.
@@ -74,9 +73,6 @@ class NormaliseReport:
         source: the model that was read.
         target: where the result goes, None where it goes nowhere or to standard output.
         changed: False where the result is the same file, byte for byte.
-        opsets: the version of the operator set ai.onnx before and after.
-        raised: how that version was raised, None where it was not.
-        rows: how many nodes followed which row of the table of operators.
         nodes: one entry per Clip node, in the order of the model.
         after: what lint says of the result.
         notes: what concerns the whole model.
@@ -86,19 +82,16 @@ class NormaliseReport:
     source: Path
     target: Path | None
     changed: bool
-    opsets: tuple[int | None, int | None]
-    raised: str | None
     nodes: tuple[NodeSteps, ...]
     after: ModelReport
     notes: tuple[str, ...] = ()
-    rows: tuple[tuple[OperatorStep, int], ...] = ()
     self_check: SelfCheck = UNCHANGED
 
 
 # --- What normalise did, as text for people and as JSON for machines ----------------------------------------
 
 
-FORMAT = "sonnx-clip-normalise-2"
+FORMAT = "sonnx-clip-normalise-3"
 
 
 def normalise_text(report: NormaliseReport) -> str:
@@ -106,8 +99,6 @@ def normalise_text(report: NormaliseReport) -> str:
     target = "nothing is written" if report.target is None else shown(str(report.target))
     lines = [f"{shown(str(report.source))} -> {target}: {closing(report)}"]
     lines += [f"  {note}" for note in report.notes]
-    if report.raised is not None:
-        lines.append(f"  ai.onnx {report.opsets[0]} to {report.opsets[1]}: {shown(report.raised)}")
     for group in grouped(report.nodes, _key):
         lines += _group_lines(group)
     lines += cause_lines(report.after)
@@ -172,13 +163,6 @@ def _model_object(report: NormaliseReport) -> dict[str, Any]:
         "source": str(report.source),
         "target": None if report.target is None else str(report.target),
         "changed": report.changed,
-        "opset_before": report.opsets[0],
-        "opset_after": report.opsets[1],
-        "raised": report.raised,
-        "operators": [
-            {"step": row.title, "kind": row.kind, "rewritten": row.rewritten, "nodes": count}
-            for row, count in report.rows
-        ],
         "verdict_after": "no Clip node" if after is None else str(after),
         "steps_done": dict(Counter(step.rule for node in report.nodes for step in node.steps if step.done)),
         "nodes": [asdict(node) for node in report.nodes],

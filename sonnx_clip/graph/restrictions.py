@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.graph.clip_text import LIMITS
+from sonnx_clip.graph.clip_text import EXPORT_AGAIN, LIMITS
 from sonnx_clip.graph.declared_tensors import Dims, quoted, show_dims, symbols
-from sonnx_clip.graph.normalise_bounds import plan
 from sonnx_clip.graph.schemas import default_of, inputs, type_problem
 from sonnx_clip.graph.verdict import Judgement, Problem, Verdict
 
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from sonnx_clip.graph.profile import LintRule, Profile
 
 
-_NORMALISE = "sonnx-clip normalise MODEL.onnx -o OUT.onnx makes the bound an input, or says what prevents it"
-_INLINE = "inline the function (onnx.inliner.inline_local_functions); then sonnx-clip normalise can follow"
-
-
 def bound_problem(node: ClipNode, tensors: Sequence[Argument], bound: Argument) -> Problem | None:
     """Why one of the tensors of a node is not set, None where it is."""
     if bound.name is not None:
@@ -31,8 +26,7 @@ def bound_problem(node: ClipNode, tensors: Sequence[Argument], bound: Argument) 
         message, remedy = _input_form(node, tensors[0], bound)
     else:
         message = _attribute_form(node, bound)
-        reason = plan(node, tensors, assume_finite=False).reason
-        remedy = reason or (_INLINE if node.scope.in_function else _NORMALISE)
+        remedy = EXPORT_AGAIN
     return Problem(bound.id, None, Verdict.VIOLATES, message, remedy)
 
 
@@ -278,9 +272,7 @@ def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | Non
     if not foreign:
         problems = (type_problem(node.proto.op_type, node.version, name) for name in types)
         problem = next((text for text in problems if text is not None), None)
-        return (
-            _violates(x, problem, "raise the operator set, or put Casts around the node") if problem else None
-        )
+        return _violates(x, problem, f"{EXPORT_AGAIN}, or put Casts around the node") if problem else None
     return _violates(
         x,
         f"element type {foreign[0]}, for which the profile does not define clip",

@@ -9,7 +9,7 @@ from onnx import helper
 
 from sonnx_clip.graph import self_check_runs
 from sonnx_clip.graph.load_model import parse_model, read_without_weights
-from tests.graph.build import clip, graph, model, value
+from tests.graph.build import clip, graph, model, scalar, value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +24,16 @@ def product(field: str = "raw_data") -> onnx.ModelProto:
     """Clip of X times stored weights, which lie in this field of the tensor."""
     raw = field == "raw_data"
     weights = helper.make_tensor("w", 1, _SHAPE, NUMBERS.tobytes() if raw else NUMBERS.ravel().tolist(), raw)
-    nodes = [helper.make_node("Mul", ["X", "w"], ["t"]), clip("t", min=-1.0, max=1.0)]
+    nodes = [helper.make_node("Mul", ["X", "w"], ["t"]), clip("t", "L", "M")]
     ends = [value("X", _SHAPE)], [value("Y", _SHAPE)]
-    return model(graph(*nodes, inputs=ends[0], outputs=ends[1], stored=[weights]), opset=9)
+    return model(
+        graph(
+            *nodes,
+            inputs=ends[0],
+            outputs=ends[1],
+            stored=[weights, scalar("L", -1.0), scalar("M", 1.0)],
+        )
+    )
 
 
 def read_otherwise(folder: Path, field: str) -> list[str]:

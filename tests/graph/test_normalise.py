@@ -159,17 +159,16 @@ def test_the_shape_of_an_input_is_left_to_the_caller(tmp_path: Path) -> None:
 
 def test_nodes_in_subgraphs(tmp_path: Path) -> None:
     branches = {
-        name: graph(clip("X", max=number, out=name), inputs=[], outputs=[value(name, [2, 3])], stored=[])
-        for name, number in (("then_branch", 1.0), ("else_branch", 2.0))
+        name: graph(clip("X", "", bound, out=name), inputs=[], outputs=[value(name, [2, 3])], stored=[])
+        for name, bound in (("then_branch", "L"), ("else_branch", "M"))
     }
     node = helper.make_node("If", ["c"], ["Z"], **branches)
     main = graph(
         node,
-        clip("Z", min=-1.0, max=1.5),
+        clip("Z", "L"),
         inputs=[value("X", [2, 3]), value("c", [], TensorProto.BOOL)],
-        stored=[],
     )
-    found = normalised(tmp_path, model(main, opset=9))
+    found = normalised(tmp_path, model(main), finite=True)
     assert len(found.report.nodes) == 3
     assert [left(found, n) for n in range(3)] == [[], [], []]
     same(tmp_path)
@@ -208,38 +207,32 @@ def test_a_model_that_onnx_refuses(tmp_path: Path) -> None:
 
 def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
     main = graph(
-        clip("Y_min", min=0.0, max=1.0),
+        clip("Y_min"),
         inputs=[value("Y_min", [2, 3])],
         outputs=[value("Y", [2, 3])],
         stored=[],
     )
-    found = normalised(tmp_path, model(main, opset=9))
+    found = normalised(tmp_path, model(main), finite=True)
     assert list(result(found).graph.node[-1].input) == ["Y_min", "Y_min_2", "Y_max"]
     same(tmp_path)
 
 
 def test_nodes_of_a_graph_share_equal_bounds(tmp_path: Path) -> None:
-    nodes = [
-        clip("X", out="a", name="a", min=-0.0, max=1.0),
-        clip("a", out="b", name="b", min=0.0, max=1.0),
-        clip("b", min=0.0, max=1.0),
-    ]
-    found = normalised(tmp_path, model(graph(*nodes, stored=[]), opset=9))
+    nodes = [clip("X", out="a", name="a"), clip("a", "L", out="b", name="b"), clip("b", "", "M")]
+    found = normalised(tmp_path, model(graph(*nodes)), finite=True)
     clips = [node for node in result(found).graph.node if node.op_type == "Clip"]
-    assert [list(node.input[1:]) for node in clips] == [
-        ["a_min", "a_max"],
-        ["b_min", "a_max"],
-        ["b_min", "a_max"],
+    assert [list(node.input[1:]) for node in clips] == [["a_min", "a_max"], ["L", "a_max"], ["a_min", "M"]]
+    assert len(stored(found)) == 2
+    same(tmp_path)
+
+
+def test_attributes_are_reported_and_not_converted(tmp_path: Path) -> None:
+    found = normalised(tmp_path, attributes(9, min=0.0, max=6.0), finite=True)
+    assert not found.report.changed
+    assert [(step.rule, step.why) for step in left(found)] == [
+        (rule, "export the model again with operator set 13 or later") for rule in ("R1", "R2")
     ]
-    assert len(stored(found)) == 3
-    same(tmp_path)
-
-
-def test_models_of_ir_version_3_whose_stored_tensors_are_inputs_too(tmp_path: Path) -> None:
-    proto = attributes(8, min=0.0, max=1.0)
-    proto.ir_version = 3
-    assert left(normalised(tmp_path, proto)) == []
-    same(tmp_path)
+    assert exit_status(found.report) == 1
 
 
 def test_the_comparison_sees_a_difference(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class Maker:
 
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
-        self.opset = self.draw.choice([7, 8, 9, 10, 11, 12, 13, 17])
+        self.opset = self.draw.choice([11, 12, 13, 17])
         self.type = self.draw.choice([FLOAT, *_INTEGERS]) if self.opset >= 12 else FLOAT
         self.shape: list[int] = self.draw.choice([[2, 3], [1, 3], [4], []])
         self.stored: list[TensorProto] = []
@@ -60,20 +60,11 @@ class Maker:
                 nodes.append(helper.make_node(self.draw.choice(["Neg", "Abs", "Identity"]), [last], [out]))
             elif chance < 0.32 and self.type == FLOAT and self.shape:
                 nodes.append(helper.make_node("Softmax", [last], [out], axis=len(self.shape) - 1))
-            elif self.opset < 11:
-                nodes.append(helper.make_node("Clip", [last], [out], **self.attributes()))
             else:
                 bounds = [self.bound(f"{out}_{role}", nodes) for role in ("min", "max")]
                 nodes.append(helper.make_node("Clip", [last, *bounds], [out]))
             last = out
         return nodes, last
-
-    def attributes(self) -> dict[str, float]:
-        low, high = (
-            self.draw.choice([-1.0, 0.0, -0.0, 1e-6, -math.inf]),
-            self.draw.choice([1.0, 6.0, math.inf]),
-        )
-        return self.draw.choice([{}, {"min": low}, {"max": high}, {"min": low, "max": high}])
 
     def bound(self, name: str, nodes: list[onnx.NodeProto]) -> str:
         """A bound that is missing, stored, a Constant, computed, or one that another Clip has too."""

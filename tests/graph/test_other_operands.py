@@ -101,7 +101,7 @@ def test_an_operand_that_is_an_attribute_of_the_version_is_told_as_one(tmp_path:
         "Dropout-7 has no input P; the bound is the attribute ratio = 0.25",
         "Dropout-7 has no input T; its attribute training_mode is not set either, and it has no default",
     ]
-    assert found[0][3] == "the element type of D is not known, so neither is that of the inputs"
+    assert found[0][3] == "export the model again with operator set 13 or later"
     (_, _, message, _), *_ = problems(judged(profile, "untyped", opset=7))
     assert message.endswith("its attribute ratio is not set either, so its default 0.5 applies")
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
 
 from sonnx_clip.graph import lint_model
 from sonnx_clip.graph.normalise import Normalised, Wish, normalise
@@ -31,33 +30,20 @@ def test_all_are_there() -> None:
     assert len(ALL) == 20
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["upsample9_linear_2.0", "resize10_linear_0.5", "resize10_nearest_1.6", "ir3_pad_clip6", "pad2_reflect"],
-)
-def test_it_comes_into_the_profile_with_equal_bits(tmp_path: Path, name: str) -> None:
-    found = normalised(tmp_path, name)
-    assert exit_status(found.report) == 0
-    assert found.report.self_check.outcome is SelfCheckOutcome.EQUAL
-    assert len(found.report.self_check.runs) == 2
-    assert differences(FOLDER / f"{name}.onnx", tmp_path / "after.onnx") == []
+OLD = [
+    "add6_axis", "fn_clip6_opset9", "ir3_pad_clip6", "node_metadata_lost", "pad2_reflect", "prelu6",
+    "resize10_linear_0.5", "resize10_nearest_1.6", "scan8_batch_axis", "upsample9_linear_2.0",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "operator"), [("add6_axis", "Add-6"), ("prelu6", "PRelu-6"), ("scan8_batch_axis", "Scan-8")]
-)
-def test_what_the_table_does_not_have_is_left_alone_by_name(tmp_path: Path, name: str, operator: str) -> None:
+@pytest.mark.parametrize("name", OLD)
+def test_an_old_operator_set_is_not_raised(tmp_path: Path, name: str) -> None:
+    """Converting these changed results; their bounds are reported."""
     found = normalised(tmp_path, name)
-    assert found.report.opsets[0] == found.report.opsets[1]
-    assert {step.rule for step in left(found)} == {"R1", "R2"}
-    assert all(f"no row for {operator} to a later version" in step.why for step in left(found))
+    remedies = {step.why for step in left(found) if step.rule in ("R1", "R2")}
+    assert remedies == {"export the model again with operator set 13 or later"}
     assert set(done(found)) <= {"shape_declared"}
     assert exit_status(found.report) == 1
-
-
-def test_a_function_with_clip_is_left_alone_by_name(tmp_path: Path) -> None:
-    found = normalised(tmp_path, "fn_clip6_opset9")
-    assert "function 'my::f' holds Clip nodes; inline it first" in left(found)[0].why
 
 
 def test_a_shape_that_the_caller_chooses_is_not_declared(tmp_path: Path) -> None:
@@ -140,19 +126,3 @@ def test_metadata_and_denotations_are_kept(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert said[0]
     assert said[0] == said[1]
-
-
-@pytest.mark.parametrize("number", [float("nan"), 1e39])
-def test_lint_and_normalise_give_one_remedy(tmp_path: Path, number: float) -> None:
-    code = onnx.TensorProto.FLOAT16 if number == 1e39 else onnx.TensorProto.FLOAT
-    number = 70000.0 if number == 1e39 else number
-    clip = helper.make_node("Clip", ["X"], ["Y"], min=0.0, max=number)
-    values = [helper.make_tensor_value_info(name, code, [2]) for name in "XY"]
-    model = helper.make_model(
-        helper.make_graph([clip], "g", values[:1], values[1:]), opset_imports=[helper.make_opsetid("", 9)]
-    )
-    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    (node,) = lint_model(tmp_path / "m.onnx").nodes
-    remedies = {p.remedy for j in node.judgements for p in j.problems if j.id in ("R1", "R2")}
-    found = normalise(tmp_path / "m.onnx", None)
-    assert remedies == {step.why for step in left(found)}
