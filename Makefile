@@ -24,7 +24,6 @@ BENCH_ARGS ?=
 # Judged beside our own implementations: what these do otherwise is a finding, and no failure.
 RUNTIMES ?= numpy onnxruntime onnx-reference
 LOCK_ARGS ?=
-PORTABILITY_ARGS ?=
 
 # -v undoes the -q of pyproject.toml, so that pytest closes with its full summary line.
 PYTEST = $(BIN)/pytest -v --no-header $(PYTEST_ARGS)
@@ -104,8 +103,8 @@ kernels: setup-python setup-c ## build the C kernels for sonnx_clip.clip, for th
 	$(BIN)/python -m sonnx_clip.oracle.built
 
 .PHONY: portability
-portability: setup-python ## both README commands in a fresh Debian 13 (needs root and the network)
-	$(BIN)/python tools/portability.py $(PORTABILITY_ARGS)
+portability: ## both README commands in a fresh Debian 13 (needs root, debootstrap and the network)
+	tools/fresh_debian.sh
 
 .PHONY: bench-self
 bench-self: setup ## what make prove and the commands cost; 1 if one misses its target twice
