@@ -7,21 +7,22 @@ sample is drawn by a seed, so that whoever repeats the run asks the same questio
 from __future__ import annotations
 
 import random
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.conform.repeat import answers_again
 from sonnx_clip.evidence.collect import read_inputs
 from sonnx_clip.evidence.read import require_installed
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.root.run_program import Running, run_limited
+from sonnx_clip.root.run_program import Running
 from sonnx_clip.root.terminal import counted
+from sonnx_clip.runtimes.runtime import KNOWN
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 SEED = 12
-_SECONDS = 120  # for a line that repeats a deviation
 _NO_ANSWER = "unknown", "timeout"  # neither shows anything, and which of them comes depends on the machine
 
 
@@ -105,7 +105,7 @@ def ask_again(
     absent = require_installed(found.reports, "")
     replies = [(o, r) for o in found.proofs.outcomes for r in o.replies if r.task]
     deviations = [
-        (name, f"{of_type.type}, {klass.id}", deviation)
+        (name, of_type.type, klass.id, deviation)
         for name, report in found.reports.items()
         for of_type in report.types
         for klass in of_type.classes
@@ -114,11 +114,12 @@ def ask_again(
     asked = sample(replies, replay)
     say(f"asking provers again: {len(asked)} replies of {len(replies)}")
     _ask_again(build, asked, texts)
-    here = [entry for entry in deviations if entry[0] not in absent and entry[2].got is not None]
+    # A record may name any file or program as its runtime; only the adapters of this package are started.
+    here = [d for d in deviations if d[0] in KNOWN and d[0] not in absent and d[3].got is not None]
     called = sample(here, replay)
     say(f"calling runtimes again: {counted(len(called), 'deviation')} of {len(deviations)}")
-    for name, where, deviation in called:
-        _call_again(build, name, where, deviation)
+    for name, type_id, klass, deviation in called:
+        _call_again(build, name, type_id, klass, deviation)
     return Verified(len(replies), len(asked), len(deviations), len(called), absent)
 
 
@@ -145,18 +146,15 @@ def _ask_again(
                 raise UserError(what, str(build / "proofs.json"), "run `sonnx-clip prove`")
 
 
-def _call_again(build: Path, name: str, where: str, deviation: Deviation) -> None:
-    """UserError if the recorded line of Python does not give the recorded answer."""
+def _call_again(build: Path, name: str, type_id: str, klass: str, deviation: Deviation) -> None:
+    """UserError if the runtime, called with the recorded operands, does not give the recorded answer."""
+    where = f"{type_id}, {klass}"
     path = str(build / "verdicts" / f"{name}.json")
     todo = f"run `sonnx-clip check --runtime {name} --again`"
-    for number in (deviation.x, deviation.min, deviation.max):
-        if number not in deviation.reproduce:
-            raise UserError(f"{where}: its line does not call with {number}", path, todo)
-    done = run_limited([sys.executable, "-c", deviation.reproduce], _SECONDS, folder=repo_file(""))
-    if done.killed:
-        raise UserError(f"{where}: its line did not end within {_SECONDS} s", path, todo)
-    assert deviation.got is not None
-    got = hex(int(deviation.got, 16))
-    if done.status != 0 or f"'{got}'" not in done.text:
-        said = " ".join((done.text or done.words).split())[-160:]
-        raise UserError(f"{where}: {deviation.got} is recorded, called again it prints: {said}", path, todo)
+    try:
+        answers = answers_again(name, type_id, deviation)
+    except ValueError as error:
+        raise UserError(f"{where}: its operands or layout cannot be read: {error}", path, todo) from None
+    if deviation.got not in answers:
+        found = ", ".join(answers)[:160]
+        raise UserError(f"{where}: {deviation.got} is recorded, called again it answers {found}", path, todo)

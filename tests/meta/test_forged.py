@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sonnx_clip.backends.generate import all_obligations, render_all
 from sonnx_clip.evidence import recheck_proofs, verify, write_evidence
+from sonnx_clip.evidence.collect import read_inputs
 from sonnx_clip.evidence.read import require_fresh
 from sonnx_clip.evidence.recheck_proofs import tasks_of
 from sonnx_clip.evidence.vector_records import read_vectors
@@ -379,19 +381,25 @@ def test_a_generated_file_that_is_edited(file: str, tmp_path: Path) -> None:
         require_fresh(load_spec(), tmp_path / "generated", everything=False)
 
 
-def test_a_deviation_that_does_not_come_out_again(tmp_path: Path) -> None:
-    line = (
-        "import numpy as np; x = np.array([0x02], np.uint8).view(np.int8); l = np.int8(0x02); m = np.int8(0x0a); "
-        "print([hex(b) for b in np.clip(x, l, m).view('u1').tolist()])"
+def test_reproducer_in_forged_record_is_not_executed(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    code = f"open({str(written)!r}, 'w'); print(['0x7'])"
+    deviation = made.deviation_in("low_tie", "int8").model_copy(
+        update={"reproduce": code, "layout": "contiguous"}
     )
-    deviation = made.deviation_in("low_tie", "int8").model_copy(update={"reproduce": line})
-    with pytest.raises(
-        UserError, match=r"int8, low_tie: 0x07 is recorded, called again it prints: \['0x2'\]"
-    ):
-        verify._call_again(tmp_path, "numpy", "int8, low_tie", deviation)
-    verify._call_again(tmp_path, "numpy", "int8, low_tie", deviation.model_copy(update={"got": "0x02"}))
-    with pytest.raises(UserError, match="its line does not call with 0x7f"):
-        verify._call_again(tmp_path, "numpy", "int8, low_tie", deviation.model_copy(update={"x": "0x7f"}))
+    forged = made.report("numpy", violates=("low_tie",), types=("int8",))
+    (of_type,) = forged.types
+    classes = tuple(
+        c.model_copy(update={"deviations": (deviation,)}) if c.deviations else c for c in of_type.classes
+    )
+    forged = forged.model_copy(update={"types": (of_type.model_copy(update={"classes": classes}),)})
+    document = made.proofs(all_obligations(load_spec()))
+    build = made.write(tmp_path / "build", document, [*map(made.ours, OURS), forged])
+    found = read_inputs(build, load_spec(), all_obligations(load_spec()), repo_file("generated"))
+    without_proofs = replace(found, proofs=found.proofs.model_copy(update={"outcomes": ()}))
+    with pytest.raises(UserError, match="int8, low_tie: 0x07 is recorded, called again it answers 0x02"):
+        verify.ask_again(build, without_proofs, {}, 1.0, print)
+    assert not written.exists()
 
 
 def test_a_proof_that_does_not_come_out_again(tmp_path: Path, obligations: tuple[Obligation, ...]) -> None:

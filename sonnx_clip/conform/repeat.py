@@ -1,0 +1,65 @@
+"""Repeats a recorded deviation: the runtime is called in its own process with the recorded bits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session
+from sonnx_clip.root.dtypes import bits_type, hex_bits
+from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.limits import LIMITS
+from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.check_report import Deviation
+
+_LENGTHS = {layout.id: (2, 4, 8, 16, 32) if layout.length is None else (layout.length,) for layout in LAYOUTS}
+
+
+def answers_again(runtime: str, etype: str, deviation: Deviation) -> tuple[str, ...]:
+    """What a runtime answers to the operands of a deviation, as bit patterns or in words, without repeats.
+
+    X has the recorded value at every entry, in the recorded layout. The text of the recorded reproducer is
+    not used.
+
+    Args:
+        runtime: name of the runtime.
+        etype: id of the element type.
+        deviation: operands and layout; it has a result.
+
+    Raises:
+        ValueError: an operand is no bit pattern of the type, or there is no such layout.
+        UserError: the runtime cannot be started.
+    """
+    try:
+        x, *scalars = (
+            np.array([int(text, 16)], bits_type(etype))
+            for text in (deviation.x, deviation.min, deviation.max)
+        )
+        lengths = _LENGTHS[deviation.layout]
+    except (OverflowError, KeyError) as error:
+        raise ValueError(str(error)) from None
+    found: dict[str, None] = {}
+    try:
+        session = Session(runtime, etype, LIMITS)
+    except (RuntimeDiedError, UnsupportedError) as error:
+        return (str(error),)
+    try:
+        for length in lengths:
+            answer = session.repeat(
+                Request(deviation.layout, length, x, np.zeros(1, int), (scalars[0], scalars[1]))
+            )
+            if answer.died is not None:
+                found[answer.died.words] = None
+            elif answer.failures:
+                found |= dict.fromkeys(failure.words for failure in answer.failures.values())
+            else:
+                found |= dict.fromkeys(hex_bits(int(entry), etype) for entry in np.unique(answer.bits))
+    except (GaveUpError, EnvironmentFaultError) as error:
+        found[str(error)] = None
+    finally:
+        session.worker.close()
+    return tuple(found)
