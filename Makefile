@@ -87,11 +87,11 @@ cross: setup-python setup-cross ## the C kernels on other machines, by cross com
 	$(BIN)/python -m tests.c
 
 .PHONY: bench
-bench: setup-python setup-provers setup-c setup-bench ## benchmarks, as ratios; 1 if one misses its target twice
+bench: setup setup-bench ## benchmarks, as ratios; 1 if one misses its target twice
 	status=0; \
 	.venv-bench/bin/python -m bench.kernels $(BENCH_ARGS) || status=$$?; \
+	$(BIN)/python -m bench.commands || status=$$?; \
 	$(BIN)/python -m bench.prove || status=$$?; \
-	$(BIN)/python -m bench.lint || status=$$?; \
 	exit $$status
 
 .PHONY: runtimes
@@ -105,13 +105,6 @@ kernels: setup-python setup-c ## build the C kernels for sonnx_clip.clip, for th
 .PHONY: portability
 portability: ## both README commands in a fresh Debian 13 (needs root, debootstrap and the network)
 	tools/fresh_debian.sh
-
-.PHONY: bench-self
-bench-self: setup ## what make prove and the commands cost; 1 if one misses its target twice
-	status=0; \
-	$(BIN)/python -m bench.prove || status=$$?; \
-	$(BIN)/python -m bench.commands $(BENCH_ARGS) || status=$$?; \
-	exit $$status
 
 .PHONY: replay
 replay: setup-provers ## prove everything with `why3 prove` alone, without our Python

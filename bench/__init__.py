@@ -1,1 +1,1 @@
-"""Benchmarks, as ratios: `make bench`."""
+"""Benchmarks, as ratios within one run: `make bench`."""

@@ -1,115 +1,103 @@
-"""What a command costs from start to end, and the whole of `make prove` where nothing has changed.
+"""Processor time of whole commands, start-up included, and of lint and check relative to what they call.
 
-    python -m bench.commands [--times 5] [--without-all]
+    python -m bench.commands [--times 5]
 
-Prints, for each command, the processor seconds of the whole process (median), its ratio to an interpreter
-that imports NumPy and ends, and the target. What misses its target is measured again; exit status 1 where
-one misses twice. `make bench-self` runs it after `bench.prove`, which proves everything anew.
+Exit status 1 if a target is missed twice.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import time
-from dataclasses import dataclass
+import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+import onnx
+from onnx import TensorProto, helper
 
-SONNX_CLIP = (sys.executable, "-m", "sonnx_clip")
-PYTHON = (sys.executable, "-c", "import numpy")
-ONNX = (sys.executable, "-c", "import onnx")
-MODEL = Path("tests/models/relu6_op13.onnx")
+from bench.timing import HEADER, Target, cpu_seconds, judge
 
-
-@dataclass(frozen=True)
-class Row:
-    """A command and its target.
-
-    Args:
-        name: what the table calls it.
-        command: what is run; its output is thrown away.
-        limit: the most that it may take.
-        unit: ``CPU-s`` for processor time, ``s`` for time by the clock.
-        besides: a command whose processor time does not count, such as an import that is not ours.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    limit: float
-    unit: str = "CPU-s"
-    besides: tuple[str, ...] = ()
+CLIP = (sys.executable, "-m", "sonnx_clip")
+MODEL = "tests/models/relu6_op13.onnx"
+COMMANDS = {
+    "explain": ("explain", "float32", "--x", "nan", "--min", "1", "--max", "0"),
+    "dialect": ("dialect", "onnx-6", "float16", "--x", "inf"),
+    "readings": ("readings",),
+    "findings": ("findings",),
+    "lint of a small model, without import onnx": ("lint", MODEL),
+}
+_INFER = "import onnx, sys; onnx.shape_inference.infer_shapes(onnx.load(sys.argv[1]))"
 
 
-START = (
-    Row("explain", (*SONNX_CLIP, "explain", "float32", "--x", "nan", "--min", "1", "--max", "0"), 0.4),
-    Row("dialect", (*SONNX_CLIP, "dialect", "onnx-6", "float16", "--x", "inf"), 0.4),
-    Row("readings", (*SONNX_CLIP, "readings"), 0.4),
-    Row("findings", (*SONNX_CLIP, "findings"), 0.4),
-    Row("lint, beside import onnx", (*SONNX_CLIP, "lint", str(MODEL)), 0.4, besides=ONNX),
-)
-WHOLE = (Row("sonnx-clip all, unchanged", (*SONNX_CLIP, "all"), 15.0, unit="s"),)
+def command_seconds(arguments: tuple[str, ...], times: int, *, onnx_apart: bool) -> tuple[float, str]:
+    """Median processor seconds of a command; without those of importing onnx where `onnx_apart`."""
+    apart = (
+        median(cpu_seconds((sys.executable, "-c", "import onnx")) for _ in range(times))
+        if onnx_apart
+        else 0.0
+    )
+    return median(cpu_seconds((*CLIP, *arguments)) for _ in range(times)) - apart, ""
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Seconds of one process, its children included."""
-
-    cpu: float
-    wall: float
-
-
-def cost_of(command: Sequence[str]) -> Cost:
-    """Run a command once; whatever its status, since lint and check report what they find by it."""
-    began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, used = os.wait4(process.pid, 0)
-    process.returncode = 0
-    return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - began)
+def chain(opset: int, nodes: int) -> onnx.ModelProto:
+    """A chain of Clip nodes: bounds as inputs from operator set 11, as attributes before."""
+    bounds = [helper.make_tensor(n, TensorProto.FLOAT, [], [v]) for n, v in (("l", 0.0), ("m", 6.0))]
+    made = [
+        helper.make_node("Clip", [f"t{i}", "l", "m"], [f"t{i + 1}"], name=f"clip{i}")
+        if opset >= 11
+        else helper.make_node("Clip", [f"t{i}"], [f"t{i + 1}"], name=f"clip{i}", min=0.0, max=6.0)
+        for i in range(nodes)
+    ]
+    ends = [helper.make_tensor_value_info(f"t{i}", TensorProto.FLOAT, [2, 3]) for i in (0, nodes)]
+    graph = helper.make_graph(made, "chain", ends[:1], ends[1:], bounds if opset >= 11 else [])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
-def measured(row: Row, times: int, cost: Callable[[Sequence[str]], Cost] = cost_of) -> float:
-    """The median of a row's figure, after a run that is not counted."""
-    cost(row.command)
-    if row.unit == "s":
-        return median(cost(row.command).wall for _ in range(times))
-    without = [cost(row.besides).cpu for _ in range(times)] if row.besides else [0.0]
-    return max(0.0, median(cost(row.command).cpu for _ in range(times)) - median(without))
+def lint_ratio(opset: int, nodes: int, times: int) -> tuple[float, str]:
+    """Lint of a chain of Clip nodes over loading it and inferring its shapes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "chain.onnx")
+        onnx.save(chain(opset, nodes), path)
+        alone = median(cpu_seconds((sys.executable, "-c", _INFER, str(path))) for _ in range(times))
+        ours = median(cpu_seconds((*CLIP, "lint", str(path))) for _ in range(times))
+    return ours / alone, f"{ours:.1f} and {alone:.1f} CPU-s"
 
 
-def judge(row: Row, times: int, base: float, cost: Callable[[Sequence[str]], Cost] = cost_of) -> bool:
-    """Measure a row, again if it misses, and print it; whether it met its target."""
-    figures = [measured(row, times, cost)]
-    if figures[0] > row.limit:
-        figures.append(measured(row, times, cost))
-    met = min(figures) <= row.limit
-    seconds = " and ".join(f"{figure:.2f}" for figure in figures)
-    ratio = f", {figures[-1] / base:.1f} x import numpy" if row.unit == "CPU-s" else ""
-    verdict = "met" if met else "missed twice"
-    print(f"{row.name}: {seconds} {row.unit}{ratio} (at most {row.limit:g}): {verdict}", flush=True)
-    return met
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Measure every row; 1 where one misses twice."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.commands", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("--times", type=int, default=5, help="counted runs of each command (default: 5)")
-    parser.add_argument("--without-all", action="store_true", help="leave out sonnx-clip all")
-    asked = parser.parse_args(arguments)
-    base = median(cost_of(PYTHON).cpu for _ in range(asked.times))
-    print(f"an interpreter that imports NumPy: {base:.2f} CPU-s")
-    met = [judge(row, asked.times, base) for row in START]
-    if not asked.without_all:
-        met += [judge(row, 1, base) for row in WHOLE]
-    return 0 if all(met) else 1
+    parser.add_argument("--times", type=int, default=5, help="runs of each command (default: 5)")
+    times = parser.parse_args().times
+    print(HEADER)
+    passed = True
+    for name, arguments in COMMANDS.items():
+        measure = partial(command_seconds, arguments, times, onnx_apart=arguments[0] == "lint")
+        passed &= judge(Target(name, 0.45, "CPU-s"), measure)
+    for opset in (13, 6):
+        target = Target(f"lint of 100,000 Clip nodes, operator set {opset}, over load and inference", 4)
+        passed &= judge(target, partial(lint_ratio, opset, 100_000, 1))
+    for level, limit in (("quick", 0.8), ("standard", 2.5)):
+        arguments = (
+            "check",
+            "--runtime",
+            "numpy",
+            "--dtype",
+            "float32",
+            "--again",
+            "--jobs",
+            "1",
+            "--level",
+            level,
+        )
+        passed &= judge(
+            Target(f"check of NumPy, float32, {level}", limit, "CPU-s", gates=False),
+            partial(command_seconds, arguments, times, onnx_apart=False),
+        )
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

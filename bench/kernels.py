@@ -1,173 +1,238 @@
-"""How fast Clip is: ours against NumPy, PyTorch and ONNX Runtime, as ratios of one run on one thread.
+"""Time `sonnx_clip.clip` against np.clip, torch.clamp and onnxruntime, over types, sizes, layouts and bounds.
 
-    python -m bench.kernels [--quick] [--processor avx2] [--output build/bench]
+    python -m bench.kernels [--quick]
 
-Writes kernels.json, kernels.md, kernels.png and kernels.svg. A peer that is not installed is left out, and
-named. A ratio that misses its target is measured a second time. Exit status: 0 measured; 1 a ratio missed its
-target twice; 2 an answer of ours was wrong, or a file cannot be written.
+Prints Markdown tables. A wrong answer of ours stops the run. Exit status 1 if a target is missed twice.
+A peer that is not installed is left out and named.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+import numpy as np
 
-from bench import checker, plot, report
-from bench.contestants import CONTESTANTS, Contestant
-from bench.inputs import TYPES, make_case
-from bench.measure import BUDGETS, Cell, measure, measure_case, turns
-from bench.peers import NotThereError
-from bench.processor import PROCESSORS, limit
-from bench.targets import TARGETS, Row, Target, judge, second_chance
+import sonnx_clip
+from bench.timing import HEADER, Call, Target, judge, medians
+from sonnx_clip.oracle import built, load_oracle
+from sonnx_clip.oracle.strict import clip_by_numpy
+from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import make_folder, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+HALVES, WIDE = ("float16", "bfloat16"), ("float32", "float64")
+SMALL, LARGE = (1, 10, 100, 1_000), 100_000
+
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "ordinary": (-1.0, 1.0),
+    "zero minimum": (0.0, 6.0),
+    "zero maximum": (-6.0, 0.0),
+    "zeros of both signs": (-0.0, 0.0),
+    "inverted": (1.0, -1.0),
+    "NaN minimum": (float("nan"), 1.0),
+}
 
 
 @dataclass(frozen=True)
-class Extent:
-    """What one run measures.
+class Case:
+    """One input: an element type, the number of elements, a layout and named bounds."""
 
-    Args:
-        types: the element types.
-        budgets: size -> seconds for each case.
-        checker: seconds for each type of a row of the checker.
-        contestants: who takes part.
-        targets: what is wanted of their ratios.
-    """
+    etype: str
+    size: int
+    bounds: str = "ordinary"
+    strided: bool = False
 
-    types: Sequence[str] = TYPES
-    budgets: Mapping[int, float] = field(default_factory=lambda: BUDGETS)
-    checker: float = 0.3
-    contestants: Mapping[str, Contestant] = field(default_factory=lambda: CONTESTANTS)
-    targets: Sequence[Target] = TARGETS
+    def arrays(self) -> tuple[Array, Any, Any, Array]:
+        """X of shape (size,) with NaNs and zeros of both signs among floats, the bounds, and an output."""
+        dtype, rng = numpy_type(self.etype), np.random.default_rng(0)
+        step = 2 if self.strided else 1
+        if self.etype in INTEGERS:
+            low, high = (20, 100) if self.bounds != "inverted" else (100, 20)
+            x = rng.integers(0, 120, step * self.size).astype(dtype)
+        else:
+            low, high = BOUNDS[self.bounds]  # type: ignore[assignment]
+            x = rng.normal(0, 2, step * self.size).astype(dtype)
+            x[::13], x[::17], x[::19] = dtype.type(0.0), dtype.type(-0.0), dtype.type(float("nan"))
+        x = x[::step]
+        return x, dtype.type(low), dtype.type(high), np.empty(self.size, dtype)
+
+    def __str__(self) -> str:
+        return f"{self.etype}, {self.bounds}{', strided' if self.strided else ''}, {self.size:,}"
 
 
-WHOLE = Extent()
-QUICK = Extent(("int8", "float16", "bfloat16", "float32"), {1_000: 0.01, 100_000: 0.02}, 0.02)
+def ours(case: Case) -> Call:
+    """The public function, looked up as users write it."""
+    x, low, high, out = case.arrays()
+    if case.size >= LARGE:
+        return lambda: sonnx_clip.clip(x, low, high, out=out)
+    return lambda: sonnx_clip.clip(x, low, high)
 
 
-def main(arguments: Sequence[str] | None = None, *, quick: Extent = QUICK) -> int:
-    """Measure, judge, print and write; the exit status. ``--quick`` measures what `quick` says."""
-    title = (__doc__ or "").split("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m bench.kernels", description=title)
-    parser.add_argument(
-        "--quick", action="store_true", help="few types and small sizes: rough figures, for tests"
-    )
-    parser.add_argument("--output", type=Path, default=Path("build/bench"), help="folder to write to")
-    parser.add_argument(
-        "--processor", choices=PROCESSORS, default="this", help="as it is, or without what is beyond AVX2"
-    )
-    asked = parser.parse_args(arguments)
+def ours_numpy(case: Case) -> Call:
+    """The same by the NumPy kernels, as where no C compiler is."""
+    x, low, high, out = case.arrays()
+    if case.size >= LARGE:
+        return partial(clip_by_numpy, x, low, high, out=out)
+    return partial(clip_by_numpy, x, low, high)
+
+
+def numpy_clip(case: Case) -> Call:
+    """np.clip, with `out=` for large arrays."""
+    x, low, high, out = case.arrays()
+    if case.size >= LARGE:
+        return lambda: np.clip(x, low, high, out=out)
+    return lambda: np.clip(x, low, high)
+
+
+def torch_clamp(case: Case) -> Call | None:
+    """torch.clamp on one thread; None where torch is missing or has no such type."""
     try:
-        limited = limit(asked.processor, sys.argv[1:] if arguments is None else arguments)
-        rows = _run(asked.output, limited, quick if asked.quick else WHOLE)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return status(rows)
-
-
-def status(rows: Iterable[Row]) -> int:
-    """The exit status: 1 where a ratio missed its target twice, else 0."""
-    return 1 if any(row.fails for row in rows) else 0
-
-
-def _run(folder: Path, limited: Mapping[str, str], extent: Extent) -> list[Row]:
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    make_folder(folder)
-    before, began = report.load(), time.monotonic()
-    cells = _cells(console, extent)
-
-    def again(cell: Cell) -> Cell:
-        case = make_case(cell.etype, cell.kind, cell.size)
-        return measure_case(case, extent.budgets[cell.size], extent.contestants)
-
-    rows = [*judged(cells, again, extent.targets), *checker.rows(extent.types, extent.checker)]
-    machine = report.describe_machine(before, limited)
-    seconds = time.monotonic() - began
-    write_whole(
-        folder / "kernels.json", json.dumps(report.document(rows, cells, machine, seconds), indent=1) + "\n"
-    )
-    write_whole(folder / "kernels.md", report.markdown(rows, cells, machine))
-    notes = remarks(cells)
+        import torch
+    except ImportError:
+        return None
+    torch.set_num_threads(1)
+    x, low, high, out = case.arrays()
+    integer = x.dtype.kind in "iu"
+    if case.etype == "bfloat16":
+        given, result = (torch.from_numpy(a.view(np.int16)).view(torch.bfloat16) for a in (x, out))
+    else:
+        given, result = torch.from_numpy(x), torch.from_numpy(out)
+    number: Callable[[Any], Any] = int if integer else float
+    call = partial(torch.clamp, given, number(low), number(high), out=result)
     try:
-        plot.draw(cells, machine.sentence(), folder)
-    except NotThereError as error:
-        notes.append(f"no picture: {error}")
-    for size in dict.fromkeys(cell.size for cell in cells):
-        console.print(report.times_table(cells, size))
-    console.print(report.targets_table(rows))
-    for line in notes:
-        console.print(line, markup=False)
-    console.print(machine.sentence(), markup=False, style="dim")
-    console.print(f"measured in {seconds:.0f} s; written to {folder}/kernels.*", markup=False)
-    return rows
+        call()
+    except RuntimeError:
+        return None
+    return call
 
 
-def judged(
-    cells: Sequence[Cell], again: Callable[[Cell], Cell], targets: Sequence[Target] = TARGETS
-) -> Iterator[Row]:
-    """The row of each target; the cases that miss it are measured a second time, and that counts.
-
-    Args:
-        cells: what was measured.
-        again: measures a case a second time.
-        targets: what is wanted.
-    """
-    for target, first in zip(targets, judge(cells, targets), strict=True):
-
-        def measure_again(target: Target = target) -> Row:
-            missed = (judge([cell], [target])[0].met is False for cell in cells)
-            seen = [again(cell) if miss else cell for cell, miss in zip(cells, missed, strict=True)]
-            return judge(seen, [target])[0]
-
-        yield second_chance(first, measure_again)
-
-
-def _cells(console: Console, extent: Extent) -> list[Cell]:
-    what = (extent.types, extent.budgets, extent.contestants)
-    total = turns(extent.types, extent.budgets)
-    if not console.is_terminal:
-        console.print(f"measuring, {total} turns")
-        return list(measure(*what))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    # No refreshing thread: it would take time from what is measured.
-    with Progress(*columns, console=console, transient=True, auto_refresh=False) as progress:
-        task = progress.add_task("", total=total)
-
-        def show(turn: str) -> None:
-            progress.update(task, description=turn, advance=1)
-            progress.refresh()
-
-        return list(measure(*what, on_turn=show))
+def onnxruntime_clip(case: Case) -> Call | None:
+    """A session of one Clip node on one thread; None where it is missing or has no such type."""
+    try:
+        import onnxruntime
+        from onnx import TensorProto, helper
+    except ImportError:
+        return None
+    element = getattr(
+        TensorProto, {"float32": "FLOAT", "float64": "DOUBLE"}.get(case.etype, case.etype.upper())
+    )
+    inputs = [helper.make_tensor_value_info(n, element, s) for n, s in (("x", ["n"]), ("l", []), ("m", []))]
+    node = helper.make_node("Clip", ["x", "l", "m"], ["y"])
+    graph = helper.make_graph([node], "clip", inputs, [helper.make_tensor_value_info("y", element, ["n"])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    onnxruntime.set_default_logger_severity(4)
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+    except Exception:  # noqa: BLE001 - its exceptions differ between versions; each means "no kernel"
+        return None
+    x, low, high, _ = case.arrays()
+    feed = {"x": x, "l": np.array(low), "m": np.array(high)}
+    return lambda: session.run(None, feed)
 
 
-def remarks(cells: Sequence[Cell]) -> list[str]:
-    """One line for each contestant that was not there, and for each whose answers were wrong."""
-    absent: dict[tuple[str, str], dict[str, None]] = {}
-    wrong: dict[str, dict[str, None]] = {}
-    for cell in cells:
-        for name, why in cell.absent.items():
-            absent.setdefault((name, why), {})[cell.etype] = None
-        for name in cell.wrong:
-            wrong.setdefault(name, {})[f"{cell.etype} {cell.kind}"] = None
-    every = {cell.etype for cell in cells}
-    lines = []
-    for (name, why), types in absent.items():
-        where = "" if types.keys() == every else f" for {', '.join(types)}"
-        lines.append(f"{name} is not there{where}: {why}")
-    return lines + [f"{name} gave wrong answers (!): {', '.join(cases)}" for name, cases in wrong.items()]
+PEERS: Mapping[str, Callable[[Case], Call | None]] = {
+    "np.clip": numpy_clip,
+    "torch.clamp": torch_clamp,
+    "onnxruntime": onnxruntime_clip,
+}
+
+
+def confirm(case: Case) -> None:
+    """Compare our answer with the oracle's, bit for bit; SystemExit if they differ."""
+    x, low, high, _ = case.arrays()
+    bits = bits_type(case.etype)
+    expected = load_oracle().clip(x, low, high)
+    for name, got in (
+        ("clip", sonnx_clip.clip(x, low, high)),
+        ("clip_by_numpy", clip_by_numpy(x, low, high)),
+    ):
+        if not np.array_equal(got.view(bits), expected.view(bits)):
+            raise SystemExit(f"{name} gives a wrong answer for {case}: run `make test`")
+
+
+def worst(cases: Sequence[Case], us: Callable[[Case], Call], peer: str, budget: float) -> tuple[float, str]:
+    """The largest ratio of our time to a peer's, and the case; SystemExit if no case has both."""
+    found: list[tuple[float, str]] = []
+    for case in cases:
+        them = PEERS[peer](case)
+        if them is not None:
+            with np.errstate(invalid="ignore"):
+                times = medians({"ours": us(case), "theirs": them}, budget)
+            found.append((times["ours"] / times["theirs"], str(case)))
+    if not found:
+        raise SystemExit(f"{peer} has none of the cases")
+    return max(found)
+
+
+def rows(types: Sequence[str]) -> Iterator[tuple[Target, list[Case], str]]:
+    """Each target, the cases that it covers and the peer."""
+    small = [Case(t, n) for t in types for n in SMALL]
+    yield Target("1 to 1,000 elements, against np.clip", 1.5), small, "np.clip"
+    wide = [Case(t, LARGE, b, s) for t in types if t in WIDE for b in BOUNDS for s in (False, True)]
+    integers = [
+        Case(t, LARGE, b, s)
+        for t in types
+        if t in INTEGERS
+        for b in ("ordinary", "inverted")
+        for s in (False, True)
+    ]
+    yield (
+        Target("100,000 elements, any bounds and layout, against np.clip", 2.0),
+        [*wide, *integers],
+        "np.clip",
+    )
+    for etype, limit in (("float16", 1 / 20), ("bfloat16", 1 / 3)):
+        if etype in types:
+            cases = [Case(etype, LARGE, b) for b in BOUNDS]
+            yield Target(f"100,000 elements, {etype}, any bounds, against np.clip", limit), cases, "np.clip"
+    halves = [Case(t, LARGE, b) for t in types if t in HALVES for b in ("ordinary", "zero minimum")]
+    yield (
+        Target("100,000 elements, 16-bit floats, against torch.clamp", 1.1, gates=False),
+        halves,
+        "torch.clamp",
+    )
+    ordinary = [Case(t, LARGE) for t in types]
+    yield Target("100,000 elements, against onnxruntime", 1.1, gates=False), ordinary, "onnxruntime"
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.kernels", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--quick", action="store_true", help="four types and short samples: rough figures")
+    quick = parser.parse_args().quick
+    types = ("int8", "float16", "bfloat16", "float32") if quick else (*INTEGERS, *HALVES, *WIDE)
+    budget = 0.01 if quick else 0.1
+    for etype in types:
+        for bounds in ("ordinary",) if etype in INTEGERS else BOUNDS:
+            confirm(Case(etype, 1_000, bounds))
+    with suppress(UserError):
+        built.install()  # without a C compiler, clip uses the NumPy kernels
+    ways = {"with C": ours, "without C": ours_numpy}
+    if built.kernels() is None:
+        print("no C kernels: clip is measured with the NumPy kernels alone")
+        del ways["with C"]
+    missing = [peer for peer in PEERS if PEERS[peer](Case("float32", 10)) is None]
+    passed = True
+    for way, us in ways.items():
+        print(f"\n## {way}\n\n{HEADER}")
+        for target, cases, peer in rows(types):
+            if peer not in missing:
+                passed &= judge(target, partial(worst, cases, us, peer, budget))
+    for peer in missing:
+        print(f"\n{peer} is not installed: not compared")
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

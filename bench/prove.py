@@ -1,7 +1,9 @@
-"""How well a cold run of the proofs uses the machine: its wall time against the provers' own processor time.
+"""Time a cold and an unchanged run of the proofs: wall time against the provers' own processor time.
 
-The figure is wall / (provers' CPU / cores); 1.25 is the most that it may be. What misses is measured again,
-since other programs cost wall time and no processor time of ours: status 1 is for what misses twice.
+    python -m bench.prove
+
+The ratio is wall / (provers' CPU / cores). Exit status 1 if it is missed twice, or if an unchanged run asks
+a prover.
 """
 
 from __future__ import annotations
@@ -13,35 +15,29 @@ import sys
 import tempfile
 from pathlib import Path
 
-LIMIT = 1.25
+from bench.timing import HEADER, Target, judge
 
 
 def main() -> int:
-    """Prove everything with an empty ledger, then with a full one; again if it took too long."""
-    if _measure():
-        return 0
-    print("it missed: a second measurement")
-    return 0 if _measure() else 1
+    """Prove everything with an empty ledger, then with a full one."""
+    Path("build").mkdir(exist_ok=True)
+    print(HEADER)
+    return 0 if judge(Target("cold proofs: wall / (provers' CPU / cores)", 1.25), _measure) else 1
 
 
-def _measure() -> bool:
+def _measure() -> tuple[float, str]:
     cores = len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory(dir=Path("build")) as folder:
-        cold = _run(Path(folder), cores)
-        warm = _run(Path(folder), cores)
-    ideal = cold["prover_cpu"] / cores
-    ratio = cold["wall"] / ideal
-    print(f"cold: {cold['asked']} questions, wall {cold['wall']:.1f} s on {cores} cores")
-    print(f"      provers' CPU {cold['prover_cpu']:.1f} s, Why3's CPU {cold['why3_cpu']:.1f} s")
-    print(f"      wall / (provers' CPU / cores) = {ratio:.2f}   (at most {LIMIT})")
-    print(f"warm: {warm['asked']} questions, wall {warm['wall']:.2f} s")
-    return ratio <= LIMIT and warm["asked"] == 0
+        cold, unchanged = _run(folder, cores), _run(folder, cores)
+    if unchanged["asked"]:
+        sys.exit(f"an unchanged run asked {unchanged['asked']} questions")
+    what = f"{cold['asked']} questions, {cold['wall']:.0f} s, provers {cold['prover_cpu']:.0f} CPU-s"
+    return cold["wall"] / (cold["prover_cpu"] / cores), f"{what}; unchanged {unchanged['wall']:.1f} s"
 
 
-def _run(build: Path, cores: int) -> dict[str, float]:
-    command = [sys.executable, "-c", "from sonnx_clip.cli.app import main; main()"]
-    asked = [*command, "prove", "--json", "--jobs", str(cores), "--build", str(build)]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+def _run(build: str, cores: int) -> dict[str, float]:
+    command = [sys.executable, "-m", "sonnx_clip", "prove", "--json", "--jobs", str(cores), "--build", build]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"the proofs failed:\n{done.stderr[-2000:]}")
     run: dict[str, float] = json.loads(done.stdout)["run"]

@@ -1,122 +1,112 @@
-"""Interleaved timing: each round times every contestant once, in an order that changes from round to round.
+"""Interleaved timing and targets.
 
-What else the machine does then falls on all alike, and a ratio of medians stays true on a busy machine.
+Each round times every contestant once, in an order that changes from round to round, so that other load on
+the machine falls on all alike. A target that is missed is measured a second time before it counts.
 """
 
 from __future__ import annotations
 
 import gc
-import itertools
 import math
+import os
 import statistics
+import subprocess
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import repeat
+from typing import TYPE_CHECKING, TypeAlias
 
-Call: TypeAlias = Callable[[], object]
-Clock: TypeAlias = Callable[[], float]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
-# One sample lasts at least this long, so that the clock's own cost (50 ns) does not count, nor what the one
-# before has left in the caches.
-SAMPLE_SECONDS = 200e-6
+Call: TypeAlias = "Callable[[], object]"
+
+SAMPLE = 200e-6  # seconds; long enough that the clock's own cost does not count
 FEWEST_ROUNDS = 7
-MOST_ROUNDS = 400
+
+
+def medians(contestants: Mapping[str, Call], budget: float) -> dict[str, float]:
+    """Median seconds per call of each contestant, measured in about `budget` seconds together."""
+    repeats = {name: _repeats(call) for name, call in contestants.items()}
+    samples: dict[str, list[float]] = {name: [] for name in contestants}
+    names, collecting = list(contestants), gc.isenabled()
+    gc.disable()
+    try:
+        end, number = time.perf_counter() + budget, 0
+        while number < FEWEST_ROUNDS or time.perf_counter() < end:
+            start = number // 2 % len(names)
+            order = names[start:] + names[:start]
+            for name in order[:: 1 if number % 2 else -1]:
+                samples[name].append(_sample(contestants[name], repeats[name]) / repeats[name])
+            number += 1
+    finally:
+        if collecting:
+            gc.enable()
+    return {name: statistics.median(found) for name, found in samples.items()}
+
+
+def _repeats(call: Call) -> int:
+    """Warm up, and return how many calls fill one sample."""
+    call()
+    fastest = min(_sample(call, 1) for _ in range(3))
+    return max(1, math.ceil(SAMPLE / max(fastest, 1e-9)))
+
+
+def _sample(call: Call, repeats: int) -> float:
+    begin = time.perf_counter()
+    for _ in repeat(None, repeats):
+        call()
+    return time.perf_counter() - begin
+
+
+def cpu_seconds(command: Sequence[str], *, statuses: Sequence[int] = (0, 1)) -> float:
+    """Processor seconds of a command and its children; SystemExit if it ends with another status."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in statuses:
+        raise SystemExit(
+            f"{' '.join(command)}: status {process.returncode}\n{said[-2000:].decode(errors='replace')}"
+        )
+    return used.ru_utime + used.ru_stime
 
 
 @dataclass(frozen=True)
-class Figure:
-    """How long one call takes, in seconds.
+class Target:
+    """An upper bound on one figure.
 
     Args:
-        median: of all rounds.
-        lower: first quartile.
-        upper: third quartile.
-        rounds: how many samples there are.
-        calls: how many calls one sample holds.
+        name: the row's name.
+        limit: the largest value that meets it.
+        unit: ``x`` for a ratio, ``CPU-s`` for processor time.
+        gates: whether missing it twice makes the benchmark fail.
     """
 
-    median: float
-    lower: float
-    upper: float
-    rounds: int
-    calls: int
+    name: str
+    limit: float
+    unit: str = "x"
+    gates: bool = True
 
 
-class Race:
-    """Some contestants and the samples of them so far.
+def judge(target: Target, measure: Callable[[], tuple[float, str]]) -> bool:
+    """Measure, again if the target is missed; print a row of a Markdown table; False if it was missed twice.
 
     Args:
-        contestants: name -> what to call; each is called a few times at once, to warm up.
-        clock: a function that tells seconds.
+        target: the bound.
+        measure: returns the figure and the case in which it is worst.
     """
-
-    def __init__(self, contestants: Mapping[str, Call], clock: Clock = time.perf_counter) -> None:
-        self._contestants = dict(contestants)
-        self._clock = clock
-        self._calls = {name: _calls_per_sample(call, clock) for name, call in contestants.items()}
-        self._samples: dict[str, list[float]] = {name: [] for name in contestants}
-        self._rounds = 0
-
-    def run(self, budget: float) -> None:
-        """Time all contestants for about `budget` seconds together, in the fewest rounds at least."""
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            end = self._clock() + budget
-            for number in range(MOST_ROUNDS):
-                if number >= FEWEST_ROUNDS and self._clock() >= end:
-                    break
-                for name in order_of_round(list(self._contestants), self._rounds):
-                    sample = _sample(self._contestants[name], self._calls[name], self._clock)
-                    self._samples[name].append(sample)
-                self._rounds += 1
-        finally:
-            if collecting:
-                gc.enable()
-
-    def figures(self) -> dict[str, Figure]:
-        """Name -> figure, in the order of the contestants."""
-        return {name: summarise(samples, self._calls[name]) for name, samples in self._samples.items()}
+    figure, worst = measure()
+    again = ""
+    if figure > target.limit:
+        again = f" (first measurement: {figure:.3g})"
+        figure, worst = measure()
+    met = figure <= target.limit
+    verdict = "met" if met else f"missed by {figure / target.limit:.2f} x"
+    columns = (target.name, f"{figure:.3g} {target.unit}", f"<= {target.limit:.3g}", verdict + again, worst)
+    print(f"| {' | '.join(columns)} |", flush=True)
+    return met or not target.gates
 
 
-def interleave(
-    contestants: Mapping[str, Call], budget: float, clock: Clock = time.perf_counter
-) -> dict[str, Figure]:
-    """The figures of a race of about `budget` seconds."""
-    race = Race(contestants, clock)
-    race.run(budget)
-    return race.figures()
-
-
-def summarise(samples: list[float], calls: int) -> Figure:
-    """The figure of some samples of `calls` calls each; ValueError if there are none."""
-    if not samples:
-        raise ValueError("there is nothing to summarise")
-    each = sorted(sample / calls for sample in samples)
-    lower, median, upper = statistics.quantiles(each, n=4, method="inclusive") if len(each) > 1 else each * 3
-    return Figure(median, lower, upper, len(each), calls)
-
-
-def order_of_round(names: list[str], number: int) -> list[str]:
-    """Who comes when: every other round runs backwards, and each pair of rounds begins one further.
-
-    Backwards, so that nobody always finds the caches as the same other one left them.
-    """
-    start = number // 2 % len(names) if names else 0
-    order = names[start:] + names[:start]
-    return order[::-1] if number % 2 else order
-
-
-def _calls_per_sample(call: Call, clock: Clock) -> int:
-    """Warm up, and say how many calls fill one sample."""
-    call()
-    fastest = min(_sample(call, 1, clock) for _ in range(3))
-    return max(1, math.ceil(SAMPLE_SECONDS / max(fastest, 1e-9)))
-
-
-def _sample(call: Call, calls: int, clock: Clock) -> float:
-    begin = clock()
-    for _ in itertools.repeat(None, calls):
-        call()
-    return clock() - begin
+HEADER = "| what | measured | goal | verdict | worst case |\n| --- | ---: | ---: | --- | --- |"

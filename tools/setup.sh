@@ -273,7 +273,7 @@ case ${1:-} in
     frama-c) setup_frama_c ;;
     c) setup_c ;;
     cross) setup_cross ;;
-    bench) setup_extras bench bench "torch and matplotlib" "the benchmarks leave out what is not there" ;;
+    bench) setup_extras bench bench "torch" "the benchmarks leave out what is not there" ;;
     runtimes)
         setup_extras runtimes onnx,torch,jax,openvino,tract,litert "torch, jax, openvino, tract and litert" \
             "only what is there is judged" ;;

@@ -10,10 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from bench.lint import large_model
 from sonnx_clip.graph import lint_model
-from sonnx_clip.graph.lint import lint_proto
-from sonnx_clip.graph.load_model import parse_model, read_without_weights
 from sonnx_clip.graph.skim import all_tensors, passed_over, skim
 from sonnx_clip.root.errors import UserError
 from tests.graph.build import bounds, clip, graph, lint, model, sparse, value
@@ -28,16 +25,6 @@ def written(folder: Path, proto: onnx.ModelProto) -> Path:
     path = folder / "m.onnx"
     path.write_bytes(proto.SerializeToString())
     return path
-
-
-def test_a_large_model_is_judged_as_it_would_be_in_full(tmp_path: Path) -> None:
-    path = written(tmp_path, large_model(SIZE, layers=3))
-    lean = lint_model(path)
-    assert len(read_without_weights(path)) < 10_000
-    whole = read_without_weights(path, large=10**9)
-    assert len(whole) == path.stat().st_size
-    assert lint_proto(parse_model(whole, path), path) == lean
-    assert len(lean.nodes) == 3
 
 
 def test_only_the_data_of_large_tensors_is_missing(tmp_path: Path) -> None:
@@ -82,16 +69,6 @@ def test_weights_in_two_fields_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(UserError, match="stand in several fields"):
         lint_model(written(tmp_path, model(graph(stored=[*bounds(), tensor]))))
-
-
-@pytest.mark.parametrize("cut", [10, 1_000_000, 1_999_000])
-def test_truncated_files(tmp_path: Path, cut: int) -> None:
-    data = large_model(SIZE).SerializeToString()
-    assert skim(io.BytesIO(data[:cut]), cut) is None
-    path = tmp_path / "m.onnx"
-    path.write_bytes(data[: max(cut, 1_000_001)])
-    with pytest.raises(UserError, match="not an ONNX model"):
-        lint_model(path)
 
 
 def test_what_protobuf_does_not_write_is_left_to_protobuf() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -12,18 +10,13 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import Running, run_limited, version_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 ROOT = Path(__file__).parent.parent.parent
-NOTES = ROOT / "docs/design-notes.md"
 PATIENCE = 20  # seconds
 
 
@@ -172,51 +165,3 @@ def test_a_tool_that_hangs_is_one_message(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(UserError, match=r"tool does not run: no answer within 0\.3 s"):
         version_of(("tool", "--version"), "buy it", seconds=0.3)
-
-
-# --- Who else starts processes ---------------------------------------------------------------------------
-
-_MODULES = {"subprocess", "multiprocessing", "pty", "_posixsubprocess"}
-_CALLS = re.compile(r"fork(pty)?|posix_spawnp?|system|popen|(exec|spawn)[lv]p?e?|ProcessPoolExecutor")
-
-
-def starters(folder: Path) -> Iterator[Path]:
-    """The files that start processes, or could."""
-    for file in sorted(folder.rglob("*.py")):
-        if any(map(_starts, ast.walk(ast.parse(file.read_text(encoding="utf-8"))))):
-            yield file
-
-
-def _starts(node: ast.AST) -> bool:
-    if isinstance(node, ast.Import):
-        return any(alias.name.partition(".")[0] in _MODULES for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        module = (node.module or "").partition(".")[0]
-        taken = any(_CALLS.fullmatch(alias.name) for alias in node.names)
-        return module in _MODULES or (module in ("os", "concurrent") and taken)
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("os", "futures", "asyncio"):
-        return bool(_CALLS.fullmatch(node.attr)) or node.attr.startswith("create_subprocess")
-    return False
-
-
-def test_who_starts_processes_in_another_way_stands_in_the_notes() -> None:
-    (told,) = (
-        part for part in NOTES.read_text().split("\n\n") if part.startswith("**Who starts processes.**")
-    )
-    named = set(re.findall(r"`(sonnx_clip/[\w/]+\.py)`", told))
-    found = {str(file.relative_to(ROOT)) for file in starters(ROOT / "sonnx_clip")}
-    assert found == named
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import subprocess", "def f():\n    from subprocess import run", "import os\nos.fork()",
-        "from os import system", "import multiprocessing.pool", "import os\nos.execvp('a', ['a'])",
-        "from concurrent.futures import ProcessPoolExecutor",
-    ],
-)  # fmt: skip
-def test_a_file_that_starts_processes_is_found(code: str, tmp_path: Path) -> None:
-    (tmp_path / "harmless.py").write_text("import os\nfrom concurrent.futures import ThreadPoolExecutor\n")
-    (tmp_path / "planted.py").write_text(f"{code}\n")
-    assert [file.name for file in starters(tmp_path)] == ["planted.py"]

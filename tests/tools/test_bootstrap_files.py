@@ -49,7 +49,7 @@ def test_what_the_benchmarks_compare_with_is_pinned_and_stays_out_of_the_lock() 
     project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
     theirs = [Requirement(text) for text in project["optional-dependencies"]["bench"]]
     named = {r.name: str(r.specifier) for r in theirs if r.name != project["name"]}
-    assert set(named) == {"torch", "matplotlib"}
+    assert set(named) == {"torch"}
     assert all(specifier.startswith("==") for specifier in named.values())
     assert not named.keys() & _pins().keys()
 

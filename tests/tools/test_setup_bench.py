@@ -17,7 +17,7 @@ def test_a_first_run_makes_a_venv_of_its_own_and_a_second_does_nothing(machine: 
     assert done.stdout == (
         "setup: making .venv-bench with Python 3.11.2 and the packages of requirements.lock\n"
         "setup: installing this project into .venv-bench\n"
-        "setup: installing torch and matplotlib into .venv-bench\n"
+        "setup: installing torch into .venv-bench\n"
     )
     packages, _, extra = machine.calls()
     assert packages.endswith(LOCKED)
