@@ -1,8 +1,12 @@
 """The command line: all commands in the order of the help, and how errors end."""
 
+import errno
 import io
+import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -84,6 +88,28 @@ def _end(number: int, _frame: object) -> None:
     sys.exit(128 + number)
 
 
+@contextmanager
+def _written_out() -> Iterator[None]:
+    """Flush standard output while a failure can still be reported.
+
+    Raises:
+        UserError: standard output takes no more, for example because its disk is full.
+    """
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.filename is not None or error.errno == errno.EPIPE:
+            raise
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())  # the interpreter flushes once more when it ends
+        raise UserError(
+            f"standard output cannot be written: {error.strerror}", todo="write to another place"
+        ) from error
+
+
 def main() -> None:
     """Run the command line; bad input is one message and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
@@ -91,7 +117,8 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     end_as_interrupted()
     try:
-        app()
+        with _written_out():
+            app()
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -13,7 +13,7 @@ from sonnx_clip.graph.clip_nodes import inner_graphs
 from sonnx_clip.graph.declared_tensors import shown
 from sonnx_clip.graph.functions import key
 from sonnx_clip.graph.graph_names import Listings, is_default_domain
-from sonnx_clip.graph.skim import DATA_FIELDS, KEPT_BYTES, all_tensors
+from sonnx_clip.graph.stored_tensors import DATA_FIELDS, KEPT_BYTES, all_tensors
 from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:

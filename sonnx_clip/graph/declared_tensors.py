@@ -42,8 +42,14 @@ def show_dims(dims: Dims) -> str:
     return "[" + ", ".join(str(dim) for dim in dims) + "]"
 
 
+_SHOWN = 400
+"""The most characters of a text from outside that are printed."""
+
+
 def shown(text: str) -> str:
-    """Text from outside as it is safe to print: on one line, control characters escaped."""
+    """Text from outside as it is safe to print: shortened, on one line, control characters escaped."""
+    if len(text) > _SHOWN:
+        return f"{shown(text[: _SHOWN // 2])}… ({len(text)} characters)"
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -16,7 +16,7 @@ from onnx import AttributeProto, TensorProto
 from sonnx_clip.graph.clip_nodes import all_nodes, function_title, inner_path, subgraphs
 from sonnx_clip.graph.declared_tensors import element_type_name, quoted, show_dims, shown
 from sonnx_clip.graph.graph_names import is_default_domain
-from sonnx_clip.graph.skim import DATA_FIELDS, passed_over
+from sonnx_clip.graph.stored_tensors import DATA_FIELDS
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -204,8 +204,6 @@ def _data_problem(tensor: TensorProto) -> str | None:
     if tensor.data_location == TensorProto.EXTERNAL or tensor.HasField("segment"):
         return None
     lengths = {field: len(getattr(tensor, field)) for field in DATA_FIELDS}
-    for taken, count in passed_over(tensor).items():
-        lengths[taken] += count
     filled = [field for field, length in lengths.items() if length > 0]
     if len(filled) > 1:
         return f"its data stand in several fields: {', '.join(filled)}"

@@ -15,7 +15,7 @@ from sonnx_clip.graph.declared_tensors import quoted
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.graph_names import Listings, is_default_domain
 from sonnx_clip.graph.judge_alike import Judge
-from sonnx_clip.graph.load_model import parse_model, read_without_weights
+from sonnx_clip.graph.load_model import parse_model, read_model
 from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.restrictions import Rules
 from sonnx_clip.graph.schemas import inputs_since, types_of
@@ -70,7 +70,7 @@ def lint_model(path: Path, *, accept_inferred: bool = False) -> ModelReport:
     """
     with without_collection():
         listings = Listings()
-        model = parse_model(read_without_weights(path), path, listings)
+        model = parse_model(read_model(path), path, listings)
         drop_bulky_data(model, listings)
         return lint_proto(model, path, listings, accept_inferred=accept_inferred)
 

@@ -1,12 +1,9 @@
-"""Read an ONNX model from a file that may be anything; its weights may be external data, and large ones stay
-there until it is written to another.
-"""
+"""Read an ONNX model from a file that may be anything. External data is located and never loaded."""
 
 from __future__ import annotations
 
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
@@ -16,12 +13,11 @@ from onnx import ModelProto, TensorProto
 from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.graph_names import Listings
 from sonnx_clip.graph.integrity import bad_text, check_integrity
-from sonnx_clip.graph.skim import all_tensors, pieces, skim
+from sonnx_clip.graph.stored_tensors import all_tensors
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import BinaryIO
+    from collections.abc import Iterable, Mapping
 
 
 def check_external_data(tensors: Iterable[TensorProto], path: Path) -> None:
@@ -66,12 +62,16 @@ def _check(tensor: TensorProto, path: Path) -> None:
         )
 
 
+# No file has a number of bytes with more digits.
+_DIGITS = 19
+
+
 def _range_problem(entries: Mapping[str, str], file: Path) -> str | None:
     """What is wrong with the offset and the length that a model gives."""
     numbers = {}
     for name in ("offset", "length"):
         text = entries.get(name, "0")
-        if not (text.isascii() and text.isdecimal()):
+        if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
             return f"the {name} is {quoted(text)}, which is no number of bytes"
         numbers[name] = int(text)
     try:
@@ -99,84 +99,16 @@ def _outside(location: str, folder: Path) -> str | None:
     return None if inside else "leads out of the model's folder through a link"
 
 
-# --- A model whose large weights stay in the file that it was read from until it is written to another ------
-
-
-_BLOCK = 1 << 20
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """By what a file that was changed meanwhile is recognised."""
-
-    path: Path
-    size: int
-    changed: int
-    number: int
-
-
-def stamp(path: Path) -> Stamp:
-    """The stamp of a file as it is now.
-
-    Raises:
-        UserError: there is none.
-    """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise UserError(
-            f"cannot read the model: {error.strerror}", where=shown(str(path)), todo="check the path"
-        ) from error
-    return Stamp(path, status.st_size, status.st_mtime_ns, status.st_ino)
-
-
-def content(model: ModelProto | None, source: Stamp) -> Iterator[bytes]:
-    """The bytes of a model in turn, its large weights from the file that it was read from.
-
-    Args:
-        model: None where the file itself is the content.
-        source: the file at the time it was read.
-
-    Raises:
-        UserError: the file is no longer the one that was read.
-    """
-    with source.path.open("rb") as file:
-        if stamp(source.path) != source:
-            raise UserError(
-                "the file was changed while it was read",
-                where=shown(str(source.path)),
-                todo="run the command again",
-            )
-        if model is None:
-            yield from _part(file, 0, source.size)
-            return
-        for piece in pieces(model):
-            if isinstance(piece, bytes):
-                yield piece
-            else:
-                yield from _part(file, piece.start, piece.length)
-
-
-def _part(file: BinaryIO, start: int, length: int) -> Iterator[bytes]:
-    file.seek(start)
-    while length > 0 and (block := file.read(min(length, _BLOCK))):
-        yield block
-        length -= len(block)
-
-
 # --- Read an ONNX model from a file that may be anything ----------------------------------------------------
 
 
 # Protobuf cannot serialize, and its readers refuse, a message of 2 GiB or more.
 MAX_BYTES = 2**31 - 1
-# A smaller file is read as a whole.
-_LARGE = 1_000_000
+_BLOCK = 1 << 20
 
 
-def read_without_weights(path: Path, *, most: int = MAX_BYTES, large: int = _LARGE) -> bytes:
+def read_model(path: Path, *, most: int = MAX_BYTES) -> bytes:
     """The content of a regular file of at most `most` bytes.
-
-    Where the file has more than `large` bytes the raw data of large tensors is passed over (see `skim`).
 
     Raises:
         UserError: the path is missing, not a regular file, unreadable, empty or too large.
@@ -190,12 +122,9 @@ def read_without_weights(path: Path, *, most: int = MAX_BYTES, large: int = _LAR
         if status.st_size > most:
             raise _too_large(status.st_size, where)
         with path.open("rb") as file:
-            data = skim(file, status.st_size) if status.st_size > large else None
-            if data is None:
-                file.seek(0)
-                data = file.read(status.st_size)
-                while len(data) <= most and (more := file.read(_LARGE)):
-                    data += more  # the file has grown meanwhile
+            data = file.read(status.st_size)
+            while len(data) <= most and (more := file.read(_BLOCK)):
+                data += more  # the file has grown meanwhile
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise UserError(f"cannot read the model: {reason}", where=where, todo="check the path") from error
@@ -218,7 +147,7 @@ def parse_model(data: bytes, path: Path, listings: Listings | None = None) -> Mo
     """The model in the bytes of a file; weights outside it are located, never loaded.
 
     Args:
-        data: the content of the file, without large weights.
+        data: the content of the file.
         path: the file.
         listings: where the listings of its nodes are kept, for who goes on reading them.
 

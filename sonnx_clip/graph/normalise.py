@@ -13,19 +13,18 @@ from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.edit import Editor, all_names
 from sonnx_clip.graph.expand import expand
 from sonnx_clip.graph.lint import lint_proto, report_of
-from sonnx_clip.graph.load_model import Stamp, content, parse_model, read_without_weights, stamp
+from sonnx_clip.graph.load_model import parse_model, read_model
 from sonnx_clip.graph.normalise_bounds import missing_bounds, one_entry_bounds
 from sonnx_clip.graph.normalise_report import NodeSteps, NormaliseReport, Step, left_alone
 from sonnx_clip.graph.normalise_shapes import declare_inferred, set_shapes
 from sonnx_clip.graph.profile import profile
 from sonnx_clip.graph.schemas import inputs_since
 from sonnx_clip.graph.self_check import OFF, UNCHANGED, SelfCheckOutcome, self_check
-from sonnx_clip.graph.skim import without_passed_over
 from sonnx_clip.graph.verdict import Judgement, NodeReport, Verdict
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from onnx import ModelProto
@@ -44,27 +43,14 @@ class Normalised:
     """The result, and what was done and left.
 
     Attributes:
-        model: the result; the data of large tensors may still lie in the file that was read.
-        source: that file.
+        model: the result.
+        data: its bytes; those of the file that was read where nothing was changed.
         report: what was done and left.
     """
 
     model: ModelProto
-    source: Stamp
+    data: bytes
     report: NormaliseReport
-
-    def content(self) -> Iterator[bytes]:
-        """The bytes of the result in turn; those of the file that was read where nothing was changed.
-
-        Raises:
-            UserError: that file is no longer the one that was read.
-        """
-        return content(self.model if self.report.changed else None, self.source)
-
-    @property
-    def data(self) -> bytes:
-        """All bytes of the result."""
-        return b"".join(self.content())
 
 
 @dataclass(frozen=True)
@@ -95,11 +81,12 @@ def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Norm
             difference between the model and the result.
     """
     wish = wish or Wish()
-    source = stamp(path)
-    before = parse_model(read_without_weights(path), path)
+    data = read_model(path)
+    before = parse_model(data, path)
     _check(before, path, "onnx's checker refuses the model", "correct the model first")
     model = deepcopy(before)
     notes = set_shapes(model, wish.shapes, path)
+    shaped = deepcopy(model)
     expansion = _expansion(model, path)
     head = profile().head
     found = [(node, arguments(node, path, head)) for node in expansion.nodes]
@@ -114,21 +101,21 @@ def normalise(path: Path, target: Path | None, wish: Wish | None = None) -> Norm
     _add(work, declare_inferred(work.model, [(node, arguments(node, path, head)) for node in nodes]))
     shown_at = target or path
     if not work.changed:
-        return Normalised(before, source, _report(work, report_of(model, expansion, shown_at), target))
+        return Normalised(before, data, _report(work, report_of(model, expansion, shown_at), target))
     _check(
         work.model, path, "onnx's checker refuses the result", "nothing was written; please report this model"
     )
     after = lint_proto(_lean(work.model), shown_at)
     checked = OFF
     if wish.self_check:
-        checked = self_check(before, work.model, path, wish.shapes)
+        checked = self_check(shaped, work.model, path.parent, finite=wish.assume_finite)
         if checked.outcome is SelfCheckOutcome.DIFFERENT:
             raise UserError(
                 f"the self-check refuses the result: {checked.what}",
                 where=shown(str(path)),
                 todo="nothing was written; leave the model as it is, and please report it",
             )
-    return Normalised(work.model, source, _report(work, after, target, checked))
+    return Normalised(work.model, work.model.SerializeToString(), _report(work, after, target, checked))
 
 
 @dataclass
@@ -153,7 +140,7 @@ class _Work:
 
 
 def _check(model: ModelProto, path: Path, what: str, todo: str) -> None:
-    problem = checker_problem(without_passed_over(model), path.parent)
+    problem = checker_problem(model, path.parent)
     if problem is not None:
         raise UserError(f"{what}: {problem}", where=shown(str(path)), todo=todo)
 

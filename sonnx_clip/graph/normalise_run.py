@@ -9,21 +9,23 @@ import shutil
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnx import TensorProto
+from google.protobuf.message import DecodeError
+from onnx import TensorProto, load_model
 
-from sonnx_clip.graph.declared_tensors import shown
+from sonnx_clip.graph.declared_tensors import quoted, shown
 from sonnx_clip.graph.normalise import normalise
 from sonnx_clip.graph.normalise_report import exit_status
-from sonnx_clip.graph.skim import all_tensors
+from sonnx_clip.graph.stored_tensors import all_tensors
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from sonnx_clip.graph.normalise import Normalised, Wish
     from sonnx_clip.graph.normalise_report import NormaliseReport
@@ -39,7 +41,8 @@ def target_of(source: Path, output: Path | None, *, in_place: bool, folder: bool
         folder: the output is a folder, in which the result has the name of the model.
 
     Raises:
-        UserError: neither or both of them are given, the output is the input, or no regular file.
+        UserError: neither or both of them are given, the output is the input, or no regular file; a link
+            is none, so that a model is never replaced by another name.
     """
     if (output is None) == (not in_place):
         raise UserError(
@@ -47,7 +50,8 @@ def target_of(source: Path, output: Path | None, *, in_place: bool, folder: bool
             todo="give one of the two, -o - for standard output, or --dry-run to write nothing",
         )
     if output is None:
-        return source.resolve()
+        check_target(source)
+        return source
     target = output / source.name if folder else output
     if target.exists() and source.exists() and target.samefile(source):
         raise UserError(
@@ -59,6 +63,32 @@ def target_of(source: Path, output: Path | None, *, in_place: bool, folder: bool
     return target
 
 
+def data_files(model: Path) -> list[Path]:
+    """The files of a model's external data; none for what cannot be read, which is reported elsewhere."""
+    try:
+        tensors = all_tensors(load_model(model, load_external_data=False))
+        entries = [entry for tensor in tensors for entry in tensor.external_data]
+    except (OSError, ValueError, DecodeError):
+        return []
+    return [model.parent / entry.value for entry in entries if entry.key == "location"]
+
+
+def refuse_input(target: Path, inputs: Iterable[Path], kind: str) -> None:
+    """Refuse an output that is one of the inputs, by whatever name or link.
+
+    Raises:
+        UserError: naming the input.
+    """
+    for file in inputs:
+        with suppress(OSError, ValueError):
+            if target.samefile(file):
+                raise UserError(
+                    f"the output is {kind} that this run reads, {quoted(str(file))}",
+                    shown(str(target)),
+                    "give another name",
+                )
+
+
 def save(found: Normalised, target: Path) -> None:
     """Write a result; external data is copied where the result lies in another folder.
 
@@ -68,10 +98,14 @@ def save(found: Normalised, target: Path) -> None:
     source = found.report.source
     check_target(target)
     made: list[Path] = []
+    if target.resolve() in {(target.parent / name).resolve() for name in external_files(found)}:
+        raise UserError(
+            "the output has the name of the model's external data", shown(str(target)), "give another name"
+        )
     try:
         if target.parent.resolve() != source.parent.resolve():
             _copy_data(source.parent, target.parent, external_files(found), made)
-        write_whole_bytes(target, found.content(), stat.S_IMODE(source.stat().st_mode))
+        write_whole_bytes(target, found.data, stat.S_IMODE(source.stat().st_mode))
     except BaseException:
         for file in made:
             file.unlink(missing_ok=True)
@@ -162,11 +196,14 @@ def normalise_models(
         raise UserError("two of the models have one name", todo="write them to two folders, by two runs")
     reports: list[NormaliseReport] = []
     errors: list[tuple[Path, UserError]] = []
+    data = [file for path in paths for file in data_files(path)]
     for path in paths:
         try:
             target = None
             if not dry_run and not to_stream:
                 target = target_of(path, output, in_place=in_place, folder=folder)
+                refuse_input(target, data, "external data")
+                refuse_input(target, [] if in_place else paths, "a model")
             found = normalise(path, target, wish)
             if to_stream and not dry_run:
                 _print(found)
@@ -186,6 +223,5 @@ def _print(found: Normalised) -> None:
             where=str(found.report.source),
             todo="give a file: -o OUT.onnx",
         )
-    for part in found.content():
-        sys.stdout.buffer.write(part)
+    sys.stdout.buffer.write(found.data)
     sys.stdout.buffer.flush()

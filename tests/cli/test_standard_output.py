@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,14 @@ def test_a_writer_that_takes_it_for_a_name_is_caught(
     monkeypatch.setattr(files, "_no_standard_output", lambda _: None)
     monkeypatch.setattr(write_export, "is_standard_output", lambda _: False)
     assert not refused(tmp_path, arguments)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [["findings"], ["--help"]])
+def test_a_full_standard_output_is_an_error(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "sonnx_clip", *arguments]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output cannot be written: No space left on device")
+    assert "Traceback" not in done.stderr

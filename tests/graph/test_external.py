@@ -96,3 +96,10 @@ def test_external_data_is_found_wherever_a_tensor_can_be(tmp_path: Path, build: 
     assert callable(build)
     with pytest.raises(UserError, match="absolute path"):
         lint(tmp_path, build())
+
+
+def test_an_offset_that_is_no_number_of_bytes(tmp_path: Path) -> None:
+    proto = with_external("w.bin")
+    proto.graph.initializer[0].external_data.add(key="offset", value="9" * 5_000)
+    with pytest.raises(UserError, match="which is no number of bytes"):
+        lint(tmp_path, proto)

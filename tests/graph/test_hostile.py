@@ -13,9 +13,9 @@ import pytest
 from onnx import helper
 
 from sonnx_clip.graph import ask_onnx as infer_module
-from sonnx_clip.graph import lint_model, lint_models
+from sonnx_clip.graph import lint_model, lint_models, to_text
 from sonnx_clip.graph.ask_onnx import infer
-from sonnx_clip.graph.load_model import read_without_weights
+from sonnx_clip.graph.load_model import read_model
 from sonnx_clip.root.errors import UserError
 from tests.graph.build import FLOAT, clip, graph, lint, model, value
 
@@ -76,7 +76,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
     small = path.stat()
     monkeypatch.setattr(Path, "stat", lambda *_, **__: os.stat_result((small.st_mode, *[0] * 9)))
     with pytest.raises(UserError, match="over the limit"):
-        read_without_weights(path, most=4)
+        read_model(path, most=4)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,18 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
 )
 def test_other_formats(tmp_path: Path, data: bytes) -> None:
     assert message(written(tmp_path, data)).startswith("not an ONNX model")
+
+
+def test_a_large_file_of_zeros_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "zeros.onnx"
+    with path.open("wb") as file:
+        file.truncate(200_000_000)  # sparse: takes no space on disk
+    assert message(path).startswith("not an ONNX model")
+
+
+def test_a_long_name_is_shortened(tmp_path: Path) -> None:
+    path = written(tmp_path, model(graph(clip("X", name="n" * 3_000_000), stored=[])).SerializeToString())
+    assert len(to_text(lint_model(path))) < 10_000
 
 
 def test_protobufs_of_another_kind(tmp_path: Path) -> None:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import onnx
 
-from sonnx_clip.graph import ask_onnx, expand, self_check_runs
+from sonnx_clip.graph import ask_onnx, expand
 from sonnx_clip.graph import normalise_run as save_module
 from sonnx_clip.graph.normalise import Wish, normalise
 from sonnx_clip.graph.normalise_run import normalise_models
-from sonnx_clip.graph.skim import Span
 from sonnx_clip.root import files
-from tests.graph.mapped_weights import read_otherwise
 from tests.graph.same_outputs import differences
 from tests.graph.test_wrong_before import overriding
 
@@ -61,15 +59,3 @@ def test_a_value_of_the_caller_that_is_believed_is_caught(
     for module in (ask_onnx, expand):
         monkeypatch.setattr(module, "without_callers_values", _as_it_is)
     assert not keeps_the_callers_choice(tmp_path)
-
-
-def test_weights_mapped_from_another_place_are_caught(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = self_check_runs.spans
-    monkeypatch.setattr(
-        self_check_runs,
-        "spans",
-        lambda tensor: [(name, Span(span.start - 4, span.length)) for name, span in original(tensor)],
-    )
-    assert len(read_otherwise(tmp_path, "raw_data")) == 2
