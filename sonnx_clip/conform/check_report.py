@@ -37,6 +37,12 @@ FAILING: frozenset[Verdict] = frozenset(
 )
 
 
+DeviationKind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
+
+DEVIATION_KINDS: tuple[DeviationKind, ...] = ("crashed", "violates", "raises", "acceptable")
+"""The worst first."""
+
+
 class Deviation(Stored):
     """The first deviation of a kind in a class.
 
@@ -45,7 +51,7 @@ class Deviation(Stored):
     Python. Of another operator than Clip, `x` is its first operand, and `others` has the rest by name.
     """
 
-    kind: Literal["violates", "acceptable", "raises", "crashed"]
+    kind: DeviationKind
     x: str
     min: str = ""
     max: str = ""

@@ -61,7 +61,13 @@ class Describer:
         due = show(spot.due, etype)
         explanation = None
         if got is not None:
-            shown = f"{shown}: got {show(got, etype)}, expected {due}"
+            answer, result = show(got, etype), due
+            if answer == due:  # two NaNs: their bits tell them apart
+                answer, result = (
+                    f"{due} ({hex_bits(got, etype.id)})",
+                    f"{due} ({hex_bits(spot.due, etype.id)})",
+                )
+            shown = f"{shown}: got {answer}, expected {result}"
             if self._of.is_clip:
                 explanation = explain_deviation(etype, operands, spot.due, got)
         layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
 from sonnx_clip.conform.few_calls import FEW_LENGTHS, FEW_OF_A_SHAPE
 from sonnx_clip.conform.levels import EVERY_LENGTH, more_words
+from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.model_forms import every_value
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.units import Level
 
 _PAIRWISE = 40  # forms: more are those of --forms all
+_FREE = sorted({found.length for found in LAYOUTS if found.plain and found.length is not None})
+_HIGHEST_RANK = max(found.arrange(np.zeros(found.length or 1)).ndim for found in LAYOUTS if found.length)
 _SHORT = next(n for n in range(2, LONG) if n not in LENGTHS)
 
 
@@ -57,6 +62,8 @@ def scope(
         short, of_a_process = EVERY_LENGTH, "than one unit makes of a process"
     unseen += [
         f"one unusual length above {min(longest, short):,} or any above {longest:,}",
+        f"a length beside {', '.join(map(str, _FREE))} with other bounds than the few of its calls",
+        f"ranks above {_HIGHEST_RANK}",
         f"what begins after more calls {of_a_process}",
         "writes elsewhere than into X and the bounds (of a library: over 4,096 bytes from the result)",
     ]
@@ -81,6 +88,7 @@ def _scope_of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOp
     calls = max((one.calls for one in types), default=0)
     unseen = ["one unusual value"] if bits - {"8"} else []
     unseen += ["tensors of different shapes"] if of.tensors > 1 else []
+    unseen += ["a length with other bounds than the few of its calls", f"ranks above {_HIGHEST_RANK}"]
     unseen += [f"what begins after more calls of a type than were made here ({calls:,})"]
     unseen += ["other forms of a model, other threads, other processors"]
     return f"compared: {'; '.join(parts)}.", f"Not seen: {'; '.join(unseen)}."
@@ -93,6 +101,7 @@ def _scope_of_few(types: Sequence[TypeReport], bits: set[str], *, asked_for: boo
     parts = [f"{every}, in one call under each chosen pair of bounds (they reach every class)"]
     parts += [f"{FEW_OF_A_SHAPE} calls of every shape", f"one call of each of the lengths {lengths}"]
     unseen = ["any other pair of bounds, or value beside these bounds", "any other length"]
+    unseen += [f"ranks above {_HIGHEST_RANK}"]
     unseen += ["one unusual X"] if bits & {"32", "64"} else []
     unseen += dict.fromkeys(words for one in types for words in one.unasked)
     if asked_for:

@@ -162,7 +162,10 @@ def _candidates(etype: ElementType, readings: Mapping[str, Allows]) -> Iterator[
         yield partial(_same, f, unchanged, etype), f.text
     for change in altered:
         for id_, allows in readings.items():
-            yield partial(_allowed, allows, change), f"what the reading {id_} allows, with {change.words}"
+            yield (
+                partial(_allowed, allows, change),
+                f"the reading {id_} of operands that were changed first: {change.words}",
+            )
         for f in found:
             yield partial(_same, f, change, etype), f"{f.text}, with {change.words}"
     if etype.family == "float":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sonnx_clip.conform.check_report import ReadingMatch
+from sonnx_clip.conform.check_report import FAILING, ReadingMatch
 from sonnx_clip.conform.likely_mistakes import BUT_OF_RANK_0, explained
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
@@ -181,16 +181,26 @@ def behaviour(report: Report) -> list[str]:
     exact = tuple(id_ for id_ in common if all(id_ in match.exactly for match in found.values()))
     common = exact or common
     if common:
-        return [_behaves(report.runtime_version, common, list(found.values()), list(found))]
+        line = _behaves(report.runtime_version, common, list(found.values()), list(found))
+        return [line + _beside(report, common, list(found))]
     groups: dict[tuple[str, ...], list[str]] = {}
     for etype, match in found.items():
         no_reading = ("", match.explained_by or "", match.nearest or "", *match.left_in)
         key = match.exactly or match.allowed_by or no_reading
         groups.setdefault(key, []).append(etype)
     return [
-        _behaves(report.runtime_version, key, [found[t] for t in types], types)
+        _behaves(report.runtime_version, key, [found[t] for t in types], types) + _beside(report, key, types)
         for key, types in groups.items()
     ]
+
+
+def _beside(report: Report, readings: tuple[str, ...], types: list[str]) -> str:
+    """What fails although every value is that of the cases, as the end of a line; empty if nothing does."""
+    if "cases" not in readings:
+        return ""
+    failing = [(found, c) for found in report.types if found.type in types for c in found.classes]
+    words = next((c.words or found.words or c.verdict for found, c in failing if c.verdict in FAILING), None)
+    return "" if words is None else f"; what fails is not a value that was compared: {words}"
 
 
 def _behaves(runtime: str, readings: tuple[str, ...], found: list[ReadingMatch], types: list[str]) -> str:
@@ -200,7 +210,7 @@ def _behaves(runtime: str, readings: tuple[str, ...], found: list[ReadingMatch],
         return (
             f"{subject}: no reading allows all {number} answers kept; the nearest, {readings[2]},"
             f" does not allow {left} of them, in {', '.join(readings[3:])}"
-            f"{f'; all of them are {readings[1]}' if readings[1] else ''}"
+            f"{f'; but all {number} follow from {readings[1]}' if readings[1] else ''}"
         )
     several = len(readings) > 1
     named = f"readings {', '.join(readings[:-1])} and {readings[-1]}" if several else f"reading {readings[0]}"

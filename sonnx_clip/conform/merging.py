@@ -9,7 +9,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.check_report import ClassReport, FormReport, TypeReport, Verdict
+from sonnx_clip.conform.check_report import (
+    DEVIATION_KINDS,
+    FAILING,
+    ClassReport,
+    FormReport,
+    TypeReport,
+    Verdict,
+)
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.matching import Observed
 from sonnx_clip.conform.verdicts import Count, by_form, verdict_of, with_forms, worst
@@ -17,8 +24,9 @@ from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.tally_state import CountState, RaisedState, TallyState
     from sonnx_clip.conform.units import Unit, UnitResult
@@ -196,6 +204,9 @@ def type_report(
         _class_report(id_, case_of.get(id_), count, verdict_of(count, stopped=why, served=served))
         for id_, count in zip((*ids, *state.forms), counts.values(), strict=True)
     )
+    if stopped and not any(found.verdict in FAILING for found in classes):
+        # It ended early, and no class is to blame: nobody knows what the other calls would have given.
+        classes = tuple(found.model_copy(update={"verdict": stopped[0]}) for found in classes)
     verdict = worst(found.verdict for found in classes)
     said = stopped[1] if stopped else None
     line: str | None = None
@@ -258,8 +269,13 @@ def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) ->
         died=count.died,
         latitude=dict(count.latitude),
         words=count.words,
-        deviations=() if verdict == "unsupported" else tuple(count.deviations.values()),
+        deviations=() if verdict == "unsupported" else in_order(count.deviations.values()),
     )
+
+
+def in_order(deviations: Iterable[Deviation]) -> tuple[Deviation, ...]:
+    """Deviations, the worst kind first: the first one is the headline of a class."""
+    return tuple(sorted(deviations, key=lambda found: DEVIATION_KINDS.index(found.kind)))
 
 
 def with_forms_judged(report: TypeReport, forms: tuple[FormReport, ...]) -> TypeReport:

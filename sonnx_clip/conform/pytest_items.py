@@ -14,7 +14,7 @@ import pytest
 
 from sonnx_clip.conform.campaign import machine_types, run_campaign
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.report_formats import cases, told
+from sonnx_clip.conform.report_formats import cases, headline_of, told
 from sonnx_clip.conform.report_text import summary
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
@@ -213,8 +213,7 @@ class ClipItem(pytest.Item):
             # A report tells once what is alike in all forms.
             of = f"models with {self._shown_by.form}" if self._shown_by.form else "every form that is served"
             head, case = f"as in {of}:\n", self._shown_by
-        shown = case.deviations[0].shown if case.deviations else case.words
-        return f"{self._case.verdict}: {' '.join(shown.split())}\n{head}{told(case)}"
+        return f"{self._case.verdict}: {headline_of(case)}\n{head}{told(case)}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: Any, **__: Any) -> Any:
         """What was found, with the line that repeats it; no traceback of ours."""

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sonnx_clip.conform.check_report import FAILING
+from sonnx_clip.conform.merging import in_order
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.sarif_log import sarif_log
 from sonnx_clip.runtimes.runtime_names import file_name, library_name
@@ -84,6 +85,15 @@ def told(case: JudgedCase) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def headline_of(case: JudgedCase) -> str:
+    """What a case says in one line: its worst wrong value before the runtime's words on other calls."""
+    failing = [found for found in case.deviations if found.kind != "acceptable"]
+    first = next(iter(failing if case.outcome == "failed" else case.deviations), None)
+    if first is not None and (first.got is not None or not case.words):
+        return " ".join(first.shown.split())
+    return " ".join(case.words.split())
+
+
 def _deviation(found: Deviation) -> str:
     why = found.words or found.explanation
     head = f"{found.latitude or found.kind}, layout {found.layout}: {found.shown}"
@@ -121,7 +131,7 @@ def _of_class(found: TypeReport, one: ClassReport, *, required: bool) -> JudgedC
         told_forms = "; ".join(str(form.form) for form in wrong)
         words.append(f"it fails in {len(wrong)} of {len(found.served_forms)} forms of a model: {told_forms}")
         shown = [form.deviations[one.id] for form in wrong if one.id in form.deviations]
-        deviations = [*deviations, *shown[:1]]
+        deviations = in_order([*deviations, *shown[:1]])
     told = "; ".join(text for text in dict.fromkeys(words) if text)
     return JudgedCase(found.type, one.id, "", outcome, one.verdict, told, tuple(deviations))
 
@@ -185,9 +195,7 @@ def _suite(root: Element, report: Report, etype: str, every: list[JudgedCase]) -
 
 
 def _message(case: JudgedCase) -> str:
-    first = case.deviations[0] if case.deviations else None
-    shown = " ".join(first.shown.split()) if first else ""
-    return ": ".join(text for text in (case.verdict, case.words or shown) if text)
+    return f"{case.verdict}: {headline}" if (headline := headline_of(case)) else case.verdict
 
 
 def _text(case: JudgedCase) -> str:

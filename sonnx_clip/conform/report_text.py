@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from sonnx_clip.conform.check_report import DEVIATION_KINDS
 from sonnx_clip.conform.form_words import dependences, form_lines, refusals
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.oracle import load_oracle
@@ -41,6 +42,7 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
 """The sign of each verdict in a table, and how a terminal shows it."""
 LEGEND: dict[Verdict, str] = {"depends": "depends on the form"}
 """Verdicts whose words are not their ids."""
+_RAISES = "x"
 _FORMS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 
@@ -60,15 +62,11 @@ def print_report(report: Report, console: Console, repro: str | None = None) -> 
     whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
     for line in (*behaviour(report), *form_lines(report)):
         console.print(line, soft_wrap=whole, highlight=False, markup=False)
-    if any(found.verdict in ("conforms", "acceptable") for found in report.types):
+    if report.scope:
         console.print(" ".join(report.scope), soft_wrap=whole, highlight=False, markup=False)
     console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
     console.print(_table(report))
-    signs = {
-        verdict: sign for verdict, (sign, _) in SIGNS.items() if verdict != "unfinished" or report.unfinished
-    }
-    legend = "  ".join(f"{sign} {LEGEND.get(verdict, verdict)}" for verdict, sign in signs.items())
-    console.print(f"[dim]{legend}[/]", soft_wrap=True, highlight=False)
+    console.print(f"[dim]{_legend(report)}[/]", soft_wrap=True, highlight=False)
     console.print(summary(report), soft_wrap=whole, highlight=False, markup=False)
 
 
@@ -123,21 +121,36 @@ def _table(report: Report) -> Table:
     by_type = [{c.id: c for c in found.classes} for found in report.types]
     for id_ in (*load_oracle().CASE_OF_CLASS, "C1", "C3"):
         if any(id_ in classes for classes in by_type):
-            table.add_row(_FORMS.get(id_, id_), *(_cell(classes.get(id_)) for classes in by_type))
+            cells = zip(report.types, by_type, strict=True)
+            table.add_row(
+                _FORMS.get(id_, id_), *(Text(*_sign(found, classes.get(id_))) for found, classes in cells)
+            )
     return table
+
+
+def _sign(found: TypeReport, one: ClassReport | None) -> tuple[str, str]:
+    """The sign of a class, and its style; another one where no value was wrong and calls raised instead."""
+    if one is None:
+        return "", ""
+    if one.verdict == "violates" and one.raised and not one.violating:
+        in_forms = {form.classes.get(one.id) for form in found.served_forms}
+        if "violates" not in in_forms:
+            return _RAISES, SIGNS["violates"][1]
+    return SIGNS[one.verdict]
+
+
+def _legend(report: Report) -> str:
+    """The signs that occur in the table, in words."""
+    shown = {_sign(found, one)[0] for found in report.types for one in found.classes}
+    words = {sign: LEGEND.get(verdict, verdict) for verdict, (sign, _) in SIGNS.items()}
+    words[_RAISES] = "violates by raising alone: no value is wrong"
+    return "  ".join(f"{sign} {text}" for sign, text in words.items() if sign in shown)
 
 
 def short_type(etype: str) -> str:
     """An element type as the head of a narrow column: ``f32``."""
     name = etype.rstrip("0123456789")
     return _SHORT[name] + etype.removeprefix(name)
-
-
-def _cell(found: ClassReport | None) -> Text:
-    if found is None:
-        return Text("")
-    sign, style = SIGNS[found.verdict]
-    return Text(sign, style=style)
 
 
 def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
@@ -207,7 +220,7 @@ def _all_deviations(report: Report, *, pasted: bool) -> Iterator[str]:
     """Each deviation; if `pasted`, with its reproducer where it is the first of an element type."""
     repeated: set[str] = set()
     left = 0
-    for kind in ("crashed", "violates", "raises", "acceptable"):
+    for kind in DEVIATION_KINDS:
         for (class_id, name), same in _deviations(report.types, kind).items():
             yield from _described(class_id, name, same)
             left += len(same)

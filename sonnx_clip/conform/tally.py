@@ -114,14 +114,20 @@ class Tally:
             rows = np.arange(request.count)[:, None]
             due, classes = due[rows, indices], classes[rows, indices]
             tensors = tuple(pool[indices] for pool in request.pools)
+        # A call without entries has the class of the first value of its pool: what it does to its operands
+        # counts there, and not for the shape or the type of its result.
+        touched = classes if request.length else table.classes[:, :1]
         failures = {
             row: failure
             for row, failure in answer.failures.items()
-            if not (failure.memory and self._told(failure.words, classes[row]))
+            if not (failure.memory and self._told(failure.words, touched[row]))
         }
         self._called(request, request.count - sum(f.blamed is not None for f in failures.values()))
         for row, failure in failures.items():
-            self._fail(request, row, failure, (tensors[0], due, classes))
+            of_call = touched[row] if failure.memory else classes[row]
+            if failure.memory and not request.length:
+                self._classes[int(of_call[0])].compared += 1
+            self._fail(request, row, failure, (tensors[0][row], due[row], of_call))
         answered = np.ones(request.count, bool)
         answered[list(failures)] = False
         judged = answered.copy()
@@ -163,7 +169,7 @@ class Tally:
         self, request: Request, row: int, failure: Failure, triples: tuple[Array, Array, Array]
     ) -> None:
         """Count a call without a usable result: for each class that it touches, and for C1 and C3."""
-        entries, due, classes = (part[row] for part in triples)
+        entries, due, classes = triples
         touched: dict[int | str, int] = {index: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         # A call without entries touches no class: what fails there counts for the constraints on its form.
         tags = failure.tags or (() if touched else FORM_TAGS)

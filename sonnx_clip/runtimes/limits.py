@@ -105,6 +105,14 @@ def _wants(fields: list[str]) -> bool:
     return bool({"R", "D"} & set(states))
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal, as far as the system tells."""
+    with suppress(OSError, IndexError):
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+        return text.rpartition(") ")[2][0] == "T"
+    return False
+
+
 def _fields_of_all() -> Iterator[list[str]]:
     """Of each process what stands behind its name in /proc: state, parent, group, session, …; its id last."""
     with suppress(OSError):

@@ -6,6 +6,8 @@ Between the two stands a guardian (`guardian.py`), which starts the runtime's pr
 from __future__ import annotations
 
 import multiprocessing as mp
+import os
+import signal
 import sys
 import threading
 from contextlib import suppress
@@ -22,6 +24,7 @@ from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
 from sonnx_clip.runtimes.form_caller import FormCaller
 from sonnx_clip.runtimes.guardian import guard, read_answer
 from sonnx_clip.runtimes.habits import Habits
+from sonnx_clip.runtimes.limits import is_stopped
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN
 from sonnx_clip.runtimes.runtime_names import file_name, library_name, opener_name, program_name
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.limits import Limits
     from sonnx_clip.runtimes.runtime import RunText
 
+_LISTEN = 1.0  # seconds between two looks at a guardian that says nothing
 _PRELOADED = ["sonnx_clip.runtimes.worker", "sonnx_clip.runtimes.model_process", "ml_dtypes"]
 
 
@@ -136,11 +140,22 @@ class Child:
     def _tell(self, *words: object) -> Any:
         try:
             self._connection.send(words)
-            while (found := self._connection.recv())[0] == "at":
+            while (found := self._heard())[0] == "at":
                 self.on_call(found[1])
         except (EOFError, OSError):
             raise RuntimeDiedError(Died("its guardian was ended", 0)) from None
         return found
+
+    def _heard(self) -> Any:
+        """The next message of the guardian; RuntimeDiedError if that is stopped and will send none."""
+        while not self._connection.poll(_LISTEN):
+            pid = self._process.pid
+            if pid is not None and is_stopped(pid):
+                self.kill()
+                os.kill(pid, signal.SIGCONT)  # so that it ends, with all that it has started
+                words = "the process that watches it was stopped by a signal (SIGSTOP)"
+                raise RuntimeDiedError(Died(words, 0))
+        return self._connection.recv()
 
     def start(self) -> tuple[dict[str, Any], list[str]]:
         """Start the process of the runtime, anew if there is one: its greeting, and what was noticed.
@@ -167,7 +182,7 @@ class Child:
         if self._here:
             return
         try:
-            self._connection.recv()
+            self._heard()
         except (EOFError, OSError):
             self.close()
             what = f"environment: no process can be started in which the runtime {self._name} would run"

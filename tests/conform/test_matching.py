@@ -91,7 +91,7 @@ def test_another_program_at_rank_0_hides_no_explanation():
     assert found.allowed_by == ()
     formula = "`v = X < L ? L : X; Y = v < M ? v : M`"
     assert found.explained_by == f"{formula}, where X is not of rank 0"
-    assert line.endswith(f"; all of them are {formula}, where X is not of rank 0")
+    assert line.endswith(f"follow from {formula}, where X is not of rank 0")
 
 
 def test_another_program_elsewhere_is_not_explained():

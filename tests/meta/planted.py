@@ -88,6 +88,21 @@ def infinite_bound_is_none(x, l, m):
 # --- wrong bits
 
 
+def nan_of_x_becomes_another(x, l, m):
+    """A NaN under a NaN min has another payload; under a NaN max it becomes min: acceptable, and wrong."""
+    y = right(x, l, m)
+    with np.errstate(invalid="ignore"):
+        if l != l:
+            return chosen(y != y, np.full_like(y, np.nan), y)
+        return chosen(x != x, np.full_like(x, l), y) if m != m else y
+
+
+def changes_payload(x, l, m):
+    y = right(x, l, m)
+    with np.errstate(invalid="ignore"):
+        return chosen(y != y, (bits(y) | 1).view(y.dtype), y)
+
+
 def loses_payload(x, l, m):
     y = right(x, l, m)
     with np.errstate(invalid="ignore"):
@@ -288,6 +303,12 @@ def refuses_inverted(x, l, m):
     if m < l:
         raise ValueError("min is greater than max")
     return right(x, l, m)
+
+
+def refuses_min_zero_and_is_wrong(x, l, m):
+    if l == 0:
+        raise ValueError("min must not be 0")
+    return chosen(x == 0, np.ones_like(x), right(x, l, m))
 
 
 def refuses_nan_of_x_sometimes(x, l, m):

@@ -52,6 +52,12 @@ def segfaults_when_very_long(x, l, m):
     return ctypes.string_at(0) if x.size > 50_000 else right(x, l, m)
 
 
+def stops_its_parent(x, l, m):
+    if x.size == 7:
+        os.kill(os.getppid(), signal.SIGSTOP)
+    return right(x, l, m)
+
+
 def dies_once_in_a_while(x, l, m):
     _CALLS.append(1)
     if len(_CALLS) == 700:

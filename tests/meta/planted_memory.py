@@ -63,6 +63,13 @@ def writes_into_min(x, l, m):
     return y
 
 
+def writes_into_min_of_an_empty_x(x, l, m):
+    y = right(x, l, m)
+    if not x.size:
+        ctypes.memset(l.ctypes.data, 0x5A, 1)
+    return y
+
+
 def writes_past_max(x, l, m):
     y = right(x, l, m)
     ctypes.memset(m.ctypes.data + 2, 0x5A, 1)

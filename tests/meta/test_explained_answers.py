@@ -35,7 +35,7 @@ def test_the_order_of_sse_is_told_with_the_answers_that_show_it():
     found, line = found_of("sse")
     assert found.allowed_by == ()
     assert found.explained_by == "`v = X > L ? X : L; Y = v < M ? v : M`"
-    assert line.endswith("; all of them are `v = X > L ? X : L; Y = v < M ? v : M`")
+    assert line.endswith(" follow from `v = X > L ? X : L; Y = v < M ? v : M`")
 
 
 def test_one_answer_that_it_does_not_give_rules_it_out():
