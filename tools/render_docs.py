@@ -26,7 +26,7 @@ program is `.venv/bin/sonnx-clip`; in the shell that `make shell` opens, and aft
 _CALL = "import sys; sys.argv[0] = 'sonnx-clip'; from sonnx_clip.cli.app import main; main()"
 _NAMES = """from typer.main import get_command
 from sonnx_clip.cli.app import app
-print(*get_command(app).commands)"""
+print(*(name for name, command in get_command(app).commands.items() if not command.hidden))"""
 
 
 def rendered() -> dict[str, str]:

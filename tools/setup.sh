@@ -3,7 +3,7 @@
 #
 #   tools/setup.sh python    .venv with the packages of requirements.lock and this project
 #   tools/setup.sh provers   Why3, Z3 and cvc5
-#   tools/setup.sh coq       Coq and Flocq, for `make foundation`
+#   tools/setup.sh coq       Coq and Flocq, for `make coq`
 #   tools/setup.sh browser   Chromium, for the tests of the evidence page
 #   tools/setup.sh frama-c   Frama-C
 #   tools/setup.sh c         a C compiler: the one that CC names, else any, else Debian's gcc

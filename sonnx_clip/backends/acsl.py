@@ -1,7 +1,8 @@
 """Renders contracts in ACSL, the language of Frama-C: a second statement of what the C kernels compute.
 
 They come from the expression trees of the YAML alone, by a printer of their own: nothing of the Why3 theories
-is in them. `sonnx-clip frama-c` joins them with the generated C, which carries no annotation itself.
+is in them. `sonnx-clip prove --road frama-c` joins them with the generated C, which carries no
+annotation itself.
 """
 
 from __future__ import annotations

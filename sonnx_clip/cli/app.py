@@ -5,7 +5,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -51,10 +51,8 @@ def _options(
 
 
 _COMMANDS = (
-    (proof_commands.all_, "--runtime onnxruntime --again"),
     (proof_commands.generate, "--check"),
     (proof_commands.prove, "--family float --jobs 2"),
-    (proof_commands.frama_c, "--dtype int32"),
     (proof_commands.sweep, "--dtype int8"),
     (model_commands.lint, "model.onnx --format sarif"),
     (model_commands.normalise, "model.onnx -o normalised.onnx"),
@@ -70,13 +68,31 @@ _COMMANDS = (
     (meaning_commands.findings, "--format json"),
     (proof_commands.evidence, "-o page"),
     (proof_commands.verify, "--replay 2%"),
-    (proof_commands.foundation, "--format json"),
 )
 """Each command, and the arguments of the example that its help ends with."""
 
 for _command, _example in _COMMANDS:
     _name = _command.__name__.rstrip("_").replace("_", "-")
     app.command(_name, epilog=f"Example: sonnx-clip {_name} {_example}")(_command)
+
+_RETIRED = {
+    "all": "make prove",
+    "foundation": "sonnx-clip prove --road coq",
+    "frama-c": "sonnx-clip prove --road frama-c",
+}
+"""Former command names, and what to type instead."""
+
+
+def _retired(name: str, instead: str) -> Callable[[], None]:
+    def answer() -> None:
+        raise UserError(f"there is no command `{name}` any more", todo=f"run: {instead}")
+
+    return answer
+
+
+for _name, _instead in _RETIRED.items():
+    _settings = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    app.command(_name, hidden=True, context_settings=_settings)(_retired(_name, _instead))
 
 
 def end_as_interrupted() -> None:

@@ -1,4 +1,4 @@
-"""`sonnx-clip frama-c`: a row for each element type, and build/frama-c.json."""
+"""`sonnx-clip prove --road frama-c`: a row for each element type, and build/frama-c.json."""
 
 from __future__ import annotations
 

@@ -36,6 +36,13 @@ class FamilyName(StrEnum):
     FLOAT = "float"
 
 
+class Road(StrEnum):
+    """An independent line of proof beside Why3, Z3 and cvc5."""
+
+    COQ = "coq"
+    FRAMA_C = "frama-c"
+
+
 class TextOrJson(StrEnum):
     """How a command prints its result."""
 

@@ -7,16 +7,17 @@ import typer
 
 from sonnx_clip.cli.options import (
     BUILD,
-    Again,
     FamilyName,
     Format,
     Jobs,
     Json,
     OnlyTypes,
+    Road,
     Scheduler,
     TextOrJson,
     wants_json,
 )
+from sonnx_clip.root.errors import UserError
 
 
 def generate(
@@ -85,12 +86,33 @@ def prove(
         ),
     ] = None,
     jobs: Jobs = None,
+    road: Annotated[
+        Road | None, typer.Option(help="Instead: the independent proof by Coq, or by Frama-C.")
+    ] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="With --road coq: write coq/assumptions.txt anew.")
+    ] = False,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
-    generate: Annotated[bool, typer.Option("--generate", help="Write generated/ anew first.")] = False,
     build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
 ) -> None:
     """Prove the obligations, each by two provers; an unchanged one is not proved again."""
+    as_json = wants_json(format, json=json)
+    if accept and road is not Road.COQ:
+        raise UserError("--accept is an option of --road coq alone", todo="add --road coq")
+    if road is not None and (family or prover or only or (dtype and road is Road.COQ)):
+        raise UserError(f"--road {road} proves all of its theorems", todo="leave the other choices out")
+    if road is Road.COQ:
+        from sonnx_clip.cli.coq_command import check_coq
+        from sonnx_clip.root.folders import checkout
+
+        if accept:
+            checkout()
+        raise typer.Exit(check_coq(as_json=as_json, build=build, accept=accept))
+    if road is Road.FRAMA_C:
+        from sonnx_clip.cli.frama_c_command import frama_c
+
+        raise typer.Exit(frama_c(types=dtype or [], as_json=as_json, build=build))
     from sonnx_clip.cli.prove_command import prove as prove_obligations
 
     status = prove_obligations(
@@ -99,46 +121,10 @@ def prove(
         provers=prover or [],
         only=only or [],
         jobs=jobs,
-        as_json=wants_json(format, json=json),
+        as_json=as_json,
         build=build,
-        generate=generate,
     )
     raise typer.Exit(status)
-
-
-def all_(
-    runtime: Annotated[
-        list[str] | None,
-        typer.Option(help="Judged beside our own; by default numpy, onnxruntime, onnx-reference."),
-    ] = None,
-    jobs: Jobs = None,
-    again: Again = False,
-    build: Annotated[Path, typer.Option(help="Where ledger, verdicts and evidence go.")] = BUILD,
-) -> None:
-    """Do what `make prove` does: generate, prove, judge the runtimes, write the evidence."""
-    import os
-
-    from rich.console import Console
-
-    from sonnx_clip.cli.stages import OTHERS, run_all, stages
-    from sonnx_clip.runtimes.find_runtime import module_of
-
-    for name in runtime or ():
-        module_of(name)  # a name that there is not is refused before minutes of proofs
-    every = stages(runtime or OTHERS, jobs or os.cpu_count() or 1, build, again=again)
-    raise typer.Exit(run_all(every, Console()))
-
-
-def frama_c(
-    dtype: OnlyTypes = None,
-    format: Format = TextOrJson.TEXT,
-    json: Json = False,
-    build: Annotated[Path, typer.Option(help="Where the result goes.")] = BUILD,
-) -> None:
-    """Prove the C kernels a second time: Frama-C, against contracts rendered from the YAML."""
-    from sonnx_clip.cli.frama_c_command import frama_c as prove_c
-
-    raise typer.Exit(prove_c(types=dtype or [], as_json=wants_json(format, json=json), build=build))
 
 
 def sweep(
@@ -164,23 +150,6 @@ def sweep(
         build=build,
     )
     raise typer.Exit(status)
-
-
-def foundation(
-    format: Format = TextOrJson.TEXT,
-    json: Json = False,
-    build: Annotated[Path, typer.Option(help="Where the compiled files and the record go.")] = BUILD,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="Write coq/assumptions.txt anew instead of comparing it.")
-    ] = False,
-) -> None:
-    """Have Coq's kernel check coq/ and generated/coq, and compare what the theorems rest on."""
-    from sonnx_clip.cli.foundation_command import foundation as check_foundation
-    from sonnx_clip.root.folders import checkout
-
-    if accept:
-        checkout()
-    raise typer.Exit(check_foundation(as_json=wants_json(format, json=json), build=build, accept=accept))
 
 
 def evidence(

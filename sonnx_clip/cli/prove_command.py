@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from sonnx_clip.backends.c_reference import render_c
-from sonnx_clip.backends.generate import Generated, differences, render_theories, write
+from sonnx_clip.backends.generate import Generated, differences, render_theories
 from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.counterexample import explain_failure
@@ -21,15 +20,15 @@ from sonnx_clip.prove.proofs_report import by_hand, document, write_json
 from sonnx_clip.prove.proofs_table import print_table, summary
 from sonnx_clip.prove.prove_all import Proofs, ProofSession
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
-from sonnx_clip.prove.rendered import kept, rendered
+from sonnx_clip.prove.rendered import kept
 from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
 from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.tasks import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, TrustedItem, of_tasks, surprises, trusted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
-from sonnx_clip.root.folders import checkout, repo_file, repo_root
-from sonnx_clip.root.terminal import GENERATED, milestone, nearest, progress
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.terminal import nearest, progress
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
 from sonnx_clip.whyml.why3_lexer import without_header
@@ -61,7 +60,6 @@ def prove(
     jobs: int | None,
     as_json: bool,
     build: Path,
-    generate: bool = False,
 ) -> int:
     """Prove what is asked for; print a table, or JSON; returns the exit status.
 
@@ -73,13 +71,12 @@ def prove(
         jobs: how many processes run at once; all cores by default.
         as_json: print the document instead of the table.
         build: where the ledger, the configuration and the document go.
-        generate: bring generated/ in line with the specification first, instead of comparing it.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
     spec = load_spec()
-    theories, extracted = _rendered(spec, generate=generate)
+    theories, extracted = _rendered(spec)
     require_coverage(spec, (o.id for o in theories.obligations))
     return prove_these(
         spec, theories, family=family, types=types, provers=provers, only=only, jobs=jobs, as_json=as_json,
@@ -167,20 +164,12 @@ def prove_these(
     return 0 if proofs.all_shown and not (news or gaps or changed or hollow) else 1
 
 
-def _rendered(spec: Spec, *, generate: bool) -> tuple[Generated, bool]:
+def _rendered(spec: Spec) -> tuple[Generated, bool]:
     """What is rendered, as it lies in generated/, and whether the C, too, is known to be what Why3 extracts.
 
     Raises:
         UserError: something lies there otherwise and may not.
     """
-    if generate:
-        everything = rendered(spec)
-        written = write(everything, checkout())
-        for path in written:
-            print(f"written: {path}", file=sys.stderr)
-        print(f"{len(everything.files)} generated files are fresh", file=sys.stderr)
-        milestone(GENERATED)
-        return everything, True
     if (known := kept(spec)) is not None:
         return known, True  # every file is there, the C included
     theories = render_theories(spec)

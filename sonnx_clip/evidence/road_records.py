@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
 
 
-COQ_AGAIN = "run: make foundation"
+COQ_AGAIN = "run: make coq"
 COQ_SECTIONS = ("constraints", "cases", "properties", "readings")
 
 
@@ -51,7 +51,7 @@ class CoqRecord(Excerpt):
 
 
 def read_foundation(build: Path) -> CoqRecord | None:
-    """What `sonnx-clip foundation` found; None if it was not run, UserError if the file is damaged."""
+    """What `sonnx-clip prove --road coq` found; None if it was not run, UserError if the file is damaged."""
     path = build / RECORD
     return read_record(path, CoqRecord, COQ_AGAIN)[0] if path.exists() else None
 
@@ -99,7 +99,7 @@ FRAMA_C_AGAIN = "run: make frama-c"
 
 
 def read_frama_c(build: Path) -> FramaCRecord | None:
-    """What `sonnx-clip frama-c` found; None if it was not run.
+    """What `sonnx-clip prove --road frama-c` found; None if it was not run.
 
     Raises:
         UserError: the file is damaged, or speaks of an element type twice.

@@ -1,14 +1,7 @@
-"""What commands say to people: how far a long stage is, lines broken between words, and counts.
-
-Progress is a bar on a terminal, lines elsewhere, and numbers for a command that started this one:
-`sonnx-clip all` starts the stages as processes of their own and draws one bar for each: it names a descriptor
-in the environment variable SONNX_CLIP_PROGRESS, to which a stage writes lines: ``done total label`` for how
-far it is, and ``= name`` when it comes to what another stage waits for.
-"""
+"""Terminal output: progress of a long stage, lines broken between words, and counts."""
 
 from __future__ import annotations
 
-import os
 import sys
 import textwrap
 import time
@@ -21,11 +14,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-
-VARIABLE = "SONNX_CLIP_PROGRESS"
-
-GENERATED = "generated"
-"""The milestone of `sonnx-clip prove --generate`: generated/ is what the specification says."""
 
 Show: TypeAlias = "Callable[[int, str], None]"
 """Called with how much is done, and what is at work."""
@@ -46,29 +34,11 @@ def progress(label: str, total: int, unit: str, console: Console, known: int | N
         known: of what takes long, how much of it was done before, and takes no time; the rate and the time
             that is left are then shown. None shows neither.
     """
-    if os.environ.get(VARIABLE):
-        yield _to_descriptor(int(os.environ[VARIABLE]), total)
-    elif console.is_terminal:
+    if console.is_terminal:
         with _bar(label, total, console, timed=known is not None) as show:
             yield show
     else:
         yield _in_lines(label, total, unit, known)
-
-
-def milestone(name: str) -> None:
-    """Say to the command that started this one what has been reached."""
-    if os.environ.get(VARIABLE):
-        os.write(int(os.environ[VARIABLE]), f"= {name}\n".encode())
-
-
-def _to_descriptor(descriptor: int, total: int) -> Show:
-    """An interrupted reader ends this process too: writing raises BrokenPipeError."""
-
-    def show(done: int, at_work: str) -> None:
-        os.write(descriptor, f"{done} {total} {at_work}\n".encode(errors="replace"))
-
-    show(0, "")
-    return show
 
 
 @contextmanager

@@ -14,7 +14,9 @@ from sonnx_clip.cli import app
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COMMANDS = typer.main.get_command(app.app).commands  # type: ignore[attr-defined]
+EVERY = typer.main.get_command(app.app).commands  # type: ignore[attr-defined]
+COMMANDS = {name: command for name, command in EVERY.items() if not command.hidden}
+RETIRED = [name for name, command in EVERY.items() if command.hidden]
 EXAMPLES = {name: command.epilog.removeprefix("Example: ") for name, command in COMMANDS.items()}
 PRINTING = [name for name, command in COMMANDS.items() if "json" in {p.name for p in command.params}]
 QUICK = ("explain", "dialect", "dialects", "readings", "findings")
@@ -46,6 +48,17 @@ def test_help_by_both_names(name: str | None, option: str, run: Callable[..., tu
     assert "Usage: " in said
     if name is not None:
         assert said.rstrip().splitlines()[-1].strip().startswith(f"Example: sonnx-clip {name} ")
+
+
+@pytest.mark.parametrize("name", RETIRED)
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["some", "--json", "-o", "file"]])
+def test_a_former_command_name_answers_with_the_new_one(
+    name: str, arguments: list[str], run: Callable[..., tuple[int, str]]
+) -> None:
+    status, said = run(name, *arguments)
+    assert status == 2
+    assert len(said.splitlines()) == 2
+    assert "run: " in said
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -99,10 +112,3 @@ def test_json_and_another_format_contradict(
     status, said = run(*arguments, "--json", "--format", other)
     assert status == 2
     assert said == f"error: --json and --format {other} contradict each other\n  leave one of them out\n"
-
-
-def test_all_refuses_an_unknown_runtime_before_any_stage(run: Callable[..., tuple[int, str]]) -> None:
-    status, printed = run("all", "--runtime", "tensorflow")
-    assert status == 2
-    assert "there is no runtime `tensorflow`" in printed
-    assert "started" not in printed

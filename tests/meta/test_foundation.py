@@ -1,4 +1,4 @@
-"""Each mistake in the YAML or in the Coq files stops `sonnx-clip foundation` by name, by the real Coq."""
+"""Each mistake in the YAML or in the Coq files stops `prove --road coq` by name, by the real Coq."""
 
 from __future__ import annotations
 

@@ -356,13 +356,3 @@ def test_a_stale_or_edited_record_is_not_believed(
     )
     assert dialect_record(tmp_path).kept is None
     assert len(compared) == 4
-
-
-def test_the_descriptor_for_progress_is_no_condition(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It differs from run to run of `sonnx-clip all`, and chooses nothing."""
-    found = []
-    for descriptor in ("7", "9"):
-        monkeypatch.setenv("SONNX_CLIP_PROGRESS", descriptor)
-        found.append(conditions.conditions("numpy", ["sonnx_clip.conform.campaign"], {}))
-    assert found[0] is not None
-    assert found[0] == found[1]

@@ -2,7 +2,7 @@
    Source: spec/clip.yaml
    SHA-256 of the source: fd9fcf0f067d2486f91f0dfd3bfe782006630e45138c36f08ca312479e540b35
 
-   The contracts of generated/c/sonnx_clip_float16.c in ACSL, for Frama-C. `sonnx-clip frama-c` puts them before
+   The contracts of generated/c/sonnx_clip_float16.c in ACSL, for Frama-C. `sonnx-clip prove --road frama-c` puts them before
    the C, and loop.acsl before its loop. */
 
 #include "sonnx_clip.h"

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from sonnx_clip.cli import foundation_command
+from sonnx_clip.cli import coq_command
 from sonnx_clip.prove.run_coq import CLOSED, context_problem
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
@@ -23,15 +23,12 @@ def root(tmp_path, monkeypatch):
         )
     fake.install(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    assert (
-        foundation_command.foundation(as_json=False, build=tmp_path / "build", accept=True, root=tmp_path)
-        == 0
-    )
+    assert coq_command.check_coq(as_json=False, build=tmp_path / "build", accept=True, root=tmp_path) == 0
     return tmp_path
 
 
 def run(root):
-    return foundation_command.check(load_spec(), root, root / "build/foundation")
+    return coq_command.check(load_spec(), root, root / "build/foundation")
 
 
 def replace(file, old, new):
@@ -41,7 +38,7 @@ def replace(file, old, new):
 
 
 def test_all_is_well_and_the_record_says_so(root, capsys):
-    assert foundation_command.foundation(as_json=True, build=root / "build", root=root) == 0
+    assert coq_command.check_coq(as_json=True, build=root / "build", root=root) == 0
     record = json.loads((root / "build/foundation.json").read_text())
     assert json.loads(capsys.readouterr().out) == record
     assert record["problems"] == []
@@ -52,7 +49,7 @@ def test_all_is_well_and_the_record_says_so(root, capsys):
 
 
 def test_closing_line_counts_what_is_closed(root, capsys):
-    assert foundation_command.foundation(as_json=False, build=root / "build", root=root) == 0
+    assert coq_command.check_coq(as_json=False, build=root / "build", root=root) == 0
     line = capsys.readouterr().out.splitlines()[-1]
     assert "theorems checked by Coq's kernel" in line
     assert line.endswith("on the axioms of the reals; coqchk agrees")
@@ -61,7 +58,7 @@ def test_closing_line_counts_what_is_closed(root, capsys):
 def test_stale_rendering_is_refused(root):
     replace(root / "generated/coq/Int.v", "m < l", "l < m")
     with pytest.raises(UserError, match=r"not fresh: generated/coq/Int\.v"):
-        foundation_command.foundation(as_json=False, build=root / "build", root=root)
+        coq_command.check_coq(as_json=False, build=root / "build", root=root)
 
 
 def test_proof_that_fails_is_named_with_its_theorem(root):
@@ -70,7 +67,7 @@ def test_proof_that_fails_is_named_with_its_theorem(root):
     assert not result.theorems
     assert any("Theorem monotone is not accepted by Coq: Error: (in proof)" in p for p in result.problems)
     assert any("coq/Bitwise.v: not tried, it needs SonnxClip.Theorems" in p for p in result.problems)
-    assert foundation_command.closing_line(result).startswith("not checked")
+    assert coq_command.closing_line(result).startswith("not checked")
 
 
 def test_golden_list_is_compared_both_ways(root):
@@ -161,4 +158,4 @@ def test_circle_is_refused(root):
 def test_missing_coq_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="apt-get install --no-install-recommends coq libcoq-flocq"):
-        foundation_command.check(load_spec(), repo_root(), tmp_path)
+        coq_command.check(load_spec(), repo_root(), tmp_path)

@@ -1,4 +1,4 @@
-"""`sonnx-clip frama-c` with a Frama-C of our own: what it reads, what it believes, and what it says."""
+"""`prove --road frama-c` with a fake Frama-C: what it reads, what it believes, and what it prints."""
 
 from __future__ import annotations
 

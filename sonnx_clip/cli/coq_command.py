@@ -1,4 +1,4 @@
-"""`sonnx-clip foundation`: from the Coq files to a record of what Coq's kernel has checked."""
+"""`sonnx-clip prove --road coq`: from the Coq files to a record of what Coq's kernel has checked."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Result:
     seconds: Mapping[str, float]
 
 
-def foundation(*, as_json: bool, build: Path, accept: bool = False, root: Path | None = None) -> int:
+def check_coq(*, as_json: bool, build: Path, accept: bool = False, root: Path | None = None) -> int:
     """Check the Coq files, write the record, and print what was found; returns the exit status.
 
     Args:
