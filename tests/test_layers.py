@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from tests.layers import classes, forbidden, imports, layers, packages
+from tests.layers import classes, forbidden, layers, packages
 
 # Each names a definition in two published schemas: that of spec/clip.yaml, and that of the evidence.
 SHARED = frozenset(("DialectRow", "Witness"))
@@ -28,11 +28,6 @@ def test_each_package_uses_only_what_stands_above_it_in_the_table() -> None:
 
 def test_no_import_goes_where_the_table_does_not_allow_it() -> None:
     assert not forbidden(FOLDER, TABLE)
-
-
-def test_the_table_allows_nothing_that_nobody_uses() -> None:
-    used = {(own, other) for _, own, other in imports(FOLDER)}
-    assert used == {(own, other) for own, others in TABLE.items() for other in others}
 
 
 def test_no_two_files_have_one_name() -> None:
