@@ -243,7 +243,7 @@ def export(
     ],
     output: Annotated[
         Path,
-        typer.Option("-o", "--out", metavar="FOLDER", help="New or empty, or an earlier export as it was."),
+        typer.Option("-o", "--out", metavar="FOLDER", help="A new or an empty folder."),
     ],
     dtype: OnlyTypes = None,
     forms: Annotated[

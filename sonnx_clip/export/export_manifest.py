@@ -45,8 +45,6 @@ def manifest(
         suites: what is exported.
         files: the content of each file, by its path in the folder.
         more: what the format says of the files: `calls_told` where they hold all vectors and calls.
-
-    The last key is the digest of all before it: by it a later export knows that nobody has changed it.
     """
     spec = load_spec()
     names = {one.etype.family for one in suites}
@@ -81,7 +79,6 @@ def manifest(
         "definitions": [{"id": d.id, "title": d.title, "is": unparse(d.is_)} for d in _used(suites)],
         "files": [{"file": name, "bytes": len(c), "sha256": digest_of(c)} for name, c in files.items()],
     }
-    told["sha256"] = digest_of(json.dumps(told))
     return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
 
 

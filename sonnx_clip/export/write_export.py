@@ -1,23 +1,19 @@
-"""`sonnx-clip export`: makes the files of a format and writes their folder whole or not at all, and never
-over what something else wrote.
-"""
+"""Write an export: the files of a format with their manifest, the whole folder or nothing."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sonnx_clip.export.c_header import c_files
-from sonnx_clip.export.export_manifest import KIND, MANIFEST, calls_told, manifest
+from sonnx_clip.export.export_manifest import MANIFEST, calls_told, manifest
 from sonnx_clip.export.plain_formats import json_files, npz_files
 from sonnx_clip.export.suite import suite
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of, is_standard_output, make_folder
+from sonnx_clip.root.files import is_standard_output, make_folder
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -26,113 +22,52 @@ if TYPE_CHECKING:
     from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.runtimes.model_forms import Choice
 
+_TODO = "name a new or an empty folder"
 
-_TODO = "give the name of a new folder, or of one that an export wrote"
 
-
-def check_folder(folder: Path) -> Path:
-    """Refuse what is no folder, or holds what no export wrote; returns the folder without links and dots.
-
-    An earlier export may be replaced as long as nothing was added to it and nothing in it was changed.
+def check_folder(folder: Path) -> None:
+    """Refuse standard output, and whatever exists and is no empty folder.
 
     Raises:
-        UserError: see above.
+        UserError: nothing may be written there.
     """
     if is_standard_output(folder):
-        raise UserError("an export is a folder, and does not go to standard output", todo=_TODO)
-    place = folder.parent.resolve() / folder.name if folder.name not in ("", "..") else folder.resolve()
+        raise UserError("an export is a folder, and cannot be written to standard output", todo=_TODO)
+    if not os.path.lexists(folder):
+        return
+    if folder.is_symlink() or not folder.is_dir():
+        raise UserError("this exists and is not a folder", str(folder), _TODO)
     try:
-        mode = place.lstat().st_mode
-    except FileNotFoundError:
-        return place
+        occupied = any(folder.iterdir())
     except OSError as error:
-        raise UserError(f"this cannot be read: {error.strerror}", str(folder), "write elsewhere") from error
-    if not stat.S_ISDIR(mode):
-        kind = "a symbolic link" if stat.S_ISLNK(mode) else "no folder"
-        raise UserError(f"this is {kind}, and an export is a folder", str(folder), _TODO)
-    if place == Path.cwd():
-        raise UserError("this folder is the one in which the command runs", str(folder), _TODO)
-    try:
-        foreign = _foreign(place)
-    except OSError as error:
-        raise UserError(f"this cannot be read: {error.strerror}", str(folder), "write elsewhere") from error
-    if foreign is not None:
-        raise UserError(
-            f"`{foreign}` in it is not as an export wrote it, and is not replaced", str(folder), _TODO
-        )
-    return place
+        raise UserError(f"this folder cannot be read: {error.strerror}", str(folder), _TODO) from error
+    if occupied:
+        raise UserError("this folder is not empty", str(folder), _TODO)
 
 
-def write_folder(place: Path, files: Mapping[str, bytes]) -> None:
-    """Write files beside the folder, and rename that to it; what `check_folder` allows is replaced.
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a temporary folder beside `folder`, then rename it; UserError if that fails.
 
     Args:
-        place: what `check_folder` returned.
+        folder: new or empty. A file that appears in it meanwhile is kept, and the export fails.
         files: the content of each file, by its path in the folder.
-
-    Raises:
-        UserError: something cannot be written.
     """
+    place = folder.absolute()
     make_folder(place.parent)
-    beside: list[Path] = []
+    temporary: Path | None = None
     try:
-        beside.append(Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.")))
-        new = beside[0]
-        for folder in {(new / name).parent for name in files}:
-            folder.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}."))
         for name, content in files.items():
-            (new / name).write_bytes(content)
-        new.chmod(0o755)
-        check_folder(place)  # again: something may have come meanwhile
-        if place.exists():
-            beside.append(Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name}.old.")))
-            place.replace(beside[1])
-        new.replace(place)
+            (temporary / name).parent.mkdir(parents=True, exist_ok=True)
+            (temporary / name).write_bytes(content)
+        temporary.chmod(0o755)
+        temporary.rename(place)  # POSIX: replaces an empty folder, and nothing else
     except OSError as error:
-        if len(beside) == 2 and not place.exists() and any(beside[1].iterdir()):
-            beside[1].replace(place)
         what = f"it cannot be written: {error.strerror}"
-        raise UserError(what, str(place), "check the folder's permissions, or write elsewhere") from error
+        raise UserError(what, str(folder), "check the folder's permissions, or write elsewhere") from error
     finally:
-        for left in beside:
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _foreign(folder: Path) -> str | None:
-    """The first file in a folder that no export wrote, or that was changed; None if there is none."""
-    found = [Path(root) / name for root, folders, names in os.walk(folder) for name in (*folders, *names)]
-    if not found:
-        return None
-    listed = _listed(folder / MANIFEST)
-    if not listed:
-        return min(path.relative_to(folder).as_posix() for path in found)
-    folders = {str(parent) for name in listed for parent in Path(name).parents}
-    for path in sorted(found):
-        name, mode = path.relative_to(folder).as_posix(), path.lstat().st_mode
-        if stat.S_ISDIR(mode):
-            if name not in folders:
-                return name
-        elif not stat.S_ISREG(mode) or (
-            name != MANIFEST and listed.get(name) != digest_of(path.read_bytes())
-        ):
-            return name
-    return None
-
-
-def _listed(file: Path) -> dict[str, str]:
-    """The digests of the files that a manifest names; empty where there is none, or it was changed."""
-    if file.is_symlink() or not file.is_file():
-        return {}
-    try:
-        told = json.loads(file.read_bytes())
-        if told["kind"] == KIND and told.pop("sha256") == digest_of(json.dumps(told)):
-            return {entry["file"]: entry["sha256"] for entry in told["files"]}
-    except (ValueError, KeyError, TypeError):
-        pass
-    return {}
-
-
-# --- `sonnx-clip export`: makes the files of a format and writes them with their manifest -------------------
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 ExportFormat: TypeAlias = Literal["onnx-backend", "npz", "c-header", "json"]
@@ -151,25 +86,25 @@ def write_export(
 
     Args:
         form: the format.
-        folder: where to. It is made; if it is there it is empty, or an earlier export as that was written.
+        folder: where to; new or empty.
         types: ids of element types; all that have bit patterns, if empty.
         forms: of models, for ``onnx-backend``: as `check` takes them.
         newest: their newest operator set; that of the installed onnx, if None.
 
     Raises:
         UserError: a type is not known or has no bit patterns, the vectors are missing or of another
-            specification, the operator set is not one of this Clip, or the folder cannot be written or holds
-            what no export wrote.
+            specification, the operator set is not one of this Clip, or the folder is not empty or cannot be
+            written.
         ModuleNotFoundError: onnx is not installed, for ``onnx-backend``.
     """
-    place = check_folder(folder)
+    check_folder(folder)
     suites = suite(types)
     if form == "onnx-backend":
         files, more = _onnx(suites, forms, newest)
     else:
         files, more = dict(_PLAIN[form](suites)), calls_told(suites)
     files[MANIFEST] = manifest(form, suites, files, more)
-    write_folder(place, files)
+    write_folder(folder, files)
     vectors, calls = sum(len(s.vectors) for s in suites), sum(len(s.calls) for s in suites)
     what = f"{vectors:,} vectors and {calls:,} calls of {counted(len(suites), 'element type')}"
     if form == "onnx-backend":
