@@ -6,9 +6,6 @@
 #include "sonnx_clip.h"
 
 
-/* Ensures: the place of a in the order of IEEE 754: 0 for minus infinity, 0x7C00 (the bits of infinity)
-   for both zeros, 0xF800 (twice that) for infinity, and more for every NaN. 0x7FFF is the mask of the
-   magnitude. Proved: float16.c_rank. */
 static inline uint16_t rank(uint16_t a) {
   if (a <= 0x7FFF) {
     return (uint16_t)(a + 0x7C00);
@@ -17,8 +14,6 @@ static inline uint16_t rank(uint16_t a) {
   }
 }
 
-/* Ensures: of a rank the first one beyond it; of the rank of a NaN, which is above 0xF800 (the rank of
-   infinity), 0, since no rank is below that. Proved: float16.c_limit. */
 static inline uint16_t limit(uint16_t a) {
   if (a <= 0xF800) {
     return (uint16_t)(a + 0x1);
@@ -27,8 +22,6 @@ static inline uint16_t limit(uint16_t a) {
   }
 }
 
-/* Ensures: a < b as IEEE 754 compares; 0 where one is NaN. 0xF800 is the rank of infinity. Proved:
-   float16.c_less_than. */
 static inline int less_than(uint16_t a, uint16_t b) {
   if (rank(a) < rank(b)) {
     return rank(b) <= 0xF800;
@@ -37,19 +30,14 @@ static inline int less_than(uint16_t a, uint16_t b) {
   }
 }
 
-/* Ensures: a <= b as IEEE 754 compares; 0 where one is NaN. Proved: float16.c_less_equal. */
 static inline int less_equal(uint16_t a, uint16_t b) {
   return rank(a) < limit(rank(b));
 }
 
-/* Ensures: a >= b as IEEE 754 compares; 0 where one is NaN. 0xF800 is the rank of infinity: ranks are
-   counted from there downwards. Proved: float16.c_at_least. */
 static inline int at_least(uint16_t a, uint16_t b) {
   return (uint16_t)(0xF800 - rank(a)) < limit((uint16_t)(0xF800 - rank(b)));
 }
 
-/* Ensures: Clip of x, bit for bit: max if max < min, else min if x <= min, else max if x >= max, else x.
-   Proved: kernel.clip_element. */
 static inline uint16_t clip_element(uint16_t x, uint16_t min, uint16_t max) {
   uint16_t limited;
   if (less_than(max, min)) {
@@ -68,9 +56,6 @@ static inline uint16_t clip_element(uint16_t x, uint16_t min, uint16_t max) {
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved:
-   kernel.clip_elements. */
 static inline void clip_elements(uint16_t * y, const uint16_t * x,
                                  uint16_t min, uint16_t max, size_t n) {
   size_t i;
@@ -81,8 +66,6 @@ static inline void clip_elements(uint16_t * y, const uint16_t * x,
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved: float16.c_clip. */
 void sonnx_clip_float16(uint16_t * y, const uint16_t * x, uint16_t min,
                         uint16_t max, size_t n) {
   clip_elements(y, x, min, max, n);

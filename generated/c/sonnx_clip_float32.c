@@ -10,8 +10,6 @@
 #include "sonnx_clip.h"
 
 
-/* Ensures: Clip of x, bit for bit: max if max < min, else min if x <= min, else max if x >= max, else x.
-   Proved: kernel.clip_element. */
 static inline float clip_element(float x, float min, float max) {
   float limited;
   if (max < min) {
@@ -30,9 +28,6 @@ static inline float clip_element(float x, float min, float max) {
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved:
-   kernel.clip_elements. */
 static inline void clip_elements(float * y, const float * x, float min,
                                  float max, size_t n) {
   size_t i;
@@ -43,8 +38,6 @@ static inline void clip_elements(float * y, const float * x, float min,
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved: float32.c_clip. */
 void sonnx_clip_float32(float * y, const float * x, float min, float max,
                         size_t n) {
   clip_elements(y, x, min, max, n);

@@ -10,8 +10,6 @@
 #include "sonnx_clip.h"
 
 
-/* Ensures: Clip of x, bit for bit: max if max < min, else min if x <= min, else max if x >= max, else x.
-   Proved: kernel.clip_element. */
 static inline double clip_element(double x, double min, double max) {
   double limited;
   if (max < min) {
@@ -30,9 +28,6 @@ static inline double clip_element(double x, double min, double max) {
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved:
-   kernel.clip_elements. */
 static inline void clip_elements(double * y, const double * x, double min,
                                  double max, size_t n) {
   size_t i;
@@ -43,8 +38,6 @@ static inline void clip_elements(double * y, const double * x, double min,
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved: float64.c_clip. */
 void sonnx_clip_float64(double * y, const double * x, double min, double max,
                         size_t n) {
   clip_elements(y, x, min, max, n);

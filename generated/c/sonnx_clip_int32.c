@@ -6,8 +6,6 @@
 #include "sonnx_clip.h"
 
 
-/* Ensures: Clip of x, bit for bit: max if max < min, else min if x <= min, else max if x >= max, else x.
-   Proved: kernel.clip_element. */
 static inline int32_t clip_element(int32_t x, int32_t min, int32_t max) {
   int32_t limited;
   if (max < min) {
@@ -26,9 +24,6 @@ static inline int32_t clip_element(int32_t x, int32_t min, int32_t max) {
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved:
-   kernel.clip_elements. */
 static inline void clip_elements(int32_t * y, const int32_t * x, int32_t min,
                                  int32_t max, size_t n) {
   size_t i;
@@ -39,8 +34,6 @@ static inline void clip_elements(int32_t * y, const int32_t * x, int32_t min,
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved: int32.c_clip. */
 void sonnx_clip_int32(int32_t * y, const int32_t * x, int32_t min,
                       int32_t max, size_t n) {
   clip_elements(y, x, min, max, n);

@@ -6,8 +6,6 @@
 #include "sonnx_clip.h"
 
 
-/* Ensures: Clip of x, bit for bit: max if max < min, else min if x <= min, else max if x >= max, else x.
-   Proved: kernel.clip_element. */
 static inline int8_t clip_element(int8_t x, int8_t min, int8_t max) {
   int8_t limited;
   if (max < min) {
@@ -26,9 +24,6 @@ static inline int8_t clip_element(int8_t x, int8_t min, int8_t max) {
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved:
-   kernel.clip_elements. */
 static inline void clip_elements(int8_t * y, const int8_t * x, int8_t min,
                                  int8_t max, size_t n) {
   size_t i;
@@ -39,8 +34,6 @@ static inline void clip_elements(int8_t * y, const int8_t * x, int8_t min,
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved: int8.c_clip. */
 void sonnx_clip_int8(int8_t * y, const int8_t * x, int8_t min, int8_t max,
                      size_t n) {
   clip_elements(y, x, min, max, n);

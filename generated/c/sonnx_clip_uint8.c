@@ -6,8 +6,6 @@
 #include "sonnx_clip.h"
 
 
-/* Ensures: Clip of x, bit for bit: max if max < min, else min if x <= min, else max if x >= max, else x.
-   Proved: kernel.clip_element. */
 static inline uint8_t clip_element(uint8_t x, uint8_t min, uint8_t max) {
   uint8_t limited;
   if (max < min) {
@@ -26,9 +24,6 @@ static inline uint8_t clip_element(uint8_t x, uint8_t min, uint8_t max) {
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved:
-   kernel.clip_elements. */
 static inline void clip_elements(uint8_t * y, const uint8_t * x, uint8_t min,
                                  uint8_t max, size_t n) {
   size_t i;
@@ -39,8 +34,6 @@ static inline void clip_elements(uint8_t * y, const uint8_t * x, uint8_t min,
   }
 }
 
-/* Requires: x can be read and y written for n elements each, and they are one array or do not overlap.
-   Ensures: each y[i] is Clip of what x[i] was, and nothing else is written. Proved: uint8.c_clip. */
 void sonnx_clip_uint8(uint8_t * y, const uint8_t * x, uint8_t min,
                       uint8_t max, size_t n) {
   clip_elements(y, x, min, max, n);

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends import c_reference as extraction
-from sonnx_clip.backends.c_reference import extract, kernel_theories, machine_types, render_c, with_contracts
+from sonnx_clip.backends.c_reference import extract, kernel_theories, machine_types, render_c
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -142,29 +142,3 @@ def test_no_driver_is_called_like_one_of_why3(tmp_path: Path, monkeypatch: pytes
     short.write_text(repo_file(extraction.COMMON).read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(UserError, match=r"Ambiguous file name found: c\.drv"):
         extract(*_of_int8(), common=str(short))
-
-
-def test_each_function_has_its_contract_above_it() -> None:
-    """In words, with the obligation that shows it; a function without one is refused."""
-    files = render_c(SPEC, kernel_theories(SPEC)[0])
-    known = {o.id for o in all_obligations(SPEC)}
-    for etype in machine_types(SPEC):
-        text = files[f"generated/c/sonnx_clip_{etype.id}.c"]
-        functions = re.findall(r"^(?:static inline )?\w+ \w+\([^)]*\) \{$", text, re.MULTILINE)
-        told = re.findall(r"Proved:\s+(\S+)\. \*/\n(?:static inline )?\w+ \w+\(", text)
-        assert len(told) == len(functions) == (8 if etype.c == "uint16_t" and etype.family == "float" else 3)
-        assert set(told) <= known
-        assert f"{etype.id}.c_clip" in told
-    with pytest.raises(ValueError, match="stray of the kernel of int8 has no contract"):
-        with_contracts("static inline int stray(int a) {\n", SPEC.element_type("int8"))
-    with pytest.raises(ValueError, match="defines no function"):
-        with_contracts("int a;\n", SPEC.element_type("int8"))
-
-
-def test_the_numbers_in_the_contracts_are_those_of_the_code() -> None:
-    files = render_c(SPEC, kernel_theories(SPEC)[0])
-    for name in ("float16", "bfloat16"):
-        text = files[f"generated/c/sonnx_clip_{name}.c"]
-        told = set(re.findall(r"0x[0-9A-F]{4}", " ".join(re.findall(r"/\*.*?\*/", text, re.DOTALL))))
-        code = set(re.findall(r"0x[0-9A-F]{4}", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)))
-        assert told == code
