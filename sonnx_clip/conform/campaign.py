@@ -32,6 +32,7 @@ from sonnx_clip.conform.kept import KeptTypes
 from sonnx_clip.conform.levels import WHICH_CALLS, Asked, calls_of, size_of, units_of
 from sonnx_clip.conform.merging import follows, merged, needed
 from sonnx_clip.conform.probe import Pace
+from sonnx_clip.conform.rerun import command_of, confirm
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.conform.units import UnitResult
@@ -125,7 +126,8 @@ def run_campaign(
     keeper = KeptTypes(kept if keeps else None, asked)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     units = {etype.id: units_of(etype, asked, calls) for etype in wanted}
-    work = _Work(runtime, units, judges or JudgesHere(jobs, of, calls, on_pace), journal, on_progress, of)
+    judges = judges or JudgesHere(jobs, of, calls, on_pace)
+    work = _Work(runtime, level, units, judges, journal, on_progress, of)
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
         if (taken := old[etype.id]) is not None:
@@ -202,10 +204,11 @@ class _Work:
     """
 
     def __init__(
-        self, runtime: str, units: Mapping[str, Sequence[Unit]], judges: Judges,
+        self, runtime: str, level: Level, units: Mapping[str, Sequence[Unit]], judges: Judges,
         journal: UnitJournal | None, on_progress: Show, of: CheckedOperator,
     ) -> None:  # fmt: skip
-        self._runtime, self._units, self._judges, self._journal = runtime, units, judges, journal
+        self._runtime, self._level = runtime, level
+        self._units, self._judges, self._journal = units, judges, journal
         self.stopped = False
         self._of = of
         self._results: dict[str, dict[str, UnitResult]] = {etype: {} for etype in units}
@@ -213,6 +216,8 @@ class _Work:
         self._on_progress, self._done = on_progress, 0
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(judges.places)
+        self._rendered: set[str] = set()  # the reproducers of this run: what a journal holds is not executed
+        self._confirming = threading.Semaphore(judges.places)
 
     def skip(self, etype: ElementType) -> None:
         """The verdicts in an element type are known."""
@@ -232,7 +237,10 @@ class _Work:
                 future.cancel()
             raise
         self._tell(len(units) - 1 - len(left), etype.id)
-        return first.version, merged(etype, units, results, self._of)
+        report = merged(etype, units, results, self._of)
+        with self._confirming:
+            command = command_of(self._runtime, etype.id, self._level)
+            return first.version, confirm(report, self._rendered, command, units[0].limits)
 
     def so_far(self, etype: ElementType) -> tuple[str, TypeReport]:
         """The same of what is judged until now."""
@@ -266,6 +274,7 @@ class _Work:
             found = None if self._journal is None else self._journal.take(unit)
             if found is None:
                 found, seconds = self._judges.judge(unit)
+                self._rendered.update(found.reproducers)
                 if self.stopped:
                     if found.tally is not None:
                         with self._lock:

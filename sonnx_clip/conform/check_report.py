@@ -48,7 +48,8 @@ class Deviation(Stored):
 
     `got` is None where there was no result to read; `words` says then what there was instead: ``raises`` is
     the kind of a call that raised, ``crashed`` of one of which the runtime died. `reproduce` is one line of
-    Python. Of another operator than Clip, `x` is its first operand, and `others` has the rest by name.
+    Python, empty where none shows it, and `entry` the place in its result. Of another operator than Clip,
+    `x` is its first operand, and `others` has the rest by name.
     """
 
     kind: DeviationKind
@@ -63,6 +64,7 @@ class Deviation(Stored):
     latitude: str | None = None
     layout: str
     explanation: str | None = None
+    entry: int = 0
     reproduce: str
 
     def environment(self, head: Head) -> dict[str, int] | None:

@@ -10,12 +10,13 @@ import numpy as np
 from sonnx_clip.conform.check_report import Deviation
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.likely_mistakes import explain_deviation
-from sonnx_clip.conform.reproduce import CallText, reproducing_line
+from sonnx_clip.conform.reproduce import CallText, Shows, reproducing_line
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_calls
 from sonnx_clip.language.show import show
 from sonnx_clip.root.dtypes import bits_type, hex_bits
-from sonnx_clip.runtimes.calls import OVERWRITTEN, Request, entry_indices
+from sonnx_clip.runtimes.calls import OVERWRITTEN, RETURNED, Request, entry_indices
 from sonnx_clip.runtimes.form_caller import FormRequest
+from sonnx_clip.runtimes.guarded import WROTE_INTO
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 from sonnx_clip.runtimes.model_forms import statements
 
@@ -50,7 +51,7 @@ class Describer:
     def __init__(self, etype: ElementType, session: Session, of: CheckedOperator | None = None) -> None:
         self._etype, self._of = etype, of or clip_operator()
         self._session = session
-        self._afresh = 0
+        self._afresh = self._entry = 0
 
     def __call__(self, spot: Spot) -> Deviation:
         """The deviation."""
@@ -70,8 +71,10 @@ class Describer:
             shown = f"{shown}: got {answer}, expected {result}"
             if self._of.is_clip:
                 explanation = explain_deviation(etype, operands, spot.due, got)
+        self._entry = 0
         layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
         return Deviation(
+            entry=self._entry,
             kind=spot.kind,
             **self._named(operands),
             expected=hex_bits(spot.due, etype.id),
@@ -107,11 +110,11 @@ class Describer:
         """
         request = spot.request
         if spot.kind == "crashed":  # it is known already which calls do it
-            return request.layout, self.line(request, spot.row, due, spot.column), spot.words
+            return request.layout, self.line(request, spot.row, due, spot), spot.words
         for simpler in self._simpler(spot):
             place = self._place(spot, simpler)
             if place is not None:
-                return simpler.layout, self.line(simpler, 0, due + place), spot.words
+                return simpler.layout, self.line(simpler, 0, due + place, spot, whole=False), spot.words
         if request.length == 0:
             due = "no entries, shape and type of x"
         elif request.length > 1:
@@ -119,11 +122,11 @@ class Describer:
         if spot.words == OVERWRITTEN:
             following = self._scalars(request, (spot.row + 1) % request.count)
             line = self.line(
-                request, spot.row, f"{due}; the next call changes the result", following=following
+                request, spot.row, f"{due}; the next call changes the result", spot, following=following
             )
             return request.layout, line, spot.words
         times, words = self._again(spot)
-        line = self.line(request, spot.row, due, spot.column, times=times)
+        line = self.line(request, spot.row, due, spot, times=times)
         return request.layout, line, spot.words or words
 
     def _again(self, spot: Spot) -> tuple[int, str | None]:
@@ -191,18 +194,37 @@ class Describer:
         return tuple(int(scalar[row]) for scalar in request.scalars)
 
     def line(
-        self, request: Request, row: int, due: str, column: int = 0, *,
-        following: tuple[int, ...] | None = None, times: int = 1,
+        self, request: Request, row: int, due: str, spot: Spot, *,
+        following: tuple[int, ...] | None = None, times: int = 1, whole: bool = True,
     ) -> str:  # fmt: skip
-        """The line of Python that makes a call of a request, so many times, and perhaps another call."""
+        """The line of Python that makes a call of a request, so many times, and perhaps another call.
+
+        Where the call is not `whole`, the entry that deviates is the first one, or at its place if it is as
+        long as the call of the spot.
+        """
         scalars = self._scalars(request, row)
+        column = spot.column if whole or request.length == spot.request.length else 0
+        self._entry = column
         if len(request.pool) > _WRITTEN:
             request, row = _cut(request, row, column), 0
             due = f"{due} (X was longer: here {_WINDOW} of its entries recur)"
         place = entry_indices(request, row)
         entries = [pool[place].tolist() for pool in request.pools]
         how = self._call_text(request)
-        return reproducing_line(how, request.layout, entries, (scalars, following), due, times)
+        return reproducing_line(
+            how, request.layout, entries, (scalars, following), due, times, *self._shows(spot)
+        )
+
+    def _shows(self, spot: Spot) -> tuple[Shows, str | None]:
+        """What a line shows of a deviation, and which operand it watches."""
+        words = spot.words or ""
+        if spot.kind == "raises":
+            return "exception", None
+        if words.startswith(RETURNED):
+            return "type", None
+        names = zip(self._of.node.called, self._of.node.operands, strict=True)
+        written = [operand for name, operand in names if words == f"{WROTE_INTO}{name}"]
+        return ("memory", written[0]) if written else ("bits", None)
 
     def _call_text(self, request: Request) -> CallText:
         worker = self._session.worker

@@ -196,7 +196,7 @@ def behaviour(report: Report) -> list[str]:
 
 def _beside(report: Report, readings: tuple[str, ...], types: list[str]) -> str:
     """What fails although every value is that of the cases, as the end of a line; empty if nothing does."""
-    if "cases" not in readings:
+    if readings[0] == "" or "cases" not in readings:
         return ""
     failing = [(found, c) for found in report.types if found.type in types for c in found.classes]
     words = next((c.words or found.words or c.verdict for found, c in failing if c.verdict in FAILING), None)

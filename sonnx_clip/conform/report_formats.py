@@ -4,7 +4,6 @@ XML, and as SARIF 2.1.0.
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,6 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.merging import in_order
+from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.sarif_log import sarif_log
 from sonnx_clip.runtimes.runtime_names import file_name, library_name
@@ -97,7 +97,8 @@ def headline_of(case: JudgedCase) -> str:
 def _deviation(found: Deviation) -> str:
     why = found.words or found.explanation
     head = f"{found.latitude or found.kind}, layout {found.layout}: {found.shown}"
-    return "\n".join([head, *([why] if why else ()), "repeat it with Python:", found.reproduce])
+    line = ["repeat it:", command_line(found.reproduce)] if found.reproduce else []
+    return "\n".join([head, *([why] if why else ()), *line])
 
 
 def _blind(etype: str, words: str) -> JudgedCase:
@@ -275,7 +276,7 @@ def _result(report: Report, case: JudgedCase, rule: int, number: int) -> dict[st
     if deviation is not None:
         why = deviation.words or deviation.explanation or ""
         parts += [f"{deviation.shown} (layout {deviation.layout})", why]
-        parts.append(f"Repeat it: python -c {shlex.quote(deviation.reproduce)}")
+        parts += [f"Repeat it: {command_line(deviation.reproduce)}"] if deviation.reproduce else []
     failed = case.outcome == "failed"
     kind = case.verdict if deviation is None else deviation.latitude or deviation.kind
     return {

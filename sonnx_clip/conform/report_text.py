@@ -6,7 +6,6 @@ the first deviation of each type; `reproducers` has all of them, as a shell scri
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -16,6 +15,7 @@ from rich.text import Text
 from sonnx_clip.conform.check_report import DEVIATION_KINDS
 from sonnx_clip.conform.form_words import dependences, form_lines, refusals
 from sonnx_clip.conform.matching import behaviour
+from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
@@ -80,15 +80,19 @@ def reproducers(report: Report) -> str:
         for c in found.classes:
             for d in c.deviations:
                 lines.append(f"\n# {found.type}, {c.id}, {d.latitude or d.kind}: {' '.join(d.shown.split())}")
-                lines.append(_pasted(d.reproduce))
+                lines.append(_repeated(d))
         for form in found.forms or ():
             for id_, d in form.deviations.items():
                 shown = " ".join(d.shown.split())
                 lines.append(
                     f"\n# {found.type}, {id_}, {d.latitude or d.kind}, model with {form.form}: {shown}"
                 )
-                lines.append(_pasted(d.reproduce))
+                lines.append(_repeated(d))
     return "\n".join([*lines, ""])
+
+
+def _repeated(found: Deviation) -> str:
+    return command_line(found.reproduce) if found.reproduce else f"# {found.words}"
 
 
 def summary(report: Report) -> str:
@@ -175,7 +179,7 @@ def _whole_types(report: Report) -> Iterator[str]:
         if found.verdict == "crashed":
             yield f"[bold red]crashed[/] {found.type}: {escape(found.words or '')}"
             if found.reproduce:
-                yield f"    {escape(_pasted(found.reproduce))}"
+                yield f"    {escape(command_line(found.reproduce))}"
         if found.verdict == "environment":
             yield f"[bold red]environment[/] {found.type}: {escape(found.words or '')}"
         if found.type in report.required and found.verdict == "unsupported":
@@ -195,8 +199,8 @@ def _depending(report: Report, *, pasted: bool) -> Iterator[str]:
             yield f"    {next(iter(one.places))}, model with {one.form}: {escape(one.first.shown)}"
             if one.first.words:
                 yield f"    {escape(one.first.words)}"
-            if pasted:
-                yield f"    {escape(_pasted(one.first.reproduce))}"
+            if pasted and one.first.reproduce:
+                yield f"    {escape(command_line(one.first.reproduce))}"
 
 
 def _refused(found: TypeReport) -> list[str]:
@@ -225,10 +229,12 @@ def _all_deviations(report: Report, *, pasted: bool) -> Iterator[str]:
             yield from _described(class_id, name, same)
             left += len(same)
             etype, _, first = same[0]
-            if pasted and etype.type not in repeated:
+            if not first.reproduce:
+                left -= 1  # its words say how it is repeated
+            elif pasted and etype.type not in repeated:
                 repeated.add(etype.type)
                 left -= 1
-                yield f"    {escape(_pasted(first.reproduce))}"
+                yield f"    {escape(command_line(first.reproduce))}"
     if pasted and left:
         yield f"[dim]lines to repeat other deviations: {left}; --repro FILE writes all of them[/]"
 
@@ -277,7 +283,3 @@ def _number(found: ClassReport, name: str) -> int:
 
 def _asked(found: ClassReport) -> int:
     return found.compared + found.raised + found.died
-
-
-def _pasted(line: str) -> str:
-    return f"python -c {shlex.quote(line)}"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sonnx_clip.runtimes.habits import Habits
     from sonnx_clip.runtimes.runtime import ClipFunction
 
+RETURNED = "it returned "
+"""How the words begin on a result of another shape or type."""
 OVERWRITTEN = "its result is overwritten by the next call"
 
 _BY_ID = {layout.id: layout for layout in LAYOUTS}
@@ -266,12 +268,12 @@ def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:
     # A subclass may mean something else by its memory: a masked array has entries that are none.
     if type(result) is not np.ndarray and not isinstance(result, np.generic):
         kind = type(result).__name__
-        return Failure(("C1", "C3"), f"it returned {kind}, not an array (numpy.ndarray itself)")
+        return Failure(("C1", "C3"), f"{RETURNED}{kind}, not an array (numpy.ndarray itself)")
     words = {}
     if result.shape != x.shape:
-        words["C1"] = f"it returned shape {result.shape}, expected {x.shape}"
+        words["C1"] = f"{RETURNED}shape {result.shape}, expected {x.shape}"
     if result.dtype != x.dtype:
-        words["C3"] = f"it returned {result.dtype}, expected {x.dtype}"
+        words["C3"] = f"{RETURNED}{result.dtype}, expected {x.dtype}"
     if words:
         return Failure(tuple(words), "; ".join(words.values()))
     return np.asarray(result)

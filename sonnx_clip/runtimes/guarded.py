@@ -28,6 +28,9 @@ WRITE, BEFORE, AFTER, BOUNDS = "write", "before", "after", "bounds"
 ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
 """The guards: a tensor cannot be written; nor touched before its start; nor past its end; and so scalars."""
 
+WROTE_INTO = "it wrote into its input "
+"""How the words begin on an operand that was changed."""
+
 _PAGE = mmap.PAGESIZE
 _NOTHING, _READ, _BOTH = 0, 1, 3  # of mprotect(2)
 _FAILED = ctypes.c_void_p(-1).value  # of mmap(2)
@@ -148,7 +151,7 @@ class _Place:
             last -= _PAGE
         words = None
         if not self._read_only and self._inner[start:end].tobytes() != self._data:
-            words = f"it wrote into its input {name}"
+            words = f"{WROTE_INTO}{name}"
             self._inner[start:end] = np.frombuffer(self._data, np.uint8)
         for place, begin, stop in (("past the end", end, last), ("before the start", first, start)):
             begin, stop = max(begin, start - _PAGE), min(stop, end + _PAGE)  # noqa: PLW2901

@@ -1,6 +1,8 @@
 """A report claims what its run shows: headline, signs, blind spots, and what fails beside values."""
 
 import io
+import subprocess
+import sys
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -9,6 +11,8 @@ from rich.console import Console
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import print_report
+from sonnx_clip.conform.reproduce import command_line
+from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import few_calls
 from tests.meta.judged import judged as judged_by
 
@@ -74,3 +78,41 @@ def test_stopped_guardian_is_a_crash():
     report, _ = judged_by("planted_deaths:stops_its_parent", "int16")
     assert report.types[0].verdict == "crashed"
     assert "SIGSTOP" in report.types[0].words
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("planted:masks_everything", "MaskedArray"),
+        ("planted:returns_nothing", "NoneType"),
+        ("planted_memory:writes_into_x", "x is unchanged: False"),
+        ("planted:ignores_upper", "expected:"),
+    ],
+)
+def test_printed_reproducer_shows_its_deviation(name, shown):
+    report, classes = judged_by(name, "int16")
+    line = classes["high_ordinary"].deviations[0].reproduce
+    command = command_line(line)
+    assert command in printed(report) or command in to_junit(report).replace("&quot;", '"')
+    assert command.startswith(sys.executable)
+    done = subprocess.run(command, shell=True, cwd=repo_root(), capture_output=True, text=True, check=True)
+    assert shown in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("planted_memory:is_wrong_in_call_500", "not repeated"),
+        ("planted_memory:reads_past_x", "it reads past the end of X"),
+    ],
+)
+def test_deviation_that_no_line_shows_is_repeated_by_all_calls(name, words):
+    report, classes = judged_by(name, "int16")
+    found = [d for c in classes.values() for d in c.deviations]
+    assert found
+    assert {d.reproduce for d in found} == {""}
+    assert words in found[0].words
+    command = f"sonnx-clip check --runtime tests.meta.{name} --dtype int16 --again"
+    assert command in found[0].words
+    assert command in printed(report)
+    assert " -c " not in printed(report)

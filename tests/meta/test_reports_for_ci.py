@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from sonnx_clip.cli import app
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.conform.report_formats import check_to_sarif, to_junit
+from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import judged as judged_anew
 
@@ -116,7 +117,7 @@ def test_the_reproducer_is_in_the_text():
     line = classes["high_ordinary"].deviations[0].reproduce
     outcome, element = junit["int16", "high_ordinary"]
     assert outcome == "failure"
-    assert line in element.text.splitlines()
+    assert command_line(line) in element.text.splitlines()
     done = subprocess.run(
         [sys.executable, "-c", line], cwd=repo_root(), capture_output=True, text=True, check=True
     )

@@ -1,0 +1,233 @@
+"""Runs the reproducers of a report in new processes, before anything prints them.
+
+One process imports the runtime and forks for each line, so that each begins as after the import. What does
+not show there is run again in a process of its own. A line that shows nothing is not printed: the words of
+its deviation then say so, and name the command that repeats the whole sequence of calls.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import shlex
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.board import OPENS
+from sonnx_clip.runtimes.limits import Limits
+from sonnx_clip.runtimes.words import printable, words_of
+from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from sonnx_clip.conform.check_report import Deviation, TypeReport
+    from sonnx_clip.runtimes.board import Board
+
+    Line = tuple[str, int, float]  # Python, the entry that deviates, and the seconds that it may take
+
+_ANSWER = 1 << 16  # bytes
+_LONGEST = 30.0  # seconds by the clock that a line may take at least
+_CLOSED = "v = "  # the first statement of a line behind its imports
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What a line of Python did in a new process.
+
+    Args:
+        words: how it ended, unless it gave a result.
+        raised: the name of the exception that it raised.
+        died: whether its process died or did not end.
+        bits: of the entry of the result that deviates, in hexadecimal digits.
+        shape: of the result and of its first operand.
+        type: the class of the result, and its element type.
+        unchanged: of a line that compares memory, whether it was left as it was.
+    """
+
+    words: str = ""
+    raised: str | None = None
+    died: bool = False
+    bits: str | None = None
+    shape: tuple[tuple[int, ...], ...] = ()
+    type: tuple[str, str] = ("", "")
+    unchanged: bool | None = None
+
+    def shows(self, found: Deviation, etype: str) -> bool:
+        """Whether the line did what a deviation says."""
+        words = (found.words or "").partition(" in a call of layout ")[0]
+        if found.got is None and self.raised is not None and words and words in self.words:
+            return True  # a program or a library, whose death or fault is an exception of its caller
+        if found.kind == "crashed":
+            return self.died
+        if found.kind == "raises":
+            return self.raised is not None and (found.words or "").startswith(self.raised)
+        if self.died or self.raised is not None:
+            return False
+        if found.got is not None:
+            return self.bits == found.got
+        if self.unchanged is not None:
+            return not self.unchanged
+        result, operand = self.shape
+        return self.type != ("ndarray", etype) or result != operand
+
+
+def confirm(report: TypeReport, lines: Collection[str], command: str, limits: Limits) -> TypeReport:
+    """A report of which every reproducer that shows nothing in a new process is replaced by words.
+
+    Args:
+        report: on one element type.
+        lines: the reproducers that this run has rendered; no other text is run.
+        command: what repeats all calls.
+        limits: of the runtime.
+    """
+    found = {d.reproduce: d for d in _every(report) if d.reproduce and d.reproduce in lines}
+    if not found:
+        return report
+    missing = _not_shown(report.type, [*found.values()], limits, together=True)
+    again = _not_shown(report.type, [found[line] for line in missing], limits, together=False)
+
+    def told(one: Deviation) -> Deviation:
+        if one.reproduce not in again:
+            return one
+        sentence = (
+            f"no line of Python shows it in a new process ({again[one.reproduce]}); repeat it: {command}"
+        )
+        words = f"{one.words}; {sentence}" if one.words else sentence
+        return one.model_copy(update={"words": words, "reproduce": ""})
+
+    return _with_deviations(report, told)
+
+
+def _every(report: TypeReport) -> list[Deviation]:
+    in_forms = [d for form in report.forms or () for d in form.deviations.values()]
+    return [*(d for c in report.classes for d in c.deviations), *in_forms]
+
+
+def _with_deviations(report: TypeReport, told: Callable[[Deviation], Deviation]) -> TypeReport:
+    classes = tuple(
+        c.model_copy(update={"deviations": tuple(map(told, c.deviations))}) for c in report.classes
+    )
+    forms = report.forms and tuple(
+        form.model_copy(update={"deviations": {id_: told(d) for id_, d in form.deviations.items()}})
+        for form in report.forms
+    )
+    lines = {d.reproduce for c in classes for d in c.deviations}
+    line = report.reproduce if report.reproduce in lines else None
+    return report.model_copy(update={"classes": classes, "forms": forms, "reproduce": line})
+
+
+def _not_shown(etype: str, wanted: Sequence[Deviation], limits: Limits, *, together: bool) -> dict[str, str]:
+    """The lines that do not show their deviation, each with what it did instead."""
+    if not wanted:
+        return {}
+    runs = [
+        (d.reproduce, d.entry, limits.call if _hangs(d) else max(_LONGEST, 3 * limits.call)) for d in wanted
+    ]
+    groups = [runs] if together else [[run] for run in runs]
+    reruns = [rerun for group in groups for rerun in _rerun(group, limits, preload=together)]
+    return {
+        d.reproduce: rerun.words
+        or ("its result is right" if d.got is None else f"its result is {rerun.bits}")
+        for d, rerun in zip(wanted, reruns, strict=True)
+        if not rerun.shows(d, etype)
+    }
+
+
+def _hangs(found: Deviation) -> bool:
+    return found.kind == "crashed" and (found.words or "").startswith("no answer within")
+
+
+def _rerun(lines: Sequence[Line], limits: Limits, *, preload: bool) -> list[Rerun]:
+    """What each line does."""
+    whole = Limits(limits.call, limits.start + sum(seconds for _, _, seconds in lines))
+    child = Child("a reproducer", _run_lines, (list(lines), preload), whole)
+    try:
+        greeting, _ = child.start()
+    except (RuntimeDiedError, UserError) as error:
+        return [Rerun(f"not run: {error}")] * len(lines)
+    finally:
+        child.close()
+    return [_rerun_of(one) for one in greeting["reruns"]]
+
+
+def _rerun_of(one: dict[str, Any]) -> Rerun:
+    shape = tuple(tuple(found) for found in one.pop("shape", ()))
+    return Rerun(shape=shape, type=tuple(one.pop("type", ("", ""))), **one)
+
+
+# --- In the process that runs the lines ---------------------------------------------------------------------
+
+
+def _run_lines(board: Board, lines: list[Line], preload: bool) -> tuple[dict[str, Any], None]:
+    """The program of the process: what each line did, as the greeting."""
+    board.call = OPENS
+    if preload:
+        for imports in dict.fromkeys(line.partition(_CLOSED)[0] for line, _, _ in lines):
+            with suppress(BaseException):
+                exec(imports, {"__name__": "__main__"})  # noqa: S102 - rendered by this run
+    return {"word": "rerun", "reruns": [_forked(*line) for line in lines]}, None
+
+
+def _forked(line: str, entry: int, seconds: float) -> dict[str, Any]:
+    """What a line does in a copy of this process; it answers by memory, since it may close any descriptor."""
+    shared = mmap.mmap(-1, _ANSWER)
+    pid = os.fork()
+    if pid == 0:
+        with suppress(BaseException):
+            os.setpgid(0, 0)
+            data = json.dumps(_observed(line, entry)).encode("ascii")
+            shared[: len(data)] = data
+        os._exit(0)
+    end, pause, status = time.monotonic() + seconds, 0.001, None
+    while status is None and time.monotonic() < end:
+        done, raw = os.waitpid(pid, os.WNOHANG)
+        status = os.waitstatus_to_exitcode(raw) if done else None
+        if not done:
+            time.sleep(pause)
+            pause = min(0.02, pause * 1.5)
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+    if status is None:
+        os.waitpid(pid, 0)
+        return {"died": True, "words": f"it did not end within {seconds:g} s"}
+    data = bytes(shared).rstrip(b"\0")
+    if not data:
+        return {"died": True, "words": f"it ended with status {status}"}
+    found: dict[str, Any] = json.loads(data)
+    return found
+
+
+def _observed(line: str, entry: int) -> dict[str, Any]:
+    """What a line leaves behind: its names are those of `reproduce`."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    try:
+        exec(line, names)  # noqa: S102 - rendered by this run
+    except BaseException as error:  # noqa: BLE001 - the code of a runtime
+        kind = type(error).__name__
+        return {"raised": kind, "words": printable(f"it raised {words_of(error)}", 300)}
+    result, first = names.get("r", names.get("y")), names.get("x")
+    kind, dtype = type(result).__name__, str(getattr(result, "dtype", ""))
+    # A scalar of NumPy is an array of rank 0 to the checker.
+    found: dict[str, Any] = {
+        "type": ("ndarray" if hasattr(result, "dtype") and kind == dtype else kind, dtype)
+    }
+    found["shape"] = [list(getattr(one, "shape", ())) for one in (result, first)]
+    if "y" in names:
+        y = names["y"]
+        bits = y.reshape(-1).view(f"u{y.itemsize}")[entry : entry + 1].tolist()
+        found["bits"] = f"0x{bits[0]:0{2 * y.itemsize}x}" if bits else None
+    if "unchanged" in names:
+        found["unchanged"] = bool(names["unchanged"])
+    return found
+
+
+def command_of(runtime: str, etype: str, level: str) -> str:
+    """What repeats all calls of an element type."""
+    more = "" if level == "quick" else f" --level {level}"
+    return f"sonnx-clip check --runtime {shlex.quote(runtime)} --dtype {etype}{more} --again"
