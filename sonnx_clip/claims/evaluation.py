@@ -14,6 +14,7 @@ from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.nodes import STATED, names_used
 from sonnx_clip.claims.tensor_claims import SUBJECT
 from sonnx_clip.language.show import show
+from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
@@ -145,6 +146,9 @@ def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[st
 
 def _samples(spec: Spec, etype: ElementType, bound: Collection[str]) -> Iterator[dict[str, Value]]:
     """The same, some of them more than once where an operand is not bound."""
+    if len(bound) <= 2 and etype.bits is not None and set(bound) <= set(spec.head.operands):
+        for patterns in product(special_patterns(etype), repeat=len(bound)):
+            yield dict(zip(bound, patterns, strict=True))
     nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
     of_float = spec.element_type("float32")
     floats = [encode(text, of_float) for text in _FLOATS]

@@ -147,6 +147,11 @@ def _property(spec: Spec, etype: ElementType, p: Property) -> Iterator[Claim]:
         of_result(spec, p.claim), premises=(group(condition),), binders=(every,),
     )  # fmt: skip
     yield Claim(
+        etype.id, named.nowhere_else(named.repaired(p.id)), "nowhere else", "theorem", shows,
+        f"false outside its condition: {p.title}",
+        of_result(spec, negation(group(p.claim))), premises=(negation(group(condition)),), binders=(every,),
+    )  # fmt: skip
+    yield Claim(
         etype.id, named.inhabited(named.repaired(p.id)), "repaired inhabited", "theorem", shows,
         f"some numbers meet the condition of: {p.title}", condition,
         witness=numbers(_numbers_that_meet(spec, etype, p)),
@@ -154,9 +159,9 @@ def _property(spec: Spec, etype: ElementType, p: Property) -> Iterator[Claim]:
 
 
 def _numbers_that_meet(spec: Spec, etype: ElementType, p: Property) -> dict[str, str]:
-    """The first of the classes' witnesses that meets the condition under which a property holds."""
+    """The last of the classes' witnesses that meets the condition under which a property holds."""
     ask = evaluator(spec, etype)
-    for c in spec.classes_of(etype.family):
+    for c in reversed(spec.classes_of(etype.family)):
         texts = c.inhabited_by.texts()
         texts[spec.head.second] = texts[spec.head.operands[0]]
         if ask(p.repaired[etype.family], {name: encode(text, etype) for name, text in texts.items()}):

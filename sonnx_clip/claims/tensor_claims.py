@@ -79,9 +79,15 @@ def _constraint(spec: Spec, etype: ElementType, c: Constraint) -> Iterator[Claim
     every = (all_tensors(spec),)
     if etype.family in c.refuted_for:
         yield from _steps(etype)
+        condition = group(c.repaired[etype.family])
         yield Claim(
             etype.id, named.repaired(c.id), "repaired", "theorem", (c.id,), f"under its condition: {c.title}",
-            of_tensors(spec, stated), premises=(group(c.repaired[etype.family]),), binders=every,
+            of_tensors(spec, stated), premises=(condition,), binders=every,
+        )  # fmt: skip
+        yield Claim(
+            etype.id, named.nowhere_else(named.repaired(c.id)), "nowhere else", "theorem", (c.id,),
+            f"false outside its condition: {c.title}",
+            of_tensors(spec, negation(stated)), premises=(negation(condition),), binders=every,
         )  # fmt: skip
         return
     if c.id == "C2":

@@ -41,8 +41,10 @@ def generate(
     from sonnx_clip.prove.completeness import GOLDEN, unpinned
     from sonnx_clip.prove.rendered import kept, rendered
     from sonnx_clip.spec import load_spec
+    from sonnx_clip.spec.expected import check_expected
 
     of_clip = load_spec()
+    check_expected(of_clip)
     generated = kept(of_clip)
     if generated is None:
         check_claims(of_clip)
@@ -64,12 +66,14 @@ def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> N
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.root.errors import UserError
     from sonnx_clip.spec import load_spec
+    from sonnx_clip.spec.expected import check_expected
 
     if spec is None or into is None or check:
         raise UserError(
             "--spec and --into stand together, and without --check", todo="name a file and a folder"
         )
     of_another = load_spec(spec)
+    check_expected(of_another)
     check_claims(of_another)
     for line in write(render_all(of_another), into, alone=False):
         print(f"written: {into / line}")

@@ -31,6 +31,7 @@ from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.terminal import nearest, progress
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.coverage_checks import require_coverage
+from sonnx_clip.spec.expected import differences as unexpected
 from sonnx_clip.whyml.why3_lexer import without_header
 from sonnx_clip.whyml.written import theory_texts
 
@@ -146,6 +147,7 @@ def prove_these(
     if complete:
         write_json(data, build / "proofs.json")
     gaps, changed = uncovered(spec, theories.obligations), unpinned()
+    weakened = [str(error) for error in unexpected(spec)]
     if as_json:
         import json
 
@@ -160,8 +162,9 @@ def prove_these(
     _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
     _print_listed(console, "[red]spec/clip.yaml states what nothing is to prove[/]", gaps)
     _print_listed(console, _CHANGED, changed, _ACCEPT_CHANGED)
+    _print_listed(console, "[red]the specification claims something else than is expected[/]", weakened)
     _print_listed(console, "[red]obligations that say nothing[/]", hollow, _ACCEPT_HOLLOW)
-    return 0 if proofs.all_shown and not (news or gaps or changed or hollow) else 1
+    return 0 if proofs.all_shown and not (news or gaps or changed or weakened or hollow) else 1
 
 
 def _rendered(spec: Spec) -> tuple[Generated, bool]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 YAML = "spec/clip.yaml"
 DRIVER = "why3/drivers/elements.gen"
-INTERVAL = "}\n    false_for: no_bounds\n    source: {page: sonnx-clip, section: Constraints"
 LOW = "when: not inverted and X <= L\n    result: L"
 
 
@@ -90,11 +89,11 @@ PROPERTIES = [
         ("float32.widest_bounds_are_no_bound_repaired",), ("confirmed by evaluation: x = ",),
         "the claim is false for X = "),
     Bug("condition forgets a NaN bound", YAML,
-        f"not is_nan(X) and bounds_are_numbers{INTERVAL}", f"not is_nan(X) and not is_nan(L){INTERVAL}",
+        "or high or (not is_nan(X) and bounds_are_numbers)", "or high or (not is_nan(X) and not is_nan(L))",
         ("float32.interval_repaired",), ("confirmed by evaluation: x = ", "max = nan"),
         evaluated="`float16.interval_repaired` is false for X = -1, L = -1, M = nan"),
-    Bug("condition forgets one order of the zeros", YAML, 'float: "not zero_tie(L, M)"',
-        'float: "not (identical(L, -0) and identical(M, 0))"', ("float32.idempotent_bitwise_repaired",),
+    Bug("condition forgets one order of the zeros", YAML, "high and zero_tie(L, M) implies identical(L, M)",
+        "high and identical(L, -0) implies not identical(M, 0)", ("float32.idempotent_bitwise_repaired",),
         ("confirmed by evaluation: x = ", "min = 0 (0x00000000), max = -0 (0x80000000)"),
         evaluated="`float16.idempotent_bitwise_repaired` is false for X = 1, L = 0, M = -0"),
     Bug("a latitude that accepts other numbers", YAML, "accepts: A == 0 and", "accepts: A <= 0 and",
@@ -108,8 +107,15 @@ PROPERTIES = [
     Bug("a latitude that rests on a reading which does not do it", YAML,
         "given_by: [onnx-body, formula-2019, numpy]", "given_by: [formula-c, formula-2008]",
         ("float32.nan_inverted_is_given",), (), "it accepts nan for X = nan, L = -0, M = -1"),
-    Bug("condition of C2 forgets M", YAML, "not is_nan(L) and not is_nan(M)\n    false_for",
-        "not is_nan(L)\n    false_for", ("float32.C2_repaired",),
+    Bug("a condition excludes more than it must", YAML, "{float: inverted or high or (not is_nan(X)",
+        "{float: inverted or (not is_nan(X)", ("float32.interval_repaired_nowhere_else",),
+        evaluated="`float16.interval_repaired_nowhere_else` is false for X = -1, L = nan, M = -1"),
+    Bug("condition of C2 excludes all but one number", YAML,
+        "float: M < L or every(not is_nan(X[i]) and not is_nan(L) and not is_nan(M)) or every(M <= X[i])",
+        "float: every(X[i] == 3 and L == 2 and M == 10)", ("float32.C2_repaired_nowhere_else",),
+        evaluated="`float16.C2_repaired_nowhere_else` is false for X = [nan], L = -0, M = -1"),
+    Bug("condition of C2 forgets M", YAML,
+        " and not is_nan(L) and not is_nan(M)) or", " and not is_nan(L)) or", ("float32.C2_repaired",),
         evaluated="`float16.C2_repaired` is false for X = [-1], L = -1, M = nan"),
 ]
 

@@ -94,7 +94,8 @@ MEANING = [
       "refuted_for: {float: §{X: 1, L: 1, M: 2}}", "(properties[…].refuted_for.float)",
       "does not refute the claim"),
     m("repaired in vain",
-      'refuted_for: {float: {X: 1, L: -0, M: 0}}\n    repaired: {float: "not zero_tie(L, M)"}',
+      "refuted_for: {float: {X: 1, L: -0, M: 0}}\n"
+      '    repaired: {float: "high and zero_tie(L, M) implies identical(L, M)"}',
       'refuted_for: {float: {X: 1, L: -0, M: 0}}\n    repaired: {float: §"not is_nan(X)"}',
       "(properties[…].repaired.float)", "does not exclude X = 1, L = -0, M = 0"),
     m("constraint not refuted", "refuted_for: {float: {X: [nan], L: 0, M: 1}}",

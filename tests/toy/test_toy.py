@@ -138,7 +138,7 @@ def test_what_is_false_is_found_before_a_prover_is_asked(tmp_path: Path) -> None
     text = (FOLDER / "max.yaml").read_text(encoding="utf-8")
     path = tmp_path / "max.yaml"
     path.write_text(
-        text.replace("float: not is_nan(W)", "float: not is_nan(W) or U < 0", 1), encoding="utf-8"
+        text.replace("implies not is_nan(W)", "implies not is_nan(W) or U < 0", 1), encoding="utf-8"
     )
     with pytest.raises(UserError, match=r"`float32\.monotone_repaired` is false"):
         check_claims(load_spec(path))

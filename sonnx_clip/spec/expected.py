@@ -1,0 +1,97 @@
+"""Comparison of a specification with the committed summary of its claims: none is weakened unnoticed.
+
+A weaker claim is still true, so no prover objects to it. The summary, ``clip.expected.yaml`` beside
+``clip.yaml``, repeats what is claimed of which family; a person changes both.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from sonnx_clip.language.printing import unparse
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.document import read_document, spell
+from sonnx_clip.spec.sections import entries_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sonnx_clip.language.tree import Expr
+    from sonnx_clip.spec.entries import Constraint, Property
+    from sonnx_clip.spec.model import Spec
+
+Place: TypeAlias = "tuple[str, str, str]"
+"""Section, id, and what is summarised of the entry."""
+
+
+def summary(spec: Spec) -> dict[Place, str]:
+    """What a specification claims of each family, its classes, and the conditions of its latitude."""
+    found: dict[Place, str] = {}
+    claims: list[tuple[str, Property | Constraint, Expr]]
+    claims = [("properties", p, p.claim) for p in spec.properties]
+    claims += [("constraints", c, c.holds) for c in spec.constraints]
+    for section, stated, claim in claims:
+        found[section, stated.id, "claim"] = unparse(claim)
+        found[section, stated.id, "proved for"] = ", ".join(stated.holds_for)
+        for name, condition in stated.repaired.items():
+            found[section, stated.id, name] = f"refuted; holds where, and only where, {unparse(condition)}"
+    for case in spec.cases:
+        for family in spec.families:
+            ids = [c.id for c in spec.classes_of(family.id, case.id)]
+            found["classes", case.id, family.id] = ", ".join(ids)
+    for latitude in spec.latitude:
+        found["latitude", latitude.id, "where"] = unparse(latitude.when)
+        found["latitude", latitude.id, "accepts"] = unparse(latitude.accepts)
+        found["latitude", latitude.id, "with --policy strict"] = "accepted" if latitude.always else "refused"
+    return found
+
+
+def differences(spec: Spec) -> Iterator[UserError]:
+    """An error for each line in which a specification and its summary differ.
+
+    The summary of another operator than Clip may be left out.
+
+    Raises:
+        UserError: the summary cannot be read.
+    """
+    path = repo_file(spec.file)
+    expected = path.with_name(f"{path.stem}.expected.yaml")
+    if spec.operator != "Clip" and not expected.exists():
+        return
+    document, _ = read_document(expected)
+    kept = {
+        (section, id_, key): str(text)
+        for section, entries in document.data.items()
+        for id_, lines in entries.items()
+        for key, text in lines.items()
+    }
+    now = summary(spec)
+    for place in dict.fromkeys((*kept, *now)):
+        if kept.get(place) != now.get(place):
+            where = f"{document.name}:{document.position(place).line} ({spell(place)})"
+            entry = _place(spec, path, place)
+            stated = f"`{now[place]}`" if place in now else "nothing"
+            due = f"`{kept[place]}`" if place in kept else "nothing"
+            yield UserError(
+                f"{entry} now says {stated}; expected is {due}",
+                where,
+                f"correct {Path(spec.file).name}; if the change is intended, change this line too",
+            )
+
+
+def _place(spec: Spec, path: Path, place: Place) -> str:
+    """File and line of the entry of which a line of the summary speaks."""
+    section, id_, _ = place
+    section = "cases" if section == "classes" else section
+    document, _ = read_document(path)
+    ids = [entry.id for name, _, entry in entries_with(spec, "id") if name == section]
+    way = (section, ids.index(id_)) if id_ in ids else (section,)
+    return f"{document.name}:{document.position(way).line} (`{id_}`)"
+
+
+def check_expected(spec: Spec) -> None:
+    """Raise the first of the `differences`."""
+    for error in differences(spec):
+        raise error
