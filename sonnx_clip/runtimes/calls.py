@@ -11,7 +11,6 @@ import numpy as np
 
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
 from sonnx_clip.runtimes.guarded import ALL, Operands
-from sonnx_clip.runtimes.habits import Resident
 from sonnx_clip.runtimes.layouts import LAYOUTS
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.words import words_of
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.habits import Habits
     from sonnx_clip.runtimes.runtime import ClipFunction
 
 RETURNED = "it returned "
@@ -209,7 +207,6 @@ class Caller:
         function: the runtime's, opened for an element type. If it has a method `written`, that is asked
             after each call where memory was written that must not be.
         etype: the id of the type.
-        habits: notices what the calls change that they should leave.
         node: the operator; Clip by default.
     """
 
@@ -217,13 +214,11 @@ class Caller:
         self,
         function: ClipFunction,
         etype: str,
-        habits: Habits | None = None,
         node: OperatorNode = CLIP_NODE,
     ) -> None:
         self._function, self._type = function, numpy_type(etype)
         self._bits = bits_type(etype)
         self._operands = Operands(node)
-        self._habits, self._resident = habits, Resident()
         self._process = os.getpid()
         self._written: Callable[[], Iterable[str]] = getattr(function, "written", tuple)
 
@@ -253,10 +248,6 @@ class Caller:
         held.release()
         if views:
             board.note({"remark": "its result is the memory of X itself"})
-        grows = self._resident.after(request.count)
-        noticed = self._habits.noticed() if self._habits else ()
-        for remark in (*noticed, *([grows] if grows else ())):
-            board.note({"remark": remark})
 
 
 def call_once(call: Callable[[], Any], x: Array) -> Array | Failure:

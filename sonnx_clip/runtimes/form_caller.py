@@ -11,7 +11,6 @@ from sonnx_clip.runtimes.operator_node import CLIP_NODE
 if TYPE_CHECKING:
     from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.guardian import Handle
-    from sonnx_clip.runtimes.habits import Habits
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.runtime import ClipFunction, ModelFunction, OpenModel, Runtime
 
@@ -30,11 +29,10 @@ class FormCaller:
         runtime: it opens models.
         etype: the id of an element type.
         caller: makes the other calls; None where the runtime does not support them.
-        habits: as for `Caller`.
     """
 
-    def __init__(self, runtime: Runtime, etype: str, caller: Handle | None, habits: Habits) -> None:
-        self._runtime, self._type, self._caller, self._habits = runtime, etype, caller, habits
+    def __init__(self, runtime: Runtime, etype: str, caller: Handle | None) -> None:
+        self._runtime, self._type, self._caller = runtime, etype, caller
         self._form: ModelForm | None = None
         self._of_form: Caller | None = None
 
@@ -45,7 +43,7 @@ class FormCaller:
             if request.form != self._form:
                 self._form = request.form
                 function = form_function(_opener(self._runtime, request.form), request.form, self._type)
-                self._of_form = Caller(function, self._type, self._habits)
+                self._of_form = Caller(function, self._type)
             caller = self._of_form
         assert caller is not None
         caller(request, board)

@@ -23,7 +23,6 @@ from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of
 from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
 from sonnx_clip.runtimes.form_caller import FormCaller
 from sonnx_clip.runtimes.guardian import guard, read_answer
-from sonnx_clip.runtimes.habits import Habits
 from sonnx_clip.runtimes.limits import is_stopped
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN
@@ -77,7 +76,6 @@ def open_runtime(
         return missing(error), None
     board.call = OPENS
     version = printable(str(runtime.version))
-    habits = Habits()
     models = list(runtime.run_texts.items())
     caller: Handle | None = None
     if not models_only:
@@ -85,7 +83,7 @@ def open_runtime(
             if runtime.caller is not None:
                 caller = runtime.caller(etype, board)
             else:
-                caller = Caller(runtime.open(etype), etype, habits, node)
+                caller = Caller(runtime.open(etype), etype, node)
         except BaseException as error:  # noqa: BLE001 - likewise
             failure = failure_of(error)
             if failure.environment:
@@ -97,7 +95,7 @@ def open_runtime(
         "models": models, "strides": runtime.strides, "entries": runtime.entries,
         "few": runtime.few, "before": tuple(runtime.before(etype)),
     }  # fmt: skip
-    return greeting, FormCaller(runtime, etype, caller, habits)
+    return greeting, FormCaller(runtime, etype, caller)
 
 
 def missing(error: BaseException) -> dict[str, Any]:

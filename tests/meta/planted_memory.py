@@ -108,41 +108,6 @@ def closes_every_descriptor(x, l, m):
     return right(x, l, m)
 
 
-def rounds_upward(x, l, m):
-    ctypes.CDLL("libm.so.6").fesetround(0x800)
-    return right(x, l, m)
-
-
-def flushes_from_then_on(x, l, m):
-    """Sets the two bits of MXCSR by which SSE takes subnormal numbers for zero, as -ffast-math does."""
-    library, state = ctypes.CDLL("libm.so.6"), ctypes.create_string_buffer(256)
-    library.fegetenv(state)
-    state[28:32] = (int.from_bytes(state[28:32], "little") | 0x8040).to_bytes(4, "little")
-    library.fesetenv(state)
-    return right(x, l, m)
-
-
-KEPT = []
-
-
-def leaks(x, l, m):
-    KEPT.append(np.copy(x))
-    return right(x, l, m)
-
-
-def fills_a_cache(x, l, m):
-    """Takes four megabytes at once, in its 9,000th call."""
-    KEPT.append(None)
-    if len(KEPT) == 9000:
-        KEPT[0] = np.ones(1 << 19)
-    return right(x, l, m)
-
-
-def changes_the_folder(x, l, m):
-    os.chdir("/")
-    return right(x, l, m)
-
-
 class _NoText(Exception):
     def __str__(self):
         raise ValueError("no words")

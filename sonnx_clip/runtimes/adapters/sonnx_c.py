@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sonnx_clip
 from sonnx_clip.oracle import c
-from sonnx_clip.runtimes.every_way import every_way
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.runtime import Runtime
 
@@ -16,7 +15,7 @@ def __getattr__(name: str) -> Runtime:
     c.library()  # what cannot be built is missing as a whole, and not unsupported in one type
     return Runtime(
         version=f"sonnx-clip {sonnx_clip.__version__} in C ({' '.join(c.flags())})",
-        open=lambda _: every_way(c.clip),
+        open=lambda _: c.clip,
         imports="from sonnx_clip.oracle import c",
         call=lambda _: f"c.clip({CLIP_NODE.call})",
     )
