@@ -58,7 +58,6 @@ _COMMANDS = (
     (model_commands.normalise, "model.onnx -o normalised.onnx"),
     (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
     (runtime_commands.campaign, "status numpy.sqlite"),
-    (runtime_commands.report, "torch.json jax.json -o verdicts.html"),
     (runtime_commands.export, "npz -o vectors --dtype float16"),
     (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
     (meaning_commands.readings, "--dtype int8"),

@@ -25,7 +25,7 @@ from sonnx_clip.conform.kept import FOLDER
 from sonnx_clip.conform.levels import WHICH_CALLS, Asked
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.probe import planned, probe
-from sonnx_clip.conform.report_formats import check_to_sarif, to_junit
+from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import print_report, reproducers, summary
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sonnx_clip.root.terminal import Show
     from sonnx_clip.runtimes.model_forms import Choice
 
-    CheckForm: TypeAlias = Literal["text", "json", "junit", "sarif"]
+    CheckForm: TypeAlias = Literal["text", "json", "junit"]
 
 
 INTERRUPTED = 130
@@ -88,7 +88,7 @@ def check_runtime(
         policy: which latitude counts.
         form: how the report is printed. Where that is no text, the summary goes to standard error.
         output: where the report is written, as JSON if `form` is text; ``-`` is standard output. JUnit
-            and SARIF are then written there alone.
+            is then written there alone.
         brief: print the summary alone.
         repro: where a shell script is written that repeats each kind of deviation.
         jobs: how many element types are judged at once; all cores by default.
@@ -221,8 +221,6 @@ def _warn(words: str) -> None:
 def _printed(report: Report, form: CheckForm) -> str:
     if form == "junit":
         return to_junit(report)
-    if form == "sarif":
-        return check_to_sarif(report) + "\n"
     return report.model_dump_json(indent=1) + "\n"
 
 

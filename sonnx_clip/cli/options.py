@@ -93,7 +93,6 @@ class CheckFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
     JUNIT = "junit"
-    SARIF = "sarif"
 
 
 class LintFormat(StrEnum):

@@ -1,4 +1,4 @@
-"""The commands on runtimes: `check`, journals and reports, `compare-dialects`; and `export` of vectors."""
+"""The commands on runtimes: `check`, journals, `compare-dialects`; and `export` of vectors."""
 
 from pathlib import Path
 from typing import Annotated
@@ -76,14 +76,14 @@ def check(
     dtype: Annotated[list[str] | None, typer.Option(help="Element type; may be repeated.")] = None,
     policy: Annotated[Policy, typer.Option(help="strict: bit equality, payloads apart.")] = Policy.DEFAULT,
     format: Annotated[
-        CheckFormat, typer.Option(help="Text for people; JSON, JUnit XML or SARIF 2.1.0 for machines.")
+        CheckFormat, typer.Option(help="Text for people; JSON or JUnit XML for machines.")
     ] = CheckFormat.TEXT,
     json: Json = False,
     brief: Annotated[bool, typer.Option("--brief", help="Print only the last lines.")] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Write the report here, as JSON, JUnit or SARIF; - for standard output."
+            "-o", "--output", help="Write the report here, as JSON or JUnit; - for standard output."
         ),
     ] = None,
     repro: Annotated[
@@ -168,26 +168,6 @@ def check(
         scheduler=scheduler,
     )
     raise typer.Exit(status)
-
-
-def report(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[FILE]...", help="What `check --json -o FILE` wrote; by default build/verdicts/*.json."
-        ),
-    ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = BUILD / "verdicts.html",
-) -> None:
-    """Write one HTML page of reports: runtime by type, by class, by form, with a line for each deviation."""
-    from sonnx_clip.evidence.verdicts_page import read_reports_in, render_verdicts
-    from sonnx_clip.root.files import check_target, write_whole
-    from sonnx_clip.spec import load_spec
-
-    check_target(output)
-    found = read_reports_in(files or sorted((BUILD / "verdicts").glob("*.json")), load_spec())
-    write_whole(output, render_verdicts(found, load_spec()))
-    print(output)
 
 
 def compare_dialects(
