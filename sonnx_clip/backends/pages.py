@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims.shown_by import check_shown
 from sonnx_clip.explain.findings_text import markdown as findings_markdown
 from sonnx_clip.explain.findings_told import tell
 from sonnx_clip.explain.measured_record import read_record
@@ -18,7 +17,6 @@ from sonnx_clip.spec.header import header_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.coverage_file import Coverage, Covered, Sort
 
@@ -26,14 +24,12 @@ if TYPE_CHECKING:
 FINDINGS = "docs/findings.md"
 
 
-def render_findings(spec: Spec, obligations: Iterable[Obligation]) -> dict[str, str]:
+def render_findings(spec: Spec) -> dict[str, str]:
     """The page by its path.
 
     Raises:
-        UserError: an obligation that a finding names does not exist or does not show it; or the record of
-            what runtimes answered is missing or does not fit the findings.
+        UserError: the record of what runtimes answered is missing or does not fit the findings.
     """
-    check_shown(spec, obligations)
     record = read_record(spec)
     require_shown(spec, record)
     return {FINDINGS: findings_markdown(spec, tell(spec, record), record)}

@@ -148,7 +148,7 @@ FILES: tuple[FileTarget, ...] = (
     FileTarget(
         r"docs/findings\.md",
         "what is wrong or open in the sources",
-        lambda spec, _, obligations: render_findings(spec, obligations),
+        lambda spec, *_: render_findings(spec),
     ),
     FileTarget(
         r"docs/coverage\.md",

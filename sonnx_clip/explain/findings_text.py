@@ -65,8 +65,6 @@ def _text_lines(finding: FindingTold) -> Iterator[str]:
         yield from (f"    {_reply_in_words(reply)}" for reply in witness.replies)
         if witness.silence:
             yield f"    {witness.silence}"
-    if finding.obligations:
-        yield from _wrapped(f"on what it names: {', '.join(finding.obligations)}")
     yield from _wrapped(f"proposed: {finding.proposed}")
 
 
@@ -121,8 +119,6 @@ def _section(finding: FindingTold) -> Iterator[str]:
         if rows:
             lines = [("", "who", "how", "answer"), ("---",) * 4, *rows]
             yield "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    if finding.obligations:
-        yield f"On the readings, dialects and entries that it names: {_codes(finding.obligations)}.\n"
     yield f"Proposed: {finding.proposed}\n"
 
 

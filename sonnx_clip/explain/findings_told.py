@@ -105,11 +105,7 @@ class ClaimTold(Stored):
 
 
 class FindingTold(Stored):
-    """A finding; `answered` says whether any runtime answered a question of it.
-
-    `obligations` are those on the readings, dialects and entries that its witnesses name. What shows its
-    claim is in `claim`.
-    """
+    """A finding; `answered` says whether any runtime answered a question of it."""
 
     id: str
     title: str
@@ -118,7 +114,6 @@ class FindingTold(Stored):
     found: str
     claim: tuple[ClaimTold, ...]
     witnesses: tuple[WitnessTold, ...]
-    obligations: tuple[str, ...]
     proposed: str
     answered: bool
 
@@ -146,7 +141,6 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
         found=entry.found,
         claim=tuple(_claim(spec, entry, part) for part in entry.claim),
         witnesses=witnesses,
-        obligations=entry.obligations or (),
         proposed=entry.proposed,
         answered=any(reply.bits for witness in witnesses for reply in witness.replies),
     )

@@ -12,7 +12,6 @@ from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
 from sonnx_clip.spec.dialect_examples import check_dialect_examples
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.finding_checks import check_findings
-from sonnx_clip.spec.finding_demands import check_demands
 from sonnx_clip.spec.meaning_checks import check_cases, check_latitude, check_latitude_names, check_witnesses
 from sonnx_clip.spec.model import ClipSpec
 from sonnx_clip.spec.quotes import check_quotes
@@ -88,6 +87,6 @@ def _check(document: Document, spec: Spec) -> None:
     # The pages of SONNX, ONNX and DirectML speak of Clip, and its findings and latitude are held by them.
     of_clip = isinstance(spec, ClipSpec)
     pages = (check_sonnx_page, check_vendor_pages, check_sonnx_cases) if of_clip else ()
-    findings = (check_latitude, check_demands) if of_clip else ()
+    findings = (check_latitude,) if of_clip else ()
     for check in (check_type_names, *pages, check_not_empty, *findings):
         raise_first(document, check(spec))

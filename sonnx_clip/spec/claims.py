@@ -4,7 +4,7 @@ readings and dialects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.model import Spec
 
     Values = tuple[Value, ...]
-    Answer = Callable[[str, Values, Value], bool | None]
-    Result = Callable[[Values], Value | None]
 
 
 @dataclass(frozen=True)
@@ -60,60 +58,25 @@ def types_of_claim(spec: Spec, part: Theorem) -> tuple[ElementType, ...]:
     return tuple(etype for etype in spec.element_types if etype.family in families or etype.id in types)
 
 
-# --- What the claim of a finding means at some numbers, by evaluation, and what it would mean otherwise -----
-#
-# The second is how a claim is tried: were the answer that a finding speaks of another one, the claim must be
-# false. A claim that stays true says nothing of it.
-
-
-@dataclass(frozen=True)
-class Pretence:
-    """What is taken for true in place of what is; None where nothing is changed.
-
-    Args:
-        allows: whether a reading, for these values of the operands, allows this answer.
-        result: the result of the cases.
-        entries: constraints and properties, each with what it is taken for.
-        becomes: whether a FLOAT becomes this number.
-    """
-
-    allows: Answer = lambda _reading, _triple, _answer: None
-    result: Result = lambda _values: None
-    entries: Mapping[str, bool] = field(default_factory=dict)
-    becomes: Callable[[Value, Value], bool | None] = lambda _float, _number: None
-
-
-NOTHING = Pretence()
-
-
 class ClaimEvaluator(Evaluator):
-    """Evaluates the claims of findings in one element type; `pretence` may be exchanged between two calls."""
+    """Evaluates the claims of findings in one element type."""
 
     def __init__(self, spec: Spec, etype: ElementType) -> None:
         super().__init__(spec, etype)
-        self.pretence = NOTHING
         self._names = claim_names(spec)
         self._plain = Evaluator(spec, etype)
         self._defaults: dict[str, tuple[Value, Value]] = {}
         self._known: dict[str, Callable[[Values], bool]] = {}  # by the name: what is allowed, remembered
-
-    def at(self, claim: Expr, environment: Environment, pretence: Pretence) -> bool:
-        """Whether a claim holds for the values of its variables, under a pretence."""
-        self.pretence = pretence
-        try:
-            return bool(self(claim, environment))
-        finally:
-            self.pretence = NOTHING
 
     def _use(self, name: str, arguments: list[Function]) -> Function:
         if name in self._names:
             return self._of_reading(name, arguments)
         for entry in self.spec.properties:
             if entry.id == name:
-                return self._entry_of(name, entry.claim)
+                return self._entry_of(entry.claim)
         for constraint in self.spec.constraints:
             if constraint.id == name:
-                return self._entry_of(name, constraint.holds)
+                return self._entry_of(constraint.holds)
         return super()._use(name, arguments)
 
     def _of_reading(self, name: str, arguments: list[Function]) -> Function:
@@ -122,15 +85,12 @@ class ClaimEvaluator(Evaluator):
 
         def allowed(env: Environment) -> bool:
             values = tuple([argument(env) for argument in arguments])
-            return (known if self.pretence is NOTHING else allows)(values)
+            return known(values)
 
         return allowed
 
-    def _entry_of(self, name: str, claim: Expr) -> Function:
+    def _entry_of(self, claim: Expr) -> Function:
         def holds(env: Environment) -> bool:
-            pretended = self.pretence.entries.get(name)
-            if pretended is not None:
-                return pretended
             if isinstance(env[self._operands[0]], TensorValue):
                 return bool(self._plain(claim, env))
             y = self._plain.result(*(env[name] for name in self._operands))
@@ -144,17 +104,7 @@ class ClaimEvaluator(Evaluator):
             return lambda env: self._becomes(first(env), second(env))
         return super()._call(name, arguments, trees)
 
-    def _result_of(self, arguments: list[Function]) -> Function:
-        return lambda env: self._pretended_result(*(argument(env) for argument in arguments))
-
-    def _pretended_result(self, *values: Value) -> Value:
-        pretended = None if self.pretence is NOTHING else self.pretence.result(values)
-        return self._plain.result(*values) if pretended is None else pretended
-
     def _becomes(self, given: Value, number: Value) -> bool:
-        pretended = self.pretence.becomes(given, number)
-        if pretended is not None:
-            return pretended
         found = convert(given, self.spec.element_type("float32"), self.etype)
         if found is None or self.etype.family != "float" or not is_nan(found, self.etype):
             return found == number
@@ -171,9 +121,4 @@ class ClaimEvaluator(Evaluator):
         given = dict(zip(of.parameters, values, strict=True))
         if of.dialect is not None and len(given) <= len(self._operands):
             given = {**self.named((values[0], *self._ends(of.dialect))), **given}
-        if self.pretence is not NOTHING:  # of most claims nothing is pretended
-            operands = tuple(given[name] for name in self._operands)
-            pretended = self.pretence.allows(of.reading, operands, given[self._head.result])
-            if pretended is not None:
-                return pretended
         return bool(self._plain(self.spec.reading(of.reading).returns, given))

@@ -18,7 +18,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.alike import CORE, found_alike, moved
 from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.dialects import bound_type
-from sonnx_clip.spec.evaluate import DeclaredTensor, TensorValue, evaluator, result_value
+from sonnx_clip.spec.evaluate import DeclaredTensor, TensorValue, evaluator
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
 from sonnx_clip.spec.findings import (
     Contrast,
@@ -38,7 +38,7 @@ from sonnx_clip.spec.sections import unknown_in
 from sonnx_clip.spec.texts import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.document import Way
@@ -87,17 +87,6 @@ def check_overlap(witness: Overlap, spec: Spec, way: Way) -> Iterator[Diagnostic
         yield Diagnostic(
             (*way, "rows"), f"both rows give {show(one, etype)}", "give numbers for which they differ"
         )
-
-
-def other_result(witness: Overlap, spec: Spec) -> str:
-    """The variable that the row gives which is not the result of the cases."""
-    etype = spec.element_type(witness.type)
-    x, l, m = (encode(text, etype) for text in (witness.X, witness.L, witness.M))
-    result = result_value(spec, etype, x, l, m)
-    values = {"X": x, "L": l, "M": m}
-    return next(
-        case.result for case in map(spec.case, witness.rows) if not identical(values[case.result], result)
-    )
 
 
 def check_same(witness: SameStatement, spec: Spec, way: Way) -> Iterator[Diagnostic]:
@@ -160,12 +149,6 @@ def names_of(witness: Witness) -> tuple[str, ...]:
             given = (getattr(witness, key, None) for key in _NAMING)
             names = [name for name in given if name is not None]
     return tuple(dict.fromkeys(names))
-
-
-def readings_behind(spec: Spec, names: Iterable[str]) -> tuple[str, ...]:
-    """The readings that decide for those of the names that are dialects."""
-    known = {d.id: d for d in spec.whole_dialects}
-    return tuple(known[name].reading for name in names if name in known)
 
 
 _NAMED = {

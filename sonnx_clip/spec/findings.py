@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, StringConstraints, Tag
+from pydantic import Discriminator, Field, Tag
 
 from sonnx_clip.language.types import Flag, Form, Id, Lines, NumberText, Part, Source, Text, Word
 from sonnx_clip.spec.entries import Condition, Families
 
-ObligationId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*\.\w+$")]
 _NEWEST: tuple[Form, ...] = ("clip-13",)
 
 
@@ -238,7 +237,6 @@ class SourceFinding(Part):
         found: what is wrong with it.
         claim: the same formally: theorems with obligations of their own, or checks of the texts.
         witnesses: numbers that show it.
-        obligations: what is proved of the readings, dialects and entries that the witnesses name.
         proposed: a wording that would mend it.
     """
 
@@ -249,7 +247,6 @@ class SourceFinding(Part):
     found: Text
     claim: Annotated[tuple[Claim, ...], Field(min_length=1)]
     witnesses: Annotated[tuple[Witness, ...], Field(min_length=1)]
-    obligations: Annotated[tuple[ObligationId, ...], Field(min_length=1)] | None = None
     proposed: Text
 
     @property

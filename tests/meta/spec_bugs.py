@@ -53,7 +53,8 @@ CASES = [
 
 CLAIMS = [
     Bug("a claim of a finding is false", YAML, "holds: L > M implies C2\n", "holds: L < M implies C2\n",
-        ("float32.finding_c2_for_floats_inverted",), (), "the claim is false for"),
+        ("float32.finding_c2_for_floats_inverted",),
+        evaluated="`float16.finding_c2_for_floats_inverted` is false for X = [nan], L = -1, M = -0"),
     Bug("a claim of a finding is false where nobody tries it", YAML,
         "M) and not is_nan(M) and\n          (formula",
         "M) and not identical(M, -12345) and\n          (formula",

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.backends.pages import render_findings
-from sonnx_clip.claims.shown_by import check_shown
 from sonnx_clip.explain import measure as measuring
 from sonnx_clip.explain.measured_record import PATH, differences, read_record
 from sonnx_clip.root.errors import UserError
@@ -19,32 +17,19 @@ from sonnx_clip.spec import load_spec
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sonnx_clip.claims.claim import Obligation
     from tests.prove.workbench import Workbench
 
 YAML = "spec/clip.yaml"
-C2 = "obligations: [float32.C2_refuted, float32.C2_repaired]"
-FORMULA = "obligations:\n      - float32.formula_c_differs\n"
-BFLOAT16 = "obligations: [bfloat16.onnx_13_is_sonnx]"
-EXAMPLE = "obligations: [int8.example_int_1, int16.example_int_1, int32.example_int_1, int64.example_int_1]"
 
 
-@pytest.fixture(scope="module")
-def obligations() -> tuple[Obligation, ...]:
-    """A change of a finding changes none of them."""
-    return all_obligations(load_spec())
-
-
-def _caught(bench: Workbench, obligations: tuple[Obligation, ...]) -> str:
+def _caught(bench: Workbench) -> str:
     with pytest.raises(UserError) as caught:
-        render_findings(load_spec(bench.root / YAML), obligations)
+        render_findings(load_spec(bench.root / YAML))
     return str(caught.value)
 
 
-def test_without_a_mistake_the_page_is_rendered(
-    bench: Workbench, obligations: tuple[Obligation, ...]
-) -> None:
-    page = render_findings(load_spec(bench.root / YAML), obligations)["docs/findings.md"]
+def test_without_a_mistake_the_page_is_rendered(bench: Workbench) -> None:
+    page = render_findings(load_spec(bench.root / YAML))["docs/findings.md"]
     assert all(f"`{finding.id}`" in page for finding in load_spec().findings)
 
 
@@ -62,63 +47,16 @@ def test_without_a_mistake_the_page_is_rendered(
     ],
     ids=["a quotation that is wrong", "a witness that refutes nothing", "a witness without a difference"],
 )  # fmt: skip
-def test_the_loader_refuses(
-    old: str, new: str, says: tuple[str, ...], bench: Workbench, obligations: tuple[Obligation, ...]
-) -> None:
+def test_the_loader_refuses(old: str, new: str, says: tuple[str, ...], bench: Workbench) -> None:
     bench.plant(YAML, old, new)
-    message = _caught(bench, obligations)
+    message = _caught(bench)
     assert re.search(r"clip\.yaml:\d+:\d+ \(findings", message)
     assert all(words in message for words in says)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        (C2, "obligations: [float32.C2_refutation]",
-         ("findings[0].obligations[0]", "there is no obligation `float32.C2_refutation`",
-          "did you mean float32.C2_refuted")),
-        (C2, C2.replace("float32.C2_repaired", "float32.C1_is_written"),
-         ("findings[0].obligations[1]", "`float32.C1_is_written` shows C1, and this finding is about C2")),
-        (C2, "obligations: [float32.C2_repaired]",
-         ("findings[0].witnesses[0]", "no obligation that it names shows what this witness says of `C2`")),
-        (C2, "obligations: [float64.C2_refuted]",
-         ("findings[0].witnesses[0]", "no obligation that it names shows")),
-        (FORMULA, FORMULA.replace("formula_c_differs", "formula_c_answers"),
-         ("findings[1].witnesses[0]", "says of `formula-c`")),
-        (FORMULA, FORMULA.replace("float32.formula_c_differs", "float32.smoke_readings"),
-         ("findings[1].obligations[0]", "`float32.smoke_readings` shows smoke")),
-        (BFLOAT16, "obligations: [float32.onnx_13_is_sonnx]",
-         ("witnesses[0]", "says of `onnx-13`")),
-        (EXAMPLE, "obligations: [int8.example_int_2]", ("obligations[0]", "about int_1")),
-    ],
-    ids=["that does not exist", "that shows something else", "that shows no refutation", "in another type",
-         "that says nothing of a difference", "that is a smoke test", "in a type that no one doubts",
-         "on another example"],
-)  # fmt: skip
-def test_an_obligation(
-    old: str, new: str, says: tuple[str, ...], bench: Workbench, obligations: tuple[Obligation, ...]
-) -> None:
-    bench.plant(YAML, old, new)
-    message = _caught(bench, obligations)
-    assert re.search(r"clip\.yaml:\d+:\d+ \(findings", message)
-    assert all(words in message for words in says)
-
-
-def test_a_finding_without_an_obligation(bench: Workbench, obligations: tuple[Obligation, ...]) -> None:
-    bench.plant(YAML, C2, "obligations: []")
-    assert "(findings[0].obligations): at least one item is expected" in _caught(bench, obligations)
-
-
-def test_a_file_that_has_changed_since_is_told_without_a_line(bench: Workbench) -> None:
-    spec = load_spec(bench.root / YAML)
-    bench.plant(YAML, "operator: Clip\n", "\noperator: Clip\n")
-    with pytest.raises(UserError, match=r"^spec/clip.yaml \(findings\[0\]\.obligations\[0\]\): there is no"):
-        check_shown(spec, [])
-
-
-def test_a_witness_that_nobody_was_asked(bench: Workbench, obligations: tuple[Obligation, ...]) -> None:
+def test_a_witness_that_nobody_was_asked(bench: Workbench) -> None:
     bench.plant(YAML, "X: 5, L: nan, M: 9, refutes: C2", "X: 6, L: nan, M: 9, refutes: C2")
-    message = _caught(bench, obligations)
+    message = _caught(bench)
     assert message.startswith(
         f"{PATH}: c2-for-floats: no answer of onnxruntime to clip-13 float32 X=0x40c00000"
     )

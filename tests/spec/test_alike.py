@@ -11,7 +11,6 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import Spec, alike, load_spec, readings
 from sonnx_clip.spec.alike import CORE
 from sonnx_clip.spec.checked import DECIDED_BY
-from sonnx_clip.spec.claim_checks import SPOKEN_OF, _claims
 from sonnx_clip.spec.finding_checks import WITNESSED, _witnesses
 from sonnx_clip.spec.meaning_checks import _latitude_of_readings
 from sonnx_clip.spec.reading_classes import _reading_classes
@@ -52,10 +51,6 @@ def _regions(spec: Spec) -> list[Any]:
     return found
 
 
-def _of_claims(spec: Spec) -> list[Any]:
-    return [finding for entry in load_spec().findings for finding in _claims(spec, ("findings", 0), entry)]
-
-
 def _of_classes(spec: Spec) -> list[Any]:
     return [_reading_classes(spec, family.id) for family in spec.families]
 
@@ -70,7 +65,6 @@ SHARED: dict[str, tuple[tuple[str, ...], Callable[[Spec], Iterable[Any]]]] = {
     "answers and regions of readings": (CORE, _regions),
     "readings by class": ((*CORE, "readings"), _of_classes),
     "latitude": ((*CORE, "latitude", "readings"), _latitude_of_readings),
-    "claims of findings": (SPOKEN_OF, _of_claims),
     "witnesses of findings": (WITNESSED, _of_witnesses),
     **{check.__name__: (sections, check) for check, sections in DECIDED_BY.items()},
 }
@@ -100,7 +94,7 @@ def test_a_mistake_shares_what_it_does_not_reach(tmp_path: Path) -> None:
     one = _read(tmp_path, TEXT)
     other = _read(tmp_path, f"{TEXT}# the same\n")
     assert one.digest != other.digest
-    for section in (CORE, (*CORE, "readings"), SPOKEN_OF):
+    for section in (CORE, (*CORE, "readings")):
         assert alike.alike(one, section) is alike.alike(other, section)
     changed = other.model_copy(update={"cases": other.cases})
     assert alike.alike(changed, CORE) is not alike.alike(one, CORE)
