@@ -248,7 +248,7 @@ def test_evidence(checkout: Checkout, tries: int) -> None:
 def test_normalise(checkout: Checkout, tries: int) -> None:
     """The model that was given stays as it is; what is written is a whole model."""
     model = checkout.root / "model.onnx"
-    shutil.copy(HERE / "tests/models/relu6_op9.onnx", model)
+    shutil.copy(HERE / "tests/models/relu6_op13.onnx", model)
     given, output = digest_of_file(model), checkout.root / "out.onnx"
     written: set[str] = set()
 
@@ -261,4 +261,4 @@ def test_normalise(checkout: Checkout, tries: int) -> None:
             written.add(digest_of_file(output))
         assert len(written) <= 1
 
-    _try(checkout, tries, ("normalise", str(model), "-o", str(output)), before, after)
+    _try(checkout, tries, ("normalise", str(model), "-o", str(output)), before, after, good=(0, 1))
