@@ -69,7 +69,7 @@ def render_acsl(spec: Spec) -> dict[str, str]:
 def _contract(spec: Spec, etype: ElementType, about: Iterable[str]) -> str:
     printer = AcslPrinter(etype, spec.head.operands)
     return template("acsl_type.h.j2").render(
-        header="\n   ".join(about),
+        header=about,
         etype=etype,
         format=_format(etype) if is_bits(etype) else None,
         definitions=[_Logic.of(d, printer) for d in _used(spec, etype)],

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.templating import escape, template
 from sonnx_clip.backends.theory import header, obligations_of, smoke
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
@@ -156,11 +156,10 @@ def render_c(spec: Spec, theories: Mapping[str, str]) -> Mapping[str, str]:
     files = {HEADER: template(HEADER_TEMPLATE).render(header=header_lines(spec), element_types=types)}
     drivers = {etype.id: theories[_driver(etype)] for etype in types}
     extracted = extract(theories, drivers)
-    about = "\n   ".join(
-        [*header_lines(spec), "Extracted by Why3 from generated/why3/c_{}.mlw, which is proved."]
-    )
+    about = "\n   ".join(escape(line, "c") for line in header_lines(spec))
     for etype in types:
-        head = f"/* {about.format(etype.id)} */\n\n{PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
+        origin = f"Extracted by Why3 from generated/why3/c_{etype.id}.mlw, which is proved."
+        head = f"/* {about}\n   {origin} */\n\n{PRECISE if etype.c in _COMPARED_AS_FLOATS else ''}"
         files[f"{FOLDER}/sonnx_clip_{etype.id}.c"] = head + extracted[etype.id].lstrip()
     return files
 

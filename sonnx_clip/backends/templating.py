@@ -1,11 +1,15 @@
-"""The Jinja2 templates of the printers, and how a formula is laid out in lines."""
+"""The Jinja2 templates of the printers, prose escaped for their languages, and formulas laid out in lines."""
 
 from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template, pass_context
+
+if TYPE_CHECKING:
+    from jinja2.runtime import Context
 
 WIDTH = 100
 _FORCED = re.compile(r"(?<= in) (?=let |not |\w)")
@@ -50,6 +54,48 @@ def _pack(pieces: list[str], width: int) -> list[str]:
     return lines
 
 
+# --- Prose in comments and docstrings -----------------------------------------------------------------------
+
+# Between which two characters a space goes, so that prose neither ends a comment nor begins one.
+_ML = re.compile(r"(?<=\()(?=\*)|(?<=\*)(?=\))")
+_C = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")  # ``??/`` is a backslash in C99
+
+
+def escape(text: str, language: str) -> str:
+    """Prose on one line, as a comment or docstring of a language may hold it: it cannot become code.
+
+    Args:
+        text: the prose.
+        language: the ending of the file: ``mlw``, ``drv``, ``v``, ``c``, ``h``, ``acsl``, ``py`` or ``sh``.
+    """
+    line = " ".join(text.split())
+    match language:
+        case "mlw" | "drv":
+            return _ML.sub(" ", line)
+        case "v":  # Coq reads strings in comments too
+            return _ML.sub(" ", line).replace('"', "'")
+        case "c" | "h" | "acsl":
+            line = _C.sub(" ", line)
+            return f"{line}." if line.endswith("\\") else line  # a line that ends with it would go on
+        case "py":
+            return line.replace("\\", "\\\\").replace('"', '\\"')
+        case "sh":
+            return line
+    raise ValueError(f"no escape is known for .{language}")
+
+
+@pass_context
+def _prose(context: Context, text: str) -> str:
+    """The filter `prose`: the language is that of the file that the template makes."""
+    return escape(text, (context.name or "").removesuffix(".j2").rpartition(".")[2])
+
+
+@pass_context
+def _sentence(context: Context, text: str) -> str:
+    """The filter `sentence`: prose that begins with a capital letter."""
+    return _prose(context, text[:1].upper() + text[1:])
+
+
 # --- The Jinja2 templates of the printers -------------------------------------------------------------------
 
 
@@ -64,6 +110,8 @@ def _environment() -> Environment:
         autoescape=False,  # noqa: S701  what is rendered is WhyML, Python and shell, not HTML
     )
     environment.filters["layout"] = layout
+    environment.filters["prose"] = _prose
+    environment.filters["sentence"] = _sentence
     return environment
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sonnx_clip.backends.templating import escape
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.spec.header import header_lines
 
@@ -33,7 +34,7 @@ class Goal:
 
 def header(spec: Spec) -> str:
     """The comment on top of a rendered theory."""
-    first, *rest = header_lines(spec)
+    first, *rest = (escape(line, "v") for line in header_lines(spec))  # in theories and in Coq alike
     return "\n".join([f"(* {first}", *(f"   {line}" for line in rest)]) + " *)\n"
 
 

@@ -5,12 +5,14 @@ A bit pattern is hex text with all its digits, ``0x7fc00000``. A comparison is o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.runtimes.model_forms import Bounds, ModelForm, Shape
+from sonnx_clip.runtimes.runtime_names import require_ascii
 
 if TYPE_CHECKING:
     from sonnx_clip.language.scope import Head
@@ -178,6 +180,14 @@ class TypeReport(Stored):
         return tuple(found for found in self.forms or () if found.verdict != "refused")
 
 
+def _name_in_ascii(name: str) -> str:
+    try:
+        require_ascii(name)
+    except UserError as error:
+        raise ValueError(error.what) from None
+    return name
+
+
 class Report(Stored):
     """A run: one runtime, several element types.
 
@@ -191,7 +201,7 @@ class Report(Stored):
     format: Literal[1] = 1
     tool: str
     spec_sha256: str
-    runtime: str
+    runtime: Annotated[str, AfterValidator(_name_in_ascii)]
     runtime_version: str
     code_sha256: str | None = None
     python: str

@@ -14,7 +14,7 @@ from sonnx_clip.backends.generate import Generated, differences, render_all
 from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular
-from sonnx_clip.runtimes.runtime import OURS
+from sonnx_clip.runtimes.runtime import PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +63,6 @@ def require_digest(found: str, spec: Spec, path: Path, todo: str) -> None:
 
 
 GENERATE = "run: sonnx-clip generate"
-_PACKAGES = {"numpy": "numpy", "onnxruntime": "onnxruntime", "onnx": "onnx"}  # by the first word of a version
 
 
 def require_fresh(spec: Spec, generated: Path, *, everything: bool) -> None:
@@ -91,11 +90,11 @@ def require_installed(reports: Mapping[str, Report], again: str) -> tuple[str, .
     """
     missing = []
     for name, report in reports.items():
-        package = _PACKAGES.get(report.runtime_version.partition(" ")[0])
-        if name in OURS or package is None:
+        package = PACKAGES.get(name)
+        if package is None:
             continue
         try:
-            installed = f"{report.runtime_version.partition(' ')[0]} {version(package)}"
+            installed = f"{package} {version(package)}"
         except PackageNotFoundError:
             missing.append(name)
             continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table as RichTable
 
+from sonnx_clip.explain.findings_text import without_tags
 from sonnx_clip.language.types import Source
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.header import header_lines
@@ -187,7 +188,7 @@ def markdown(spec: Spec, obligations: Iterable[Obligation]) -> str:
 def _section(row: DialectTableRow, obligations: list[Obligation], spec: Spec) -> str:
     return "".join(
         (
-            f"## {row.id}: {row.title}\n\n",
+            f"## {row.id}: {without_tags(row.title)}\n\n",
             *_words(row),
             *_theorems(row, obligations, [etype.id for etype in spec.element_types]),
         )
@@ -196,9 +197,10 @@ def _section(row: DialectTableRow, obligations: list[Obligation], spec: Spec) ->
 
 def _words(row: DialectTableRow) -> Iterator[str]:
     for aspect, source in row.says.items():
-        yield f"- **{aspect.replace('_', ' ')}**: “{source.quote}” ({source.section})\n"
+        words = without_tags(f"“{source.quote}” ({source.section})")
+        yield f"- **{aspect.replace('_', ' ')}**: {words}\n"
     for aspect, what in row.unsaid.items():
-        yield f"- **{aspect.replace('_', ' ')}**, not said: {what}\n"
+        yield f"- **{aspect.replace('_', ' ')}**, not said: {without_tags(what)}\n"
     if row.changes:
         listed = ", ".join(f"X = {x} in {type_id}" for type_id, x in row.changes.items())
         yield f"- without bounds, another result than {row.after}: {listed}\n"
@@ -214,4 +216,4 @@ def _theorems(row: DialectTableRow, obligations: list[Obligation], types: list[s
         yield "\n| theorem | element types |\n| --- | --- |\n"
     for (goal, title), subjects in where.items():
         every = [type_id for type_id in types if type_id in subjects] or ["all"]
-        yield f"| {title} (`{goal}`) | {', '.join(every)} |\n"
+        yield f"| {without_tags(title)} (`{goal}`) | {', '.join(every)} |\n"

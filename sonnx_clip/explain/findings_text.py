@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -95,31 +96,31 @@ def markdown(spec: Spec, told: Sequence[FindingTold], record: Measured) -> str:
         "# Findings about the sources\n",
         _WHAT,
         _HOW.format(machine=record.machine, versions=versions),
-        "".join(f"- [{finding.title}](#{finding.id}) ({finding.kind})\n" for finding in told),
+        "".join(f"- [{without_tags(finding.title)}](#{finding.id}) ({finding.kind})\n" for finding in told),
     ]
     parts += ["\n".join(_section(finding)) for finding in told]
     return "\n".join(parts)
 
 
 def _section(finding: FindingTold) -> Iterator[str]:
-    yield f'<a id="{finding.id}"></a>\n\n## {finding.title}\n'
+    yield f'<a id="{finding.id}"></a>\n\n## {without_tags(finding.title)}\n'
     yield f"{finding.kind.capitalize()}, `{finding.id}`.\n"
     for words in finding.words:
         yield f"{words.title}, section “{_plain(words.section)}” ([{words.file}](../{words.file})):\n"
         quote = textwrap.fill(words.quote, _WIDTH, break_long_words=False, break_on_hyphens=False)
         yield f"```text\n{quote}\n```\n"
-    yield f"{finding.found}\n"
+    yield f"{without_tags(finding.found)}\n"
     for part in finding.claim:
         yield from _claim(part)
     for witness in finding.witnesses:
-        silence = f" {witness.silence}" if witness.silence else ""
+        silence = f" {without_tags(witness.silence)}" if witness.silence else ""
         yield f"**{_plain(_where(witness))}**: {_plain(witness.shows)}.{silence}\n"
         rows = [("specification", *_party_cells(party)) for party in witness.parties]
         rows += [("runtime", *_reply_cells(reply)) for reply in witness.replies]
         if rows:
             lines = [("", "who", "how", "answer"), ("---",) * 4, *rows]
             yield "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    yield f"Proposed: {finding.proposed}\n"
+    yield f"Proposed: {without_tags(finding.proposed)}\n"
 
 
 def _claim(part: ClaimTold) -> Iterator[str]:
@@ -143,6 +144,11 @@ def _party_cells(party: Party) -> tuple[str, str, str]:
 
 def _reply_cells(reply: Reply) -> tuple[str, str, str]:
     return reply.version, ", ".join(f"`{form}`" for form in reply.forms), _plain(reply.shown)
+
+
+def without_tags(text: str) -> str:
+    """Prose as Markdown in which nothing is HTML."""
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\<", text)
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sonnx_clip.explain.findings_text import without_tags
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
 from sonnx_clip.root.terminal import hanging
 from sonnx_clip.spec.header import header_lines
@@ -165,9 +166,9 @@ def _instead(spec: Spec) -> str:
 def _reading_lines(spec: Spec) -> Iterator[str]:
     for reading in spec.readings:
         where = f" ({reading.reference})" if reading.reference else ""
-        yield f"- **{reading.id}**: {reading.title}{where}\n"
+        yield f"- **{reading.id}**: {without_tags(reading.title + where)}\n"
         if reading.interpretation is not None:
-            yield f"  - Its words do not speak of NaN; {interpreted(reading.interpretation)}.\n"
+            yield f"  - Its words do not speak of NaN; {without_tags(interpreted(reading.interpretation))}.\n"
 
 
 def markdown(found: Matrix) -> str:

@@ -118,11 +118,11 @@ class ElementType(Part):
 
     id: Word
     family: FamilyId
-    sonnx: Text
-    onnx: Text | None
-    directml: Text | None
-    numpy: Text | None
-    c: Text | None
-    why3: Text
+    sonnx: Id
+    onnx: Id | None
+    directml: Id | None
+    numpy: Id | None
+    c: Id | None
+    why3: Id
     width: Annotated[Integer | None, Field(description="Bits of a value; null for `real`.")]
     bits: Bits | None

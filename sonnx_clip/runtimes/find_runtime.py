@@ -22,6 +22,7 @@ from sonnx_clip.runtimes.runtime_names import (
     opener_name,
     program_name,
     quoted,
+    require_ascii,
 )
 from sonnx_clip.runtimes.source_file import named, shipped, shipped_names
 
@@ -40,6 +41,7 @@ def module_of(name: str) -> str:
     Raises:
         UserError: there is no such runtime, or another package has taken the name of one of ours.
     """
+    require_ascii(name)
     other = shipped(name, KNOWN)
     if name in KNOWN:
         return KNOWN[name]

@@ -55,6 +55,9 @@ EXTRAS = {
 }  # fmt: skip
 """The extra of this package with which a runtime is installed."""
 
+PACKAGES = {"numpy": "numpy", "onnxruntime": "onnxruntime", "onnx-reference": "onnx"}
+"""The package of a runtime that is not ours: its version is all that the runtime says of itself."""
+
 OURS = ("sonnx", "sonnx-c")
 """The project's own Clip: `sonnx_clip.clip`, and the verified C kernels."""
 

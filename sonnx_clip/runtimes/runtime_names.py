@@ -149,6 +149,15 @@ def command_name(name: str) -> str | None:
     return command
 
 
+def require_ascii(name: str) -> None:
+    """UserError if the name is neither a file nor a command and not in ASCII: it may look like another."""
+    is_place = any(of(name) for of in (program_name, file_name, command_name, library_name))
+    if not name.isascii() and not is_place:
+        found = next(character for character in name if not character.isascii())
+        what = f"the name of the runtime `{name}` holds U+{ord(found):04X}"
+        raise UserError(what, todo="write the name in ASCII")
+
+
 def library_name(name: str) -> tuple[str, str] | None:
     """The file of calls and the shared library that a name speaks of; None if it is no such name.
 

@@ -5,6 +5,7 @@ Scalars keep their text: YAML's own reading of numbers would send them through a
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +31,8 @@ Way: TypeAlias = Sequence[str | int]
 """The way to a value: keys and indices, for example ``("classes", 3, "when")``."""
 
 _TAG = "tag:yaml.org,2002:"
+# Unicode categories: control, format (some reorder text), surrogate, separators of lines and paragraphs.
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 class Document:
@@ -80,6 +83,7 @@ class Document:
                 if key.value in found:
                     what = f"the key `{key.value}` is there twice"
                     raise self._at(_position(key), what, (*way, key.value), "keep one of the two")
+                self._refuse_invisible(key, way)
                 found[key.value] = self._plain(value, (*way, key.value))
             return found
         if isinstance(node, SequenceNode):
@@ -87,6 +91,7 @@ class Document:
         return self._scalar(node, way)
 
     def _scalar(self, node: Node, way: tuple[str | int, ...]) -> Any:
+        self._refuse_invisible(node, way)
         text: str = node.value
         match str(node.tag).removeprefix(_TAG):
             case "str":
@@ -99,6 +104,13 @@ class Document:
                 return text.lower() == "true"
             case tag:
                 raise self._at(_position(node), f"the tag `{tag}` is not known", way, "leave the tag out")
+
+    def _refuse_invisible(self, node: Node, way: Way) -> None:
+        """A text goes into programs, theories and pages, where its reader must see all of it."""
+        for character in "" if node.value.isprintable() else node.value:
+            if character != "\n" and unicodedata.category(character) in _INVISIBLE:
+                what = f"the text holds U+{ord(character):04X}, a control or format character"
+                raise self._at(_position(node), what, way, "remove it")
 
     def node(self, way: Way) -> Node:
         """The node at a path, or the nearest above it that exists."""

@@ -52,6 +52,15 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
     assert differences(SOME, tmp_path) == []
 
 
+def test_other_line_ends_are_a_difference(tmp_path: Path) -> None:
+    """A lone CR begins a new line for Python, and hides what follows it from a shell's comment."""
+    write(SOME, tmp_path)
+    file = tmp_path / "generated/b.txt"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r"))
+    assert differences(SOME, tmp_path) == ["generated/b.txt differs from what spec/clip.yaml gives"]
+    assert write(SOME, tmp_path) == ["generated/b.txt"]
+
+
 def test_each_file_is_of_the_target_that_names_it() -> None:
     whole = render_all(load_spec())
     patterns = [target.paths for target in (*THEORIES, *FILES)] + [re.escape(MANIFEST)]

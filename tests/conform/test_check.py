@@ -210,6 +210,8 @@ def test_a_crash_an_unreached_class_and_a_refused_layout_are_printed():
         (["--runtime", "./clip.c:clip"], "there is no runtime `./clip.c:clip`"),
         (["--runtime", "./mine:clip"], "module:function or ./file.py:function"),
         (["--runtime", "lib/libclip.so:clip"], "a library: --so"),
+        (["--runtime", "onnxruntim\u0435"], "U+0435"),
+        (["--runtime", "onnxruntim\u0435:clip"], "U+0435"),
         (["--runtime", "numpy", "--dtype", "float31"], "float31"),
         (["--runtime", "numpy", "--dtype", "real"], "no runtime could be given values of real"),
         (["--runtime", "no_such_module:clip", "--dtype", "int16"], "cannot be loaded"),

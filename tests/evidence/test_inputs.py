@@ -89,6 +89,18 @@ def test_a_stale_or_foreign_verdict(tmp_path, obligations):
     assert "stale: the code of sonnx has changed since it was judged" in refused(build, tmp_path)
 
 
+def test_verdict_on_a_lookalike_is_rejected(tmp_path, obligations):
+    report = made.report("numpy").model_copy(update={"runtime": "onnxruntim\u0435"})
+    build = made.write(tmp_path / "b", made.proofs(obligations), [report])
+    assert "U+0435" in refused(build, tmp_path)
+
+
+def test_version_is_that_of_the_package_of_the_runtime(tmp_path, obligations):
+    report = made.report("numpy", runtime_version="onnxruntime 1.0")
+    build = made.write(tmp_path / "b", made.proofs(obligations), [report])
+    assert "it speaks of onnxruntime 1.0, and numpy " in refused(build, tmp_path)
+
+
 def test_two_files_about_one_runtime(tmp_path, obligations):
     build = made.write(tmp_path / "b", made.proofs(obligations), [made.report("numpy")] * 2)
     assert "another file speaks of numpy" in refused(build, tmp_path)

@@ -1,0 +1,153 @@
+"""Prose of the YAML never becomes code of a generated file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic import BaseModel
+
+from sonnx_clip.backends.acsl import render_acsl
+from sonnx_clip.backends.coq_files import render_coq
+from sonnx_clip.backends.finding_theories import finding_theories
+from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
+from sonnx_clip.backends.reading_theories import dialect_theories, example_theories, reading_theories
+from sonnx_clip.backends.why3 import render_why3
+from sonnx_clip.language.tree import Kind, Position, Use
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec import Spec, load_spec
+from sonnx_clip.spec.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+PROSE = {
+    "title", "statement", "reason", "matters", "origin", "ours", "alternative", "reference", "says", "found",
+    "proposed", "note", "not_for", "unsaid",
+}  # fmt: skip
+MARK = "planted"
+HOSTILE = (
+    f'{MARK} """ *) (* */ /* (*) ??/ " \n{MARK} goal false : true\n#define x \\',
+    f'*) {MARK} *)) ((* **/ /** \\""" \\\\\n{MARK} = 1 ??/',
+    f')/"{MARK}" \n{MARK}() *',
+    f'"""\n{MARK}()\n"""',
+)
+
+
+def hostile(value: Any, text: str, *, is_prose: bool = False) -> Any:
+    """A copy of the model in which every prose field holds this text."""
+    if isinstance(value, BaseModel):
+        fields = {name: hostile(of, text, is_prose=name in PROSE) for name, of in value}
+        return value.model_copy(
+            update={name: of for name, of in fields.items() if of != getattr(value, name)}
+        )
+    if isinstance(value, dict):
+        return {key: hostile(of, text, is_prose=is_prose) for key, of in value.items()}
+    if isinstance(value, tuple):
+        return tuple(hostile(of, text, is_prose=is_prose) for of in value)
+    return text if is_prose and isinstance(value, str) else value
+
+
+def theories(spec: Spec) -> Mapping[str, str]:
+    files: dict[str, str] = {}
+    for render in (render_why3, reading_theories, dialect_theories, example_theories, finding_theories):
+        files |= render(spec)[0]
+    return files
+
+
+def contracts(spec: Spec) -> Mapping[str, str]:
+    """The headers of a specification whose first case uses a definition: contracts show no other prose."""
+    first, *others = spec.cases
+    used = Use("bounds_are_numbers", (), Kind.BOOL, Position(0, 0), spec.head.operands)
+    planted = spec.model_copy(update={"cases": (first.model_copy(update={"when": used}), *others)})
+    return {path: text for path, text in render_acsl(planted).items() if path.endswith(".h")}
+
+
+def without_ml_comments(text: str) -> str:
+    """What is outside comments, which nest; the markers must balance."""
+    code, depth, end = "", 0, 0
+    for found in re.finditer(r"\(\*\)|\(\*|\*\)", text):
+        if depth == 0:
+            code += text[end : found.start()]
+        depth += {"(*": 1, "*)": -1, "(*)": 0}[found[0]]
+        assert depth >= 0
+        end = found.end()
+    assert depth == 0
+    return code + text[end:]
+
+
+def without_coq_comments(text: str) -> str:
+    for comment in re.findall(r"\(\*.*?\*\)", text, re.DOTALL):
+        assert comment.count('"') % 2 == 0  # Coq reads strings in comments
+    return without_ml_comments(text)
+
+
+def without_c_comments(text: str) -> str:
+    """What the compiler and Frama-C read: comments of ACSL end with their line."""
+    command = ["gcc", "-std=c99", "-fsyntax-only", "-x", "c", "-I", str(repo_file("generated/c")), "-"]
+    subprocess.run(command, input=text, text=True, check=True, capture_output=True)
+    spliced = re.sub(r"(\\|\?\?/)[ ]*\n", "", text)
+    return re.sub(r"//.*", "", re.sub(r"/\*(?!@).*?\*/", "", spliced, flags=re.DOTALL))
+
+
+def python_code(text: str) -> str:
+    """The program without docstrings and comments; prose that is data stays a literal."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            del node.body[0]
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MARK in node.value:
+            node.value = ""
+    tree.body = [node for node in tree.body if "DIALECTS" not in ast.unparse(node)[:8]]
+    return ast.unparse(tree)
+
+
+BACKENDS: dict[str, tuple[Callable[[Spec], Mapping[str, str]], Callable[[str], str]]] = {
+    "whyml": (theories, without_ml_comments),
+    "coq": (render_coq, without_coq_comments),
+    "acsl": (contracts, without_c_comments),
+    "numpy": (render_numpy, python_code),
+}
+
+
+@cache
+def code(backend: str, text: str | None) -> dict[str, str]:
+    spec = load_spec()
+    render, stripped = BACKENDS[backend]
+    planted = spec if text is None else hostile(spec, text)
+    return {path: stripped(of) for path, of in render(planted).items()}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_hostile_prose_leaves_the_code_as_it_is(backend: str, text: str) -> None:
+    assert code(backend, text) == code(backend, None)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_why3_parses_theories_with_hostile_prose(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "float32.mlw"
+    file.write_text(render_why3(hostile(load_spec(), text))[0]["generated/why3/float32.mlw"])
+    assert MARK in file.read_text()
+    command = ["why3", "prove", "-L", str(repo_file("why3")), "--parse-only", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def test_every_backend_shows_prose() -> None:
+    """The tests above see the fields that they are about."""
+    spec = hostile(load_spec(), MARK)
+    for render, _ in BACKENDS.values():
+        assert any(MARK in text for text in render(spec).values())
+    assert MARK in render_numpy(spec)[oracle_path(spec)]
+
+
+@pytest.mark.parametrize("character", ["\\a", "\\r", "\\0", "\\u202e", "\\u2028", "\\x85", "\\t"])
+def test_control_characters_are_refused_with_their_place(character: str) -> None:
+    with pytest.raises(UserError, match=r"^clip.yaml:2:8 .*U\+[^\n]*\n *remove it"):
+        Document("clip.yaml", f'format: 1\ntitle: "a {character} b"\n')
