@@ -94,8 +94,9 @@ test-browser: setup-python setup-provers setup-browser ## the evidence page in h
 	$(PYTEST) -m browser
 
 .PHONY: sweep
-sweep: setup-python setup-c ## every triple of 8 bits, every pair of 16 bits, by C and by NumPy; resumable
-	$(BIN)/sonnx-clip sweep $(SWEEP_ARGS)
+sweep: setup-python setup-c ## every triple of 8 bits, every X of 16 bits with every bound, by C and by NumPy; resumable
+	$(BIN)/sonnx-clip check --runtime sonnx --level exhaustive --journal build/sweep.sqlite \
+	  --dtype int8 --dtype uint8 --dtype int16 --dtype uint16 --dtype float16 --dtype bfloat16 $(SWEEP_ARGS)
 
 .PHONY: mutants
 mutants: setup-python setup-provers setup-c ## small mistakes everywhere, and what finds each; resumable

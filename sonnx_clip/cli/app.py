@@ -53,7 +53,6 @@ def _options(
 _COMMANDS = (
     (proof_commands.generate, "--check"),
     (proof_commands.prove, "--family float --jobs 2"),
-    (proof_commands.sweep, "--dtype int8"),
     (model_commands.lint, "model.onnx --format sarif"),
     (model_commands.normalise, "model.onnx -o normalised.onnx"),
     (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
@@ -78,6 +77,8 @@ _RETIRED = {
     "all": "make prove",
     "foundation": "sonnx-clip prove --road coq",
     "frama-c": "sonnx-clip prove --road frama-c",
+    "report": "sonnx-clip evidence",
+    "sweep": "sonnx-clip check --runtime sonnx --level exhaustive",
 }
 """Former command names, and what to type instead."""
 

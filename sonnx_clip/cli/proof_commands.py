@@ -13,7 +13,6 @@ from sonnx_clip.cli.options import (
     Json,
     OnlyTypes,
     Road,
-    Scheduler,
     TextOrJson,
     wants_json,
 )
@@ -126,31 +125,6 @@ def prove(
         only=only or [],
         jobs=jobs,
         as_json=as_json,
-        build=build,
-    )
-    raise typer.Exit(status)
-
-
-def sweep(
-    dtype: OnlyTypes = None,
-    implementation: Annotated[
-        list[str] | None, typer.Option(help="c, numpy, or module:function; by default c and numpy.")
-    ] = None,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    format: Format = TextOrJson.TEXT,
-    json: Json = False,
-    build: Annotated[Path, typer.Option(help="Where finished slices and the result go.")] = BUILD,
-) -> None:
-    """Compare every triple of 8 bits and every pair of 16 bits with the expected result; resumable."""
-    from sonnx_clip.cli.sweep_command import run
-
-    status = run(
-        names=implementation or [],
-        types=dtype or [],
-        jobs=jobs,
-        scheduler=scheduler,
-        as_json=wants_json(format, json=json),
         build=build,
     )
     raise typer.Exit(status)

@@ -1,4 +1,4 @@
-"""--scheduler of `check` and `sweep`: the workers of a Dask scheduler for as long as a command runs."""
+"""--scheduler of `check`: the workers of a Dask scheduler for as long as a command runs."""
 
 from __future__ import annotations
 

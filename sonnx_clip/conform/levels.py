@@ -21,6 +21,7 @@ from sonnx_clip.conform.expected import range_table, tabulate
 from sonnx_clip.conform.judge_forms import chunks_of_all
 from sonnx_clip.conform.units import FIRST, FORMS, Level, Unit
 from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type
 from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
@@ -47,7 +48,10 @@ _PAIRS = 128  # of special bounds in a unit
 _DRAWS, _RANDOM = 16, 24  # draws of random triples in a unit, and units
 _LENGTHS = 128  # in a unit
 _TURNS = 2**15  # pairs of 8 bits in a unit of a layout
-_BOUNDS, _OTHERS = 64, 4  # of 16 bits: bounds in a unit, and others beside each
+_BOUNDS = 64  # of 16 bits: bounds in a unit
+# The bounds beside each: the ends, which bound nothing, are those that why3/composition.mlw is about.
+_BESIDE = {"int": ("lowest", "highest", "1", "2"), "float": ("-inf", "inf", "nan", "0")}
+_OTHERS = 4
 _STRETCHES, _COVER = 64, 8  # of 32 bits: stretches of X in a unit, and pairs of bounds
 _SEED = 22
 _STRIDED = tuple(
@@ -228,9 +232,8 @@ def _every_bound(etype: ElementType, n: int, *, second: bool) -> Calls:
 
 def _some_bounds(etype: ElementType, n: int, *, second: bool) -> list[Array]:
     """Bits of min and of max, each of shape (k,)."""
-    special = np.array(special_patterns(etype), bits_type(etype.id))
-    others = special[np.linspace(0, len(special) - 1, _OTHERS).astype(int)]
-    bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(special.dtype)
+    others = np.array([int(encode(text, etype)) for text in _BESIDE[etype.family]], bits_type(etype.id))
+    bounds = np.arange(n * _BOUNDS, (n + 1) * _BOUNDS).astype(others.dtype)
     varying, beside = np.repeat(bounds, _OTHERS), np.tile(others, _BOUNDS)
     return [beside, varying] if second else [varying, beside]
 
@@ -276,7 +279,7 @@ def more_words(level: Level, bits: set[str]) -> list[str]:
     if bits & {"32", "64"}:
         found.append(f"{_ENTRIES:,} special and random X under all pairs of special bounds")
     if level == "exhaustive" and "16" in bits:
-        found.append(f"every X of 16 bits under every min and under every max, beside {_OTHERS} others")
+        found.append("every X of 16 bits under every min and under every max, beside four others")
     if level == "exhaustive" and "32" in bits:
         found.append("every X of 32 bits under bounds that reach every class")
     return found

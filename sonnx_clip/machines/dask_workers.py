@@ -1,4 +1,4 @@
-"""The workers of a Dask scheduler as an `Executor`, for `check` and `sweep`, refused where they are not what
+"""The workers of a Dask scheduler as an `Executor`, for `check`, refused where they are not what
 home is.
 """
 

@@ -77,7 +77,7 @@ def test_a_quick_example_runs(name: str, run: Callable[..., tuple[int, str]]) ->
 
 
 def test_every_command_with_json_has_both_spellings() -> None:
-    assert len(PRINTING) >= 12
+    assert len(PRINTING) >= 10
     for name in PRINTING:
         options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
         assert {"--json", "--format"} <= options, name

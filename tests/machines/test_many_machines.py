@@ -1,4 +1,4 @@
-"""`check` and `sweep` on a scheduler and workers that are processes of their own; some are killed."""
+"""`check` on a scheduler and workers that are processes of their own; some are killed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ import distributed  # noqa: F401 - it reads the settings that a test changes
 import psutil
 import pytest
 
-from sonnx_clip.cli import sweep_command
 from sonnx_clip.cli.check_command import INTERRUPTED, check_runtime
 from sonnx_clip.conform.campaign import InterruptedCampaignError, run_campaign
 from sonnx_clip.conform.check_report import Report
@@ -35,7 +34,6 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.spec import load_spec
-from sonnx_clip.sweep import slices
 from tests.machines import far_functions
 from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
 
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.conform.units import Unit, UnitResult
-    from sonnx_clip.language.types import ElementType
-    from sonnx_clip.sweep.slices import Slice
 
 RUNTIME, VERSION = "tests.meta.planted:ignores_upper", "tests.meta.planted:ignores_upper planted"
 TYPES = ("int16", "uint16")
@@ -213,32 +209,6 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
     assert verdict == "environment"
     assert words.startswith("2 workers ended while they had this unit, the last of them tcp://127.0.0.1:")
     assert not found.kept
-
-
-def two(etype: ElementType, *, in_c: bool) -> list[Slice]:
-    """The first two slices of a type."""
-    return [*slices.slices(etype, in_c=in_c)][:2]
-
-
-def test_a_sweep_on_workers(
-    cluster: Cluster, nanny: psutil.Process, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def swept(**how: Any) -> tuple[str, str]:
-        status = sweep_command.run(
-            names=["numpy"], types=["int8"], as_json=False, build=tmp_path, cut=two, **how
-        )
-        assert status == 0
-        found = capsys.readouterr()
-        return found.out, found.err
-
-    out, err = swept(jobs=None, scheduler=cluster.address)
-    assert "plan: 2 slices, 0 of them swept before; about " in err
-    assert re.search(rf" here \(\d+ jobs?\), about .* on the .* of {cluster.address}\n", err)
-    assert "4,194,304 of 4,194,304 results agree (1 type, numpy" in out
-    again, said = swept(jobs=1)
-    assert next(one for one in again.splitlines() if "numpy" in one) in out
-    assert "sweeping: 2 of 2 slices" in said
-    wait_until(lambda: idle(nanny))
 
 
 @pytest.mark.usefixtures("nanny")
