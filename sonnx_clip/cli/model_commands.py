@@ -25,7 +25,7 @@ def lint(
     from sonnx_clip.root.isolated import without_collection
 
     with without_collection():
-        from sonnx_clip.graph import json_parts, lint_models, to_sarif, to_text
+        from sonnx_clip.lint import json_parts, lint_models, to_sarif, to_text
 
     chosen = format_of(format, json=json)
     run = lint_models(models, accept_inferred=accept_inferred)
@@ -75,12 +75,12 @@ def normalise(
     from sonnx_clip.root.isolated import without_collection
 
     with without_collection():
-        from sonnx_clip.graph.normalise import Wish
-        from sonnx_clip.graph.normalise_report import normalise_json, normalise_text
-        from sonnx_clip.graph.normalise_run import normalise_models
+        from sonnx_clip.lint.normalise import NormaliseOptions
+        from sonnx_clip.lint.normalise_report import normalise_json, normalise_text
+        from sonnx_clip.lint.write import normalise_models
 
-    wish = Wish(assume is Assumption.FINITE, _shapes(input_shape or []), self_check)
-    run = normalise_models(models, output, wish, in_place=in_place, dry_run=dry_run)
+    options = NormaliseOptions(assume is Assumption.FINITE, _shapes(input_shape or []), self_check)
+    run = normalise_models(models, output, options, in_place=in_place, dry_run=dry_run)
     stream = sys.stderr if is_standard_output(output) else sys.stdout
     if wants_json(format, json=json):
         print(normalise_json(run.reports, run.errors), file=stream)

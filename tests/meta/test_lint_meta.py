@@ -1,37 +1,22 @@
-"""Checkers with planted bugs: each is caught by the model that is named beside it."""
+"""One small model for each way in which a node breaks the profile, and lint's verdicts on its nodes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.graph import (
-    Problem,
-    Verdict,
-    ask_onnx,
-    clip_nodes,
-    declared_tensors,
-    expand,
-    graph_names,
-    lint,
-    lint_model,
-    restrictions,
-)
-from sonnx_clip.graph import arguments as arguments_module
-from sonnx_clip.graph.declared_tensors import TensorInfo
+from sonnx_clip.lint import Verdict, lint_model
+from sonnx_clip.lint import tensors as tensors_module
 from sonnx_clip.spec import DeclaredTensor, declared_example, evaluate, load_spec
-from tests.graph.build import bounds, clip, graph, model, scalar, sparse, value
-from tests.graph.test_same_as_specification import disagreements
+from tests.lint.build import bounds, clip, graph, model, scalar, sparse, value
+from tests.lint.test_same_as_specification import disagreements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     import onnx
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
+    import pytest
 
 _UNTYPED = {"R5": "unknown", "element_types": "unknown"}
 
@@ -158,105 +143,6 @@ def test_the_checker_as_it_is_judges_every_model_rightly(tmp_path: Path) -> None
     assert misjudged(tmp_path, list(MODELS)) == []
 
 
-def _set(target: object, name: str, replacement: Any) -> Plant:
-    return lambda patch: patch.setattr(target, name, replacement)
-
-
-def _main_graph_only(*parts: Any) -> expand.Expansion:
-    found = expand.expand(*parts)
-    found.nodes = [node for node in found.nodes if not node.scope.in_function]
-    return found
-
-
-def _outermost_first(inner: graph_names.GraphScope, name: str) -> graph_names.Resolved:
-    outermost = inner
-    while outermost.outer is not None:
-        outermost = outermost.outer
-    return graph_names.resolve(outermost if name in outermost.defined else inner, name)
-
-
-def _dense(tensor: onnx.SparseTensorProto, origin: str) -> TensorInfo:
-    return TensorInfo(origin, element_type="FLOAT", dims=tuple(tensor.dims))
-
-
-def _dense_everywhere(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(graph_names, "from_sparse", _dense)
-    patch.setattr(
-        ask_onnx, "infer", lambda *_, **__: ask_onnx.Inference((), None)
-    )  # it would see the sparse one too
-
-
-_types = restrictions._type_problems
-_scalar = restrictions._scalar_problem
-_shape = restrictions._shape_problem
-
-
-def _forgives_one_entry(tensor: arguments_module.Argument, rules: restrictions.Rules) -> Problem | None:
-    return None if tensor.dims == (1,) else _scalar(tensor, rules)
-
-
-def _no_shape_is_fine(tensor: arguments_module.Argument, rules: restrictions.Rules) -> Problem | None:
-    return _shape(tensor, rules) if tensor.dims is not None or tensor.contradiction else None
-
-
-def _unknown_is_met(tensor: arguments_module.Argument, message: str, remedy: str) -> Problem:
-    return Problem(tensor.id, tensor.name, Verdict.MEETS, message, remedy)
-
-
-PLANTS: dict[str, tuple[Plant, str]] = {
-    "forgets subgraphs": (_set(clip_nodes, "subgraphs", lambda _: ()), "in a branch"),
-    "forgets functions": (_set(lint, "expand", _main_graph_only), "in a function"),
-    "the outer name wins": (_set(arguments_module, "resolve", _outermost_first), "hidden name"),
-    "an absent bound is fine": (_set(restrictions, "bound_problem", lambda *_: None), "max is absent"),
-    "attributes count as set": (
-        _set(restrictions, "bound_problem", lambda node, *_: None if node.proto.attribute else 1 / 0),
-        "bounds as attributes",
-    ),
-    "sparse initializers are dense": (_dense_everywhere, "sparse initializer"),
-    "R3 never fails": (_set(restrictions, "_sparse_problem", lambda _: None), "sparse initializer"),
-    "a symbol is a number": (_set(restrictions, "symbols", lambda _: []), "symbolic dimension"),
-    "-1 is a size": (_set(declared_tensors, "_type_dim", lambda dim: dim.dim_value), "dimension -1"),
-    "no shape is fine": (_set(restrictions, "_shape_problem", _no_shape_is_fine), "no shape"),
-    "a contradiction is fine": (_set(arguments_module, "_compatible", lambda *_: True), "two shapes"),
-    "inference always counts": (
-        _set(lint, "Rules", lambda _, types: restrictions.Rules(True, types)),
-        "only inference knows",
-    ),
-    "R5 looks at X and L only": (
-        _set(restrictions, "_type_problems", lambda present, rules: _types(present[:2], rules)),
-        "max is double",
-    ),
-    "unknown is met": (_set(restrictions, "_unknown", _unknown_is_met), "no element type"),
-    "one entry is a scalar": (
-        _set(restrictions, "_scalar_problem", _forgives_one_entry),
-        "min has one entry",
-    ),
-    "any element type will do": (_set(restrictions, "_profile_problem", lambda *_: None), "strings"),
-    "only the empty domain": (
-        _set(clip_nodes, "is_default_domain", lambda domain: domain == ""),
-        "domain by its long name",
-    ),
-    "a function's declarations hide the call": (
-        _set(expand, "passed", lambda *_: graph_names.Passed()),
-        "the call leaves min out",
-    ),
-    "every declaration is believed": (
-        _set(expand, "without_claims", lambda given, _: given.SerializeToString()),
-        "computed min is no scalar",
-    ),
-    "any domain": (_set(clip_nodes, "is_default_domain", lambda _: True), "clip of another domain"),
-}
-
-
-@pytest.mark.parametrize("bug", PLANTS)
-def test_a_planted_bug_is_caught_by_the_model_named_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: str
-) -> None:
-    plant, caught_by = PLANTS[bug]
-    plant(monkeypatch)
-    assert misjudged(tmp_path, [caught_by]) == [caught_by]
-
-
 _BELOW_ZERO = DeclaredTensor("float32", (-1, 3))
 
 
@@ -267,7 +153,7 @@ def test_lint_and_the_specification_part_where_one_takes_what_is_not_declared(
     tensors = declared_example(load_spec()) | {"L": DeclaredTensor("float32", None)}
     assert disagreements(tensors) == []
     monkeypatch.setitem(evaluate.DECLARED_WORDS, "is_scalar", lambda t: t is None or t.dims in (None, ()))
-    monkeypatch.setattr("tests.graph.test_same_as_specification.evaluator", evaluate.Evaluator)
+    monkeypatch.setattr("tests.lint.test_same_as_specification.evaluator", evaluate.Evaluator)
     assert disagreements(tensors) == ["scalar_bounds"]
 
 
@@ -277,5 +163,5 @@ def test_lint_and_the_specification_part_where_one_takes_minus_one_for_a_size(
     """Before, a dimension of -1 was explicit to the specification and none to lint."""
     tensors = declared_example(load_spec()) | {"X": _BELOW_ZERO, "Y": _BELOW_ZERO}
     assert disagreements(tensors) == []
-    monkeypatch.setattr(declared_tensors, "_type_dim", lambda dim: dim.dim_value)
+    monkeypatch.setattr(tensors_module, "_type_dim", lambda dim: dim.dim_value)
     assert disagreements(tensors) == ["R4"]

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.graph import normalise_bounds
-from sonnx_clip.graph.clip_text import Limit
-from sonnx_clip.graph.edit import Editor
-from sonnx_clip.graph.normalise import Wish, normalise
-from sonnx_clip.root.errors import UserError
-from tests.graph.build import clip, graph, model, scalar, value
-from tests.graph.same_outputs import differences, reference_differences
+from sonnx_clip.lint import changes
+from sonnx_clip.lint.edit import Editor, Place
+from sonnx_clip.lint.normalise import NormaliseOptions, normalise
+from sonnx_clip.lint.operator_versions import Limit
+from tests.lint.build import clip, graph, model, scalar, value
+from tests.lint.same_outputs import differences, reference_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from sonnx_clip.graph.profile import OnnxOperand
+    from sonnx_clip.lint.profile import OnnxOperand
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -70,7 +69,7 @@ def different(folder: Path, name: str) -> bool:
     """Whether a normalised model computes something else than the original, by either of two runtimes."""
     before, after = folder / "before.onnx", folder / "after.onnx"
     before.write_bytes(MODELS[name].SerializeToString())
-    found = normalise(before, after, Wish(assume_finite=True, self_check=False))
+    found = normalise(before, after, NormaliseOptions(assume_finite=True, self_check=False))
     assert found.report.changed
     after.write_bytes(found.data)
     return bool(differences(before, after) + reference_differences(before, after))
@@ -85,20 +84,14 @@ def test_a_bound_is_shared_within_a_graph_alone(tmp_path: Path) -> None:
     """Across branches it cannot be: no node reads what a graph within another one defines."""
     path = tmp_path / "m.onnx"
     path.write_bytes(MODELS["the same bounds in branches"].SerializeToString())
-    main = normalise(path, None, Wish(assume_finite=True)).model.graph
+    main = normalise(path, None, NormaliseOptions(assume_finite=True)).model.graph
     branches = [attribute.g for node in main.node for attribute in node.attribute if attribute.HasField("g")]
     counts = [[node.op_type for node in one.node].count("Constant") for one in (main, *branches)]
     assert counts == [2, 2, 2]
 
 
-def test_a_bound_shared_across_branches_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Editor, "paths", ["one"] * 3)
-    with pytest.raises(UserError, match="which nothing defines"):
-        different(tmp_path, "the same bounds in branches")
-
-
 _set_input = Editor.set_input
-_make_scalar = normalise_bounds._make_scalar
+_make_scalars = changes._make_scalars
 
 
 def _other_limit(pattern: bytes) -> Plant:
@@ -106,17 +99,17 @@ def _other_limit(pattern: bytes) -> Plant:
 
 
 def _swapped(patch: pytest.MonkeyPatch) -> None:
-    def set_input(editor: Editor, node: onnx.NodeProto, operand: OnnxOperand, name: str) -> None:
-        _set_input(editor, node, replace(operand, position=3 - operand.position), name)
+    def set_input(editor: Editor, place: Place, operand: OnnxOperand, name: str) -> None:
+        _set_input(editor, place, replace(operand, position=3 - operand.position), name)
 
     patch.setattr(Editor, "set_input", set_input)
 
 
-def _zeroed(proto: onnx.ModelProto, name: str) -> None:
-    _make_scalar(proto, name)
+def _zeroed(proto: onnx.ModelProto, names: set[str]) -> None:
+    _make_scalars(proto, names)
     for tensor in proto.graph.initializer:
-        if tensor.name == name:
-            tensor.CopyFrom(helper.make_tensor(name, 1, [], [0.0]))
+        if tensor.name in names:
+            tensor.CopyFrom(helper.make_tensor(tensor.name, 1, [], [0.0]))
 
 
 PLANTS: dict[str, tuple[Plant, str]] = {
@@ -124,7 +117,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     "the lowest int8 is -127": (_other_limit(b"\x81"), "no min of int8"),
     "min and max are exchanged": (_swapped, "no bound of int8"),
     "a scalar loses its value": (
-        lambda patch: patch.setattr(normalise_bounds, "_make_scalar", _zeroed),
+        lambda patch: patch.setattr(changes, "_make_scalars", _zeroed),
         "bounds of one entry",
     ),
 }

@@ -1,0 +1,36 @@
+"""ONNX models: which restrictions of the SONNX profile their Clip nodes meet.
+
+Source: the tables "Restrictions" and the sections "Inputs" of the SONNX page, as spec/clip.yaml quotes them.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from sonnx_clip.root.errors import UserError
+
+if find_spec("onnx") is None:
+    raise UserError(
+        "reading ONNX models needs the Python package onnx, which is not installed",
+        todo='install it with: pip install "sonnx-clip[onnx]"',
+    )
+
+from sonnx_clip.lint.lint import LintRun, lint_model, lint_models
+from sonnx_clip.lint.report import json_parts, to_json, to_text
+from sonnx_clip.lint.sarif import to_sarif
+from sonnx_clip.lint.verdict import Judgement, ModelReport, NodeReport, Problem, Verdict
+
+__all__ = [
+    "Judgement",
+    "LintRun",
+    "ModelReport",
+    "NodeReport",
+    "Problem",
+    "Verdict",
+    "json_parts",
+    "lint_model",
+    "lint_models",
+    "to_json",
+    "to_sarif",
+    "to_text",
+]

@@ -1,0 +1,122 @@
+"""The versions of an operator in ONNX: what its schemas say, and what only its text says.
+
+Source of the texts: spec/sources/onnx-clip-versions.txt. No other module of this package knows which bounds
+Clip has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from onnx import AttributeProto, defs
+
+if TYPE_CHECKING:
+    from sonnx_clip.lint.profile import OperatorHead, ProfileType
+
+BASED_ON = 13
+"""The version on whose text the profile is based."""
+EXPORT_AGAIN = f"export the model again with operator set {BASED_ON} or later"
+"""The remedy where an older version cannot be in the profile."""
+OTHERWISE = f"does not say what min above max gives, which Clip-{BASED_ON} does (max)"
+"""What the text of an older version says otherwise, where it has inputs."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What Clip takes for a bound that is not set.
+
+    Attributes:
+        number: which number of the element type it is: lowest or highest.
+        words: how the text writes it.
+        limits_nothing: the property that says so, where the other bound is set.
+    """
+
+    number: str
+    words: str
+    limits_nothing: str
+
+    def of(self, etype: ProfileType) -> bytes:
+        """That number of an element type, as it is stored."""
+        return etype.lowest if self.number == "lowest" else etype.highest
+
+
+LIMITS = {
+    "min": Limit("lowest", "numeric_limits::lowest()", "lowest_is_no_lower_bound"),
+    "max": Limit("highest", "numeric_limits::max()", "highest_is_no_upper_bound"),
+}
+"""By the names of the bounds in ONNX."""
+NEITHER_LIMITS = "widest_bounds_are_no_bound"
+"""The property that says so where neither bound is set."""
+
+
+def is_default_domain(domain: str) -> bool:
+    """Both spellings of the domain of the ONNX operators."""
+    return domain in ("", "ai.onnx")
+
+
+@cache
+def version_of(operator: str, opset: int) -> int | None:
+    """The version of an operator that an operator set means, None where it has none.
+
+    An operator set that is newer than the installed onnx knows is taken for the newest that it knows.
+    """
+    known = min(opset, defs.onnx_opset_version())  # a greater one need not fit the C++ int behind it
+    try:
+        return int(defs.get_schema(operator, known, "").since_version)
+    except defs.SchemaError:
+        return None
+
+
+@cache
+def versions(operator: str) -> tuple[int, ...]:
+    """All versions of an operator, the oldest first."""
+    found = (version_of(operator, opset) for opset in range(1, defs.onnx_opset_version() + 1))
+    return tuple(dict.fromkeys(version for version in found if version is not None))
+
+
+@cache
+def inputs(operator: str, version: int) -> tuple[str, ...]:
+    """The names of the inputs of a version, in their order."""
+    return tuple(one.name for one in defs.get_schema(operator, version, "").inputs)
+
+
+@cache
+def inputs_since(head: OperatorHead) -> int:
+    """The first version that takes every operand as an input; those before have attributes."""
+    wanted = {operand.onnx for operand in head.operands}
+    return next(version for version in versions(head.operator) if wanted <= {*inputs(head.operator, version)})
+
+
+@cache
+def attributes(operator: str, version: int) -> frozenset[str]:
+    """The names of the attributes of a version."""
+    return frozenset(defs.get_schema(operator, version, "").attributes)
+
+
+@cache
+def default_of(operator: str, version: int, attribute: str) -> AttributeProto | None:
+    """The default of an attribute of a version, None where it has none, or no such attribute."""
+    found = defs.get_schema(operator, version, "").attributes.get(attribute)
+    return found.default_value if found and found.default_value.name else None
+
+
+@cache
+def types_of(operator: str, version: int) -> frozenset[str]:
+    """The ONNX names of the element types that a version takes as its first input."""
+    names = (
+        text.removeprefix("tensor(").removesuffix(")")
+        for text in defs.get_schema(operator, version, "").inputs[0].types
+    )
+    return frozenset(name.upper() for name in names)
+
+
+def type_problem(operator: str, version: int, element_type: str) -> str | None:
+    """Why a version with this element type is no operator of ONNX; None where it is one."""
+    if element_type in types_of(operator, version):
+        return None
+    later = (one for one in versions(operator) if one > version and element_type in types_of(operator, one))
+    newer = next(later, None)
+    hint = f"; {operator}-{newer} is, from operator set {newer} on" if newer else ""
+    return f"{operator}-{version} is not defined for {element_type}{hint}"

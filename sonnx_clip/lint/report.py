@@ -1,0 +1,208 @@
+"""The reports of lint as text for people and as JSON for machines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.lint.profile import profile
+from sonnx_clip.lint.tensors import quoted, shown
+from sonnx_clip.lint.verdict import ModelReport, NodeReport, Verdict, grouped, some
+from sonnx_clip.root.terminal import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from sonnx_clip.lint.verdict import Findings, Problem
+    from sonnx_clip.root.errors import UserError
+
+FORMAT = "sonnx-clip-lint-2"
+NO_CLIP = "no Clip node"
+
+
+def to_text(report: ModelReport) -> str:
+    """One model: a headline, root causes, then what each Clip node meets, and its problems with remedies."""
+    path = shown(str(report.path))
+    opset = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in report.opsets)
+    lines = [f"{path} (opset {shown(opset)}): {_summary(report)}"]
+    lines += [f"  unknown: {text}" for text in report.undecided]
+    lines += cause_lines(report)
+    for group in report.alike:
+        lines += _group_lines(group, caused=bool(report.causes))
+    lines += [f"  note: {note}" for note in (*report.notes, *_interpretations(report))]
+    return "\n".join(lines)
+
+
+def _interpretations(report: ModelReport) -> Iterator[str]:
+    """How a restriction is read that is not met and whose words we interpret."""
+    broken = {
+        judgement.id
+        for group in report.alike
+        for judgement in group[0].findings.judgements
+        if judgement.verdict is not Verdict.MEETS
+    }
+    for identifier, found in profile().interpretations.items():
+        if identifier in broken:
+            yield f"{identifier} is interpreted here: {found.ours}. It could also mean: {found.alternative}"
+
+
+def _summary(report: ModelReport) -> str:
+    if not report.nodes:
+        return f"{NO_CLIP}, so nothing was judged"
+    words = {
+        Verdict.VIOLATES: ("violates a restriction", "violate a restriction"),
+        Verdict.UNKNOWN: ("cannot be decided", "cannot be decided"),
+        Verdict.MEETS: ("meets every restriction", "meet every restriction"),
+    }
+    counts = [(count, words[verdict]) for verdict in words if (count := report.counts.get(verdict, 0))]
+    parts = [f"{count} {one if count == 1 else more}" for count, (one, more) in counts]
+    inferred = ", inferred shapes and types accepted" if report.accept_inferred else ""
+    return f"{counted(len(report.nodes), 'Clip node')}, of which {', '.join(parts)}{inferred}"
+
+
+def cause_lines(report: ModelReport) -> list[str]:
+    """Each root cause once, and the command that carries out what remedies say of normalise."""
+    lines = []
+    for cause in report.causes:
+        lines += [f"  root cause: {cause.message}", f"    remedy: {cause.remedy}"]
+    return lines + ([f"  to normalise: {report.command}"] if report.command else [])
+
+
+def node_title(operator: str, name: str | None, output: str, place: str) -> str:
+    """A node for people, with its place."""
+    return f"{operator} {quoted(name) if name else f'without a name, output {quoted(output)}'}, {place}"
+
+
+def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
+    """Nodes that differ in names, bounds and open shapes alone."""
+    titles = some(node_title(node.operator, node.name, node.output, node.place) for node in group)
+    lines = [f"  {title}" for title in titles]
+    findings = list({id(node.findings): node.findings for node in group}.values())
+    bounds = some(
+        ", ".join(f"{id_} = {value}" for id_, value in one.bounds) for one in findings if one.bounds
+    )
+    lines += [f"    bounds: {'; '.join(bounds)}"] if bounds else []
+    lines += [f"    note: {findings[0].note}"] if findings[0].note else []
+    judgements = findings[0].judgements
+    met = [judgement.id for judgement in judgements if judgement.verdict is Verdict.MEETS]
+    lines += [f"    meets {', '.join(met)}"] if met else []
+    for place, judgement in enumerate(judgements):
+        if judgement.verdict is not Verdict.MEETS:
+            lines.append(f"    {judgement.verdict} {judgement.id}: {profile().statement(judgement.id)}")
+            lines += _problem_lines(group, findings, place, caused=caused)
+    return lines
+
+
+def _problem_lines(
+    group: Sequence[NodeReport], findings: Sequence[Findings], place: int, *, caused: bool
+) -> list[str]:
+    """The problems of one restriction at several nodes, tensors with the same problem in one line.
+
+    `caused`: the report has root causes.
+    """
+    together = grouped(
+        enumerate(findings[0].judgements[place].problems),
+        lambda one: replace(one[1], argument="", tensor=None),
+    )
+    lines: list[str] = []
+    for same in together:
+        tensors = " and ".join(_tensors(group, findings[0], problem) for _, problem in same)
+        first = same[0][1]
+        if first.open and caused:
+            lines.append(f"      {tensors}: not known in numbers, see the root cause")
+            continue
+        unknown = "unknown, " if first.verdict is Verdict.UNKNOWN else ""
+        lines.append(f"      {tensors}: {unknown}{first.message}")
+        remedies = {one.judgements[place].problems[number].remedy for one in findings for number, _ in same}
+        more = f" (others alike; --format json has each of the {len(remedies)})" if len(remedies) > 1 else ""
+        lines.append(f"        remedy: {first.remedy}{more}")
+    return lines
+
+
+def _tensors(group: Sequence[NodeReport], findings: Findings, problem: Problem) -> str:
+    """An argument with its names at several nodes."""
+    if problem.tensor is None:
+        return problem.argument
+    column = findings.arguments.index(problem.argument)
+    names = [name for node in group if (name := node.names[column]) is not None]
+    return f"{problem.argument} {', '.join(some(map(quoted, names)))}"
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------
+
+
+def to_json(reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()) -> str:
+    """Several models as one JSON document; models that could not be read stand under ``errors``."""
+    return "".join(json_parts(reports, errors))
+
+
+def json_parts(
+    reports: Sequence[ModelReport], errors: Sequence[tuple[Path, UserError]] = ()
+) -> Iterator[str]:
+    """The same in parts, since a large model has a large document."""
+    yield f'{{\n"format": "{FORMAT}",\n"models": ['
+    for number, report in enumerate(reports):
+        yield ",\n" if number else "\n"
+        head = json.dumps(_model_object(report), indent=1)
+        yield head.removesuffix("\n}") + ',\n "nodes": ['
+        for position, node in enumerate(report.nodes):
+            yield (",\n  " if position else "\n  ") + json.dumps(_node_object(node))
+        yield "\n ]\n}"
+    failed = [{"model": str(path), "message": str(error)} for path, error in errors]
+    interpretations = {key: asdict(found) for key, found in profile().interpretations.items()}
+    yield f'\n],\n"errors": {json.dumps(failed)},\n"interpretations": {json.dumps(interpretations)}\n}}'
+
+
+def _model_object(report: ModelReport) -> dict[str, Any]:
+    return {
+        "model": str(report.path),
+        "verdict": str(report.verdict or NO_CLIP),
+        "ir_version": report.ir_version,
+        "opsets": {domain or "ai.onnx": version for domain, version in report.opsets},
+        "accept_inferred": report.accept_inferred,
+        "notes": list(report.notes),
+        "undecided": list(report.undecided),
+        "root_causes": root_causes(report),
+        "command": report.command,
+    }
+
+
+def root_causes(report: ModelReport) -> list[dict[str, Any]]:
+    """The root causes for machines, each with the nodes whose shapes are not known in numbers."""
+    nodes = [{"position": number, "path": report.nodes[number].path} for number in report.open]
+    return [{**asdict(cause), "nodes": nodes} for cause in report.causes]
+
+
+def _node_object(node: NodeReport) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "graph": node.graph,
+        "path": node.path,
+        "index": node.position,
+        "output": node.output,
+        "operator": node.operator,
+        "tensors": dict(node.tensors),
+        "bounds": dict(node.findings.bounds),
+        "note": node.findings.note,
+        "verdict": str(node.verdict),
+        "restrictions": [
+            {
+                "id": judgement.id,
+                "statement": profile().statement(judgement.id),
+                "verdict": str(judgement.verdict),
+                "problems": [
+                    {
+                        "argument": one.argument,
+                        "tensor": one.tensor,
+                        "verdict": str(one.verdict),
+                        "message": one.message,
+                        "remedy": one.remedy,
+                    }
+                    for one in judgement.problems
+                ],
+            }
+            for judgement in node.judgements
+        ],
+    }

@@ -1,0 +1,272 @@
+"""The restrictions of the SONNX page, its list of element types and C1, judged on one Clip node.
+
+An input that is not set is neither sparse nor without shape nor of another type: only `is_set` speaks of it
+(spec/clip.yaml, `restrictions`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sonnx_clip.lint.operator_versions import EXPORT_AGAIN, LIMITS, default_of, inputs, type_problem
+from sonnx_clip.lint.tensors import Dims, show_dims, shown, symbols
+from sonnx_clip.lint.verdict import ASSUME_FINITE, NORMALISE, Judgement, Problem, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.lint.operands import Argument
+    from sonnx_clip.lint.profile import LintRule, Profile
+    from sonnx_clip.lint.scopes import ClipNode
+
+_INLINE = "inline the function first: onnx.inliner.inline_local_functions"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the judgement depends on beside the model.
+
+    Attributes:
+        accept_inferred: what shape inference finds counts as declared.
+        profile: what the specification asks.
+    """
+
+    accept_inferred: bool
+    profile: Profile
+
+
+def judge(node: ClipNode, tensors: Sequence[Argument], rules: Rules) -> tuple[Judgement, ...]:
+    """Judge one node; `tensors` are its operands and its result."""
+    return (
+        *(Judgement(one.id, _problems(one, node, tensors, rules)) for one in rules.profile.restrictions),
+        Judgement("element_types", _found(_profile_problem(node, tensors[0], rules))),
+        Judgement("C1", _found(_constraint_problem(tensors[0], tensors[-1]))),
+    )
+
+
+def _problems(
+    rule: LintRule, node: ClipNode, tensors: Sequence[Argument], rules: Rules
+) -> tuple[Problem, ...]:
+    """Why the tensors of which a restriction says its word do not meet it."""
+    of = [tensor for tensor in tensors if tensor.id in rule.of]
+    present = [tensor for tensor in of if tensor.name is not None]
+    match rule.word:
+        case "is_set":
+            return _found(*(_bound_problem(node, tensors[0], tensor, rules) for tensor in of))
+        case "is_sparse":
+            return _found(*(_sparse_problem(tensor) for tensor in present))
+        case "has_explicit_shape":
+            return _found(*(_shape_problem(node, tensor, rules) for tensor in present))
+        case "same_type":
+            return _type_problems(node, present, rules)
+        case "is_scalar":
+            return _found(*(_scalar_problem(node, tensors[0], tensor, rules) for tensor in present))
+    raise ValueError(f"lint has no judgement for the word {rule.word} of {rule.id}")
+
+
+def _found(*problems: Problem | None) -> tuple[Problem, ...]:
+    return tuple(problem for problem in problems if problem is not None)
+
+
+def _violates(tensor: Argument, message: str, remedy: str) -> Problem:
+    return Problem(tensor.id, tensor.name, Verdict.VIOLATES, message, remedy)
+
+
+def _unknown(tensor: Argument, message: str, remedy: str) -> Problem:
+    return Problem(tensor.id, tensor.name, Verdict.UNKNOWN, message, remedy)
+
+
+# --- R1, R2: the bounds are set -----------------------------------------------------------------------------
+
+
+def _bound_problem(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -> Problem | None:
+    if bound.name is not None:
+        return None
+    name, position = bound.operand.onnx, bound.operand.position
+    value = _attribute(node, bound)
+    if name not in inputs(node.proto.op_type, node.version):
+        what = f"{node.operator} has no input {bound.id}"
+        if value is not None:
+            return _violates(bound, f"{what}; the bound is the attribute {name} = {value}", EXPORT_AGAIN)
+        default = default_of(node.proto.op_type, node.version, name)
+        applies = f"so its default {default.f:.9g} applies" if default else "and it has no default"
+        return _violates(bound, f"{what}; its attribute {name} is not set either, {applies}", EXPORT_AGAIN)
+    title = f"input {bound.id} ({name})"
+    how = "is the empty name" if len(node.proto.input) > position else "is absent"
+    message = f"{title} is not set: input {position} of the node {how}"
+    if value is not None:
+        message += f"; the attribute {name} = {value} means nothing to {node.operator}"
+        return _violates(bound, message, f"set {title} to a scalar {value} of {x.id}'s element type")
+    return _violates(bound, message, _missing_remedy(node, x, bound, rules))
+
+
+def _missing_remedy(node: ClipNode, x: Argument, bound: Argument, rules: Rules) -> str:
+    limit = LIMITS.get(bound.operand.onnx)
+    etype = rules.profile.element_type(x.known_type)
+    by_hand = f"set input {bound.id} ({bound.operand.onnx}) to a scalar of {x.id}'s element type"
+    if limit is None or etype is None:
+        return by_hand
+    if type_problem(node.proto.op_type, node.version, etype.onnx):
+        return EXPORT_AGAIN
+    without = f"without {bound.operand.onnx} ONNX takes {limit.words}"
+    if node.scope.in_function or node.mark is not None:
+        return f"{by_hand}; {without}. For sonnx-clip normalise, {_INLINE}"
+    if etype.family == "float":
+        return f"{NORMALISE} {ASSUME_FINITE} sets it, if no infinity reaches the node; {without}"
+    return f"{NORMALISE} sets it to the {limit.number} {etype.onnx}; {without}"
+
+
+def _attribute(node: ClipNode, bound: Argument) -> str | None:
+    found = next((one for one in node.proto.attribute if one.name == bound.operand.onnx), None)
+    if found is None:
+        return None
+    if found.ref_attr_name:
+        return f"(the caller's attribute '{shown(found.ref_attr_name)}')"
+    return f"{found.f:.9g}"
+
+
+# --- R3, R4: dense, with an explicit shape ------------------------------------------------------------------
+
+
+def _sparse_problem(tensor: Argument) -> Problem | None:
+    if tensor.sparse is None:
+        return None
+    return _violates(tensor, f"sparse ({tensor.sparse})", "store or declare the tensor as dense")
+
+
+def _shape_problem(node: ClipNode, tensor: Argument, rules: Rules) -> Problem | None:
+    """The shape is declared, and every dimension of it is a number."""
+    inferred = tensor.inferred_dims
+    explicit = inferred if inferred is not None and not symbols(inferred) else None
+    derived = tensor.derived_dims
+    if tensor.operand.role == "result" and not tensor.declared_contradiction:
+        tensor = replace(tensor, derived=None)  # that it has another shape than the first operand is C1
+    if tensor.contradiction:
+        return _violates(tensor, tensor.contradiction, "declare the one shape that the tensor has")
+    if rules.accept_inferred and explicit is not None:
+        return None
+    if tensor.dims is None:
+        if tensor.not_tensor:
+            return _violates(tensor, f"no shape: it is a {tensor.not_tensor}", "give Clip a tensor")
+        message = "no shape" if explicit is None else "known only by inference"
+    else:
+        sizes = [_no_size(axis, text) for axis, text in symbols(tensor.dims)]
+        if not sizes:
+            return None
+        message = f"{'; '.join(sizes)} in the declared shape {show_dims(tensor.dims)}"
+    known = explicit is not None or (derived is not None and not symbols(derived))
+    problem = _violates(tensor, message, _shape_remedy(node, inferred, explicit))
+    return problem if known else replace(problem, open=True)
+
+
+def _no_size(axis: int, text: str) -> str:
+    if text.removeprefix("-").isdecimal():
+        return f"dimension {text} (axis {axis}) is below zero, which is no size"
+    return f"symbolic dimension {text} (axis {axis})"
+
+
+def _shape_remedy(node: ClipNode, inferred: Dims | None, explicit: Dims | None) -> str:
+    if node.scope.in_function or node.mark is not None:
+        return f"declare a shape of numbers in the function's value_info, or {_INLINE}"
+    if explicit is not None:
+        return f"{NORMALISE} declares the inferred shape {show_dims(explicit)}; or pass --accept-inferred"
+    found = "" if inferred is None else f"inference finds no more than {show_dims(inferred)}; "
+    return f"{found}declare a shape of numbers (value_info, or the type of the graph's input or output)"
+
+
+def _constraint_problem(x: Argument, y: Argument) -> Problem | None:
+    """C1: the result has the shape of the first operand."""
+    if y.declared_contradiction or not y.computed_contradiction:
+        return None
+    return _violates(y, y.computed_contradiction, f"declare the shape that {x.id} has")
+
+
+# --- R5, scalar_bounds, element_types -----------------------------------------------------------------------
+
+
+def _types(tensor: Argument, rules: Rules) -> tuple[str, ...]:
+    if tensor.element_types or not rules.accept_inferred or tensor.inferred_type is None:
+        return tensor.element_types
+    return (tensor.inferred_type,)
+
+
+def _type_problems(node: ClipNode, present: Sequence[Argument], rules: Rules) -> tuple[Problem, ...]:
+    """The tensors have one declared element type. Two known types differ whatever the others are."""
+    first = next((tensor for tensor in present if _types(tensor, rules)), None)
+    return _found(*(_type_problem(node, tensor, first, rules) for tensor in present))
+
+
+def _type_problem(node: ClipNode, tensor: Argument, first: Argument | None, rules: Rules) -> Problem | None:
+    if tensor.not_tensor:
+        return _violates(tensor, f"it is a {tensor.not_tensor}, which is no tensor", "give Clip a tensor")
+    types = _types(tensor, rules)
+    if len(types) > 1:
+        return _violates(tensor, f"declared with two element types: {', '.join(types)}", "declare one")
+    found = tensor.derived_type
+    if types and found is not None and found != types[0]:
+        message = f"declared with element type {types[0]}, but inference finds {found}"
+        return _violates(tensor, message, f"declare {found}, or put a Cast to {types[0]} before the node")
+    if not types or first is None:
+        return _unknown(tensor, "no declared element type", _type_remedy(node, tensor))
+    wanted = _types(first, rules)[0]
+    if types[0] == wanted:
+        return None
+    return _violates(
+        tensor,
+        f"element type {types[0]}, but {first.id} has {wanted}",
+        f"give {tensor.id} the element type {wanted}, by storing it so or by a Cast before the node",
+    )
+
+
+def _type_remedy(node: ClipNode, tensor: Argument) -> str:
+    if node.scope.in_function or node.mark is not None:
+        return f"declare it in the function's value_info, or {_INLINE}"
+    if tensor.inferred_type is not None:
+        found = tensor.inferred_type
+        return f"{NORMALISE} declares the inferred element type {found}; or pass --accept-inferred"
+    return "declare it (value_info, or the type of the graph's input or output)"
+
+
+def _scalar_problem(node: ClipNode, x: Argument, tensor: Argument, rules: Rules) -> Problem | None:
+    """The page, section Inputs: the tensor must be a scalar (empty shape)."""
+    other = next((dims for dims in (*tensor.shapes, tensor.derived_dims) if dims), None)
+    dims = other if tensor.contradiction and other else tensor.dims
+    if dims is None and rules.accept_inferred and not tensor.contradiction:
+        dims = tensor.inferred_dims
+    if dims is None:
+        inferred = tensor.inferred_dims
+        hint = f"; inference finds {show_dims(inferred)}" if inferred is not None else ""
+        return _unknown(tensor, "its shape is not declared, so not known to be empty", f"see R4{hint}")
+    if len(dims) == 0:
+        return None
+    message = f"shape {show_dims(dims)} where the empty shape is required"
+    in_function = node.scope.in_function or node.mark is not None
+    if (
+        dims == (1,)
+        and x.known_dims
+        and tensor.sparse is None
+        and not tensor.contradiction
+        and not in_function
+    ):
+        return _violates(tensor, message, f"{NORMALISE} makes the bound a scalar")
+    return _violates(tensor, message, "make the bound a scalar: shape []")
+
+
+def _profile_problem(node: ClipNode, x: Argument, rules: Rules) -> Problem | None:
+    """The signature of the page lists the element types. By R5 all tensors are of the type of the first.
+
+    A node that its version of ONNX does not define is no Clip of the profile either.
+    """
+    types = _types(x, rules)
+    if not types:
+        return _unknown(x, "no declared element type", "see R5")
+    types = (*types, *([x.derived_type] if x.derived_type else []))
+    known = [one.onnx for one in rules.profile.element_types]
+    foreign = [name for name in types if name not in known]
+    if foreign:
+        what = f"element type {foreign[0]}, for which the profile does not define clip"
+        return _violates(x, what, f"use one of {', '.join(known)}")
+    problems = (type_problem(node.proto.op_type, node.version, name) for name in types)
+    problem = next((text for text in problems if text is not None), None)
+    return None if problem is None else _violates(x, problem, f"{EXPORT_AGAIN}, or put Casts around the node")

@@ -1,0 +1,261 @@
+"""What lint says of a model, as plain frozen data."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from sonnx_clip.lint.tensors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from pathlib import Path
+
+_Item = TypeVar("_Item")
+
+NORMALISE, ASSUME_FINITE = "normalise", "--assume finite"
+"""How remedies begin that the report's command carries out, and its option for bounds of floats."""
+NAMED = 3
+"""So many of a group of equal things are named in text; JSON and SARIF name all."""
+MORE = "… and "
+
+
+class Verdict(StrEnum):
+    """The outcome for one restriction; `unknown` is never counted as met."""
+
+    MEETS = "meets"
+    UNKNOWN = "unknown"
+    VIOLATES = "violates"
+
+
+_SEVERITY = [Verdict.MEETS, Verdict.UNKNOWN, Verdict.VIOLATES]
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The most severe of some verdicts; `meets` when there is none."""
+    return max(verdicts, key=_SEVERITY.index, default=Verdict.MEETS)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reason why a restriction is violated or cannot be decided.
+
+    Attributes:
+        argument: the tensor in the words of the SONNX page: X, L, M or Y.
+        tensor: its name in the model, None where the input is not set.
+        verdict: `violates` or `unknown`.
+        message: what was found.
+        remedy: what to change in the model; it begins with `NORMALISE` where that command does.
+        open: neither the model nor inference knows the shape in numbers, which follows from a root cause.
+    """
+
+    argument: str
+    tensor: str | None
+    verdict: Verdict
+    message: str
+    remedy: str
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One restriction and how one Clip node stands to it."""
+
+    id: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of its problems, `meets` when there is none."""
+        return worst(problem.verdict for problem in self.problems)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The judgements of nodes that differ in names alone; for a tensor's name stands its argument.
+
+    Attributes:
+        judgements: one per rule, in the order of the page.
+        arguments: the operands in their order and the result: X, L, M, Y.
+        bounds: the values of bounds that are stored in the model, for people, by argument.
+        note: what the values of the bounds mean, None where they are ordered numbers or not stored.
+    """
+
+    judgements: tuple[Judgement, ...]
+    arguments: tuple[str, ...]
+    bounds: tuple[tuple[str, str], ...] = ()
+    note: str | None = None
+
+    @cached_property
+    def open(self) -> bool:
+        """A shape follows from a root cause."""
+        return any(problem.open for judgement in self.judgements for problem in judgement.problems)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The worst of the judgements."""
+        return worst(judgement.verdict for judgement in self.judgements)
+
+    @cached_property
+    def alike(self) -> Hashable:
+        """Equal for findings that differ in remedies, open shapes and bounds alone."""
+        problems = [
+            (judgement.id, one.argument, one.verdict, one.open or one.message)
+            for judgement in self.judgements
+            for one in judgement.problems
+        ]
+        return (*problems, self.note)
+
+    def named(self, names: Sequence[str | None]) -> tuple[Judgement, ...]:
+        """The judgements of one node, by the names of its tensors."""
+        by_argument = dict(zip(self.arguments, names, strict=True))
+        return tuple(
+            Judgement(
+                judgement.id,
+                tuple(
+                    one if one.tensor is None else replace(one, tensor=by_argument[one.argument])
+                    for one in judgement.problems
+                ),
+            )
+            if judgement.problems
+            else judgement
+            for judgement in self.judgements
+        )
+
+
+class NodeReport(NamedTuple):  # a frozen dataclass takes five times as long, and there may be 100,000
+    """One Clip node.
+
+    Attributes:
+        name: the node's own name, None where the model gives none.
+        graph: the path of the graph or function that holds the node.
+        position: of the node there, from 0.
+        output: the name of its output.
+        operator: the version of the operator that the imported opset means, for example ``Clip-11``.
+        names: of its operands and its result in the model, None where one is not set.
+        findings: the judgements, without the names of the tensors.
+    """
+
+    name: str | None
+    graph: str
+    position: int
+    output: str
+    operator: str
+    names: tuple[str | None, ...]
+    findings: Findings
+
+    @property
+    def tensors(self) -> tuple[tuple[str, str | None], ...]:
+        """For each of its operands and its result the name in the model, None where it is not set."""
+        return tuple(zip(self.findings.arguments, self.names, strict=True))
+
+    @property
+    def place(self) -> str:
+        """Where the node is, for people, whether or not it has a name."""
+        return f"node {self.position} of {self.graph}"
+
+    @property
+    def path(self) -> str:
+        """Where viewers of ONNX models show the node: its graph, and its name or else that of its output."""
+        return f"{self.graph} > {shown(self.name or self.output)}"
+
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """One per restriction, in the order of the page."""
+        return self.findings.named(self.names)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of its judgements."""
+        return self.findings.verdict
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why shapes are not known in numbers.
+
+    Attributes:
+        tensor: the input whose sizes are open, None where inference goes no further for another reason.
+        message: what is open, and how many Clip nodes follow from it.
+        remedy: what settles it.
+        option: of the report's command, empty where it cannot settle it.
+    """
+
+    tensor: str | None
+    message: str
+    remedy: str
+    option: str = ""
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """One model: its Clip nodes, and notes on what was not judged and why.
+
+    Attributes:
+        undecided: what could not be looked at though it matters: with it nothing is counted as met.
+        causes: the root causes of shapes that are not known in numbers; each concerns all nodes of `open`.
+    """
+
+    path: Path
+    ir_version: int
+    opsets: tuple[tuple[str, int], ...]
+    accept_inferred: bool
+    nodes: tuple[NodeReport, ...]
+    notes: tuple[str, ...]
+    undecided: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
+
+    @cached_property
+    def open(self) -> tuple[int, ...]:
+        """The positions of the nodes with a shape that is not known in numbers."""
+        return tuple(number for number, node in enumerate(self.nodes) if node.findings.open)
+
+    @cached_property
+    def alike(self) -> list[list[NodeReport]]:
+        """The nodes in groups: each has one operator and findings that read alike."""
+        return grouped(self.nodes, lambda node: (node.operator, node.findings.alike))
+
+    @cached_property
+    def command(self) -> str | None:
+        """A command that carries out all remedies that `normalise` can, ready to be pasted."""
+        findings = {id(node.findings): node.findings for node in self.nodes}.values()
+        problems = [one for found in findings for judgement in found.judgements for one in judgement.problems]
+        remedies = {one.remedy for one in problems if one.remedy.startswith(NORMALISE)}
+        options = [cause.option for cause in self.causes if cause.option]
+        if not remedies and not options:
+            return None
+        if any(ASSUME_FINITE in remedy for remedy in remedies):
+            options.append(f"{ASSUME_FINITE}  # if no infinity reaches these nodes")
+        target = self.path.with_name(f"{self.path.stem}.normalised.onnx")
+        names = f"{shlex.quote(str(self.path))} -o {shlex.quote(str(target))}"
+        return " ".join(["sonnx-clip", "normalise", names, *options])
+
+    @cached_property
+    def counts(self) -> dict[Verdict, int]:
+        """How many nodes have which verdict."""
+        return dict(Counter(node.findings.verdict for node in self.nodes))
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The worst of its nodes; None where no Clip node was there to be judged."""
+        verdicts = [*self.counts, *([Verdict.UNKNOWN] if self.undecided else [])]
+        return worst(verdicts) if verdicts else None
+
+
+def grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[list[_Item]]:
+    """Items with equal keys together, in the order of the first of each."""
+    groups: dict[Hashable, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def some(texts: Iterable[str]) -> list[str]:
+    """The first few texts, each once, and how many more there are."""
+    each = list(dict.fromkeys(texts))
+    more = len(each) - NAMED
+    return [*each[:NAMED], *([f"{MORE}{more} more"] if more > 0 else [])]

@@ -1,0 +1,100 @@
+"""Small models, one idea each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import onnx
+from onnx import TensorProto, helper
+
+from sonnx_clip.lint import ModelReport, lint_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from onnx import FunctionProto, GraphProto, NodeProto, SparseTensorProto, ValueInfoProto
+
+FLOAT = TensorProto.FLOAT
+DECLARES = "normalise declares the inferred"
+Problems = list[tuple[str, str, str]]
+
+
+def value(name: str, dims: Sequence[int | str | None] | None, element_type: int = FLOAT) -> ValueInfoProto:
+    return helper.make_tensor_value_info(name, element_type, dims)
+
+
+def scalar(name: str, number: float, element_type: int = FLOAT) -> TensorProto:
+    return helper.make_tensor(name, element_type, [], [number])
+
+
+def sparse(name: str, dims: Sequence[int] = (2, 3)) -> SparseTensorProto:
+    return helper.make_sparse_tensor(
+        helper.make_tensor(name, FLOAT, [1], [1.0]),
+        helper.make_tensor(f"{name}_i", TensorProto.INT64, [1], [0]),
+        dims,
+    )
+
+
+def clip(
+    *inputs: str, out: str = "Y", name: str = "clip", domain: str = "", **attributes: float
+) -> NodeProto:
+    return helper.make_node("Clip", inputs or ["X", "L", "M"], [out], name=name, domain=domain, **attributes)
+
+
+def bounds() -> list[TensorProto]:
+    return [scalar("L", 0.0), scalar("M", 6.0)]
+
+
+def graph(
+    *nodes: NodeProto,
+    inputs: Sequence[ValueInfoProto] | None = None,
+    outputs: Sequence[ValueInfoProto] | None = None,
+    stored: Sequence[TensorProto] | None = None,
+    sparse_stored: Sequence[SparseTensorProto] = (),
+    infos: Sequence[ValueInfoProto] = (),
+    name: str = "main",
+) -> GraphProto:
+    return helper.make_graph(
+        list(nodes) or [clip()],
+        name,
+        [value("X", [2, 3])] if inputs is None else list(inputs),
+        [value("Y", [2, 3])] if outputs is None else list(outputs),
+        initializer=bounds() if stored is None else list(stored),
+        sparse_initializer=list(sparse_stored),
+        value_info=list(infos),
+    )
+
+
+def model(
+    main: GraphProto | None = None,
+    opset: int = 13,
+    functions: Sequence[FunctionProto] = (),
+    imports: dict[str, int] | None = None,
+) -> onnx.ModelProto:
+    sets = {"": opset} if imports is None else imports
+    return helper.make_model(
+        main or graph(),
+        opset_imports=[helper.make_opsetid(domain, version) for domain, version in sets.items()],
+        functions=list(functions),
+        ir_version=10,
+    )
+
+
+def lint(folder: Path, proto: onnx.ModelProto, *, accept_inferred: bool = False) -> ModelReport:
+    path = folder / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    return lint_model(path, accept_inferred=accept_inferred)
+
+
+def verdicts(report: ModelReport, index: int = 0) -> dict[str, str]:
+    """The verdicts of one node that are not `meets`, by id."""
+    found = {judgement.id: str(judgement.verdict) for judgement in report.nodes[index].judgements}
+    assert list(found) == ["R1", "R2", "R3", "R4", "R5", "scalar_bounds", "element_types", "C1"]
+    return {tag: verdict for tag, verdict in found.items() if verdict != "meets"}
+
+
+def problems(report: ModelReport, tag: str, index: int = 0) -> Problems:
+    """Tensor, message and remedy of each problem of one restriction at one node."""
+    judgement = next(j for j in report.nodes[index].judgements if j.id == tag)
+    return [(problem.argument, problem.message, problem.remedy) for problem in judgement.problems]

@@ -1,0 +1,153 @@
+"""Declarations that calls or computed values contradict, and models that contradict themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from onnx import TensorProto, helper
+
+from sonnx_clip.root.errors import UserError
+from tests.lint.build import FLOAT, bounds, clip, graph, lint, model, problems, scalar, value, verdicts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import onnx
+    from onnx import FunctionProto, NodeProto
+
+
+IMPORTS = {"": 13, "my": 1}
+HALF = TensorProto.FLOAT16
+
+
+def function(name: str, *nodes: NodeProto) -> FunctionProto:
+    infos = [value("a", [2, 3]), value("b", []), value("c", []), value("d", [2, 3])]
+    imports = [helper.make_opsetid("", 13), helper.make_opsetid("my", 1)]
+    return helper.make_function("my", name, ["a", "b", "c"], ["d"], list(nodes), imports, value_info=infos)
+
+
+def call(name: str, *inputs: str, out: str = "Y") -> NodeProto:
+    return helper.make_node(name, inputs, [out], domain="my")
+
+
+CLIPS = function("F", clip("a", "b", "c", out="d"))
+
+
+@pytest.mark.parametrize(("inputs", "tags"), [(("X", "", "M"), ["R1"]), (("X", "L"), ["R2"])])
+def test_an_input_that_the_call_leaves_out(tmp_path: Path, inputs: tuple[str, ...], tags: list[str]) -> None:
+    outer = function("G", call("F", "a", "b", "c", out="d"))
+    for name in ("F", "G"):
+        proto = model(graph(call(name, *inputs)), functions=[CLIPS, outer], imports=IMPORTS)
+        report = lint(tmp_path, proto)
+        assert verdicts(report) == dict.fromkeys(tags, "violates")
+        assert "is the empty name" in problems(report, tags[0])[0][1]
+
+
+def test_a_call_without_x(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="takes 1 to 3 inputs, the first of them set"):
+        lint(tmp_path, model(graph(call("F", "", "L", "M")), functions=[CLIPS], imports=IMPORTS))
+
+
+def test_the_caller_contradicts_the_function(tmp_path: Path) -> None:
+    stored = [helper.make_tensor("L", HALF, [2], [1.0, 2.0]), scalar("M", 3.0, HALF)]
+    main = graph(
+        call("F", "X", "L", "M"),
+        inputs=[value("X", ["N", 3], HALF)],
+        outputs=[value("Y", ["N", 3], HALF)],
+        stored=stored,
+    )
+    report = lint(tmp_path, model(main, functions=[CLIPS], imports=IMPORTS))
+    assert verdicts(report) == dict.fromkeys(["R4", "R5", "scalar_bounds"], "violates")
+    assert problems(report, "R5")[0][1] == "declared with two element types: FLOAT16, FLOAT"
+    assert problems(report, "scalar_bounds")[0][1].startswith("shape [2]")
+
+
+def test_a_value_computed_in_a_function_contradicts_it(tmp_path: Path) -> None:
+    copy = helper.make_node("Identity", ["b"], ["e"])
+    called = function("F", copy, clip("a", "e", "c", out="d"))
+    called.value_info.append(value("e", []))
+    stored = [helper.make_tensor("L", FLOAT, [2], [1.0, 2.0]), scalar("M", 3.0)]
+    report = lint(tmp_path, model(graph(call("F", "X", "L", "M"), stored=stored), 13, [called], IMPORTS))
+    assert verdicts(report) == {"R4": "violates", "scalar_bounds": "violates"}
+
+
+def test_calls_that_multiply_or_never_end_are_undecided(tmp_path: Path) -> None:
+    functions = [CLIPS]
+    for number in range(20):
+        inner = "F" if number == 0 else f"G{number - 1}"
+        twice = [call(inner, "a", "b", "c", out="e"), call(inner, "e", "b", "c", out="d")]
+        functions.append(function(f"G{number}", *twice))
+    report = lint(tmp_path, model(graph(call("G19", "X", "L", "M")), 13, functions, IMPORTS))
+    assert "calls of functions multiply to 1048576 nodes" in report.undecided[0]
+    assert report.verdict != "meets"
+    endless = function("E", clip("a", "b", "c", out="e"), call("E", "e", "b", "c", out="d"))
+    report = lint(tmp_path, model(graph(call("E", "X", "L", "M")), 13, [endless], IMPORTS))
+    assert "must not be recursive" in report.undecided[0]
+
+
+def test_a_declared_shape_or_type_that_inference_contradicts(tmp_path: Path) -> None:
+    three = helper.make_tensor("three", FLOAT, [3], [0.0] * 3)
+    copy = helper.make_node("Identity", ["three"], ["L"])
+    main = graph(copy, clip(), stored=[three, scalar("M", 6.0)], infos=[value("L", [])])
+    report = lint(tmp_path, model(main), accept_inferred=True)
+    assert verdicts(report) == {"R4": "violates", "scalar_bounds": "violates"}
+    assert problems(report, "R4")[0][1] == "declared with shape [], but inference finds [3]"
+    cast = helper.make_node("Cast", ["A"], ["X"], to=TensorProto.INT8)
+    main = graph(cast, clip(), inputs=[value("A", [2, 3])], infos=[value("X", [2, 3])])
+    report = lint(tmp_path, model(main))
+    assert verdicts(report) == {"R5": "violates"}
+    assert problems(report, "R5")[0][1] == "declared with element type FLOAT, but inference finds INT8"
+
+
+def test_x_and_y_have_one_shape(tmp_path: Path) -> None:
+    report = lint(tmp_path, model(graph(outputs=[value("Y", [7])])))
+    assert verdicts(report) == {"C1": "violates"}
+    assert problems(report, "C1")[0][:2] == ("Y", "declared with shape [7], but inference finds [2, 3]")
+
+
+def test_what_an_unknown_operator_gives_is_as_declared(tmp_path: Path) -> None:
+    own = helper.make_node("Own", ["A"], ["X"], domain="my")
+    main = graph(own, clip(), inputs=[value("A", [1])], infos=[value("X", [2, 3])])
+    assert verdicts(lint(tmp_path, model(main, imports=IMPORTS))) == {}
+
+
+def _constant(**attributes: object) -> onnx.ModelProto:
+    node = helper.make_node("Constant", [], ["L"], **attributes)
+    return model(graph(node, clip(), stored=[scalar("M", 6.0)]))
+
+
+def _stored(**parts: object) -> onnx.ModelProto:
+    return model(graph(stored=[TensorProto(name="L", **parts), scalar("M", 6.0)]))
+
+
+@pytest.mark.parametrize(
+    ("proto", "text"),
+    [
+        (_stored(data_type=FLOAT, float_data=[1, 2, 3]), r"dimensions \[\] do not fit its 3 entries"),
+        (_stored(data_type=FLOAT, raw_data=b"12345678"), r"dimensions \[\] do not fit its 8 bytes"),
+        (_stored(data_type=FLOAT, dims=[-1]), r"dimensions \[-1\] do not fit its 0 entries"),
+        (_stored(data_type=FLOAT, float_data=[1], raw_data=b"1234"), "several fields: raw_data, float_data"),
+        (_stored(data_type=TensorProto.COMPLEX64, float_data=[1]), "do not fit its 1 entries"),
+        (_stored(data_type=TensorProto.FLOAT8E5M2, raw_data=b"12"), "do not fit its 2 bytes"),
+        (_stored(data_type=TensorProto.INT4, raw_data=b"12"), "do not fit its 2 bytes"),
+        (model(graph(stored=[*bounds(), scalar("L", 9.0)])), "the name 'L' is given to two tensors"),
+        (model(graph(clip(), clip())), "the name 'Y' is given to two tensors"),
+        (
+            _constant(value_float=1.0, value_int=2),
+            "exactly one value attribute; here: 'value_float', 'value_int'",
+        ),
+        (_constant(), "exactly one value attribute; here: none"),
+        (_constant(value=1.0), "holds a value of another kind"),
+        (model(functions=[CLIPS, CLIPS], imports=IMPORTS), "two functions of this name"),
+    ],
+)
+def test_a_model_that_contradicts_itself(tmp_path: Path, proto: onnx.ModelProto, text: str) -> None:
+    with pytest.raises(UserError, match=text):
+        lint(tmp_path, proto)
+
+
+def test_large_tensors_keep_type_and_shape(tmp_path: Path) -> None:
+    large = helper.make_tensor("X", FLOAT, [100, 100], bytes(40_000), raw=True)
+    main = graph(inputs=[], stored=[*bounds(), large], outputs=[value("Y", [100, 100])])
+    assert verdicts(lint(tmp_path, model(main))) == {}

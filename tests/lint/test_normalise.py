@@ -1,0 +1,239 @@
+"""Clip from version 11 on, and whole models: what normalise does, why, and that no result changes by it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from sonnx_clip.lint.normalise_report import exit_status
+from sonnx_clip.root.errors import UserError
+from tests.lint.build import bounds, clip, graph, model, scalar, sparse, value
+from tests.lint.normalised import (
+    INT8,
+    attributes,
+    done,
+    left,
+    normalised,
+    one_entry,
+    result,
+    same,
+    stored,
+)
+from tests.lint.same_outputs import differences, reference_differences
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    "code", [INT8, TensorProto.UINT8, TensorProto.INT32, TensorProto.INT64, TensorProto.UINT64]
+)
+@pytest.mark.parametrize("inputs", [("X",), ("X", "", "M"), ("X", "L")])
+def test_missing_bounds_of_integers_are_the_limits(
+    tmp_path: Path, code: int, inputs: tuple[str, ...]
+) -> None:
+    main = graph(
+        clip(*inputs), inputs=[value("X", [2, 3], code)], outputs=[value("Y", [2, 3], code)],
+        stored=[t for t in (scalar("L", 1, code), scalar("M", 9, code)) if t.name in inputs],
+    )  # fmt: skip
+    found = normalised(tmp_path, model(main))
+    missing = 2 - sum(name != "" for name in inputs[1:])
+    assert done(found) == ["default_made_explicit"] * missing
+    theorems = {t for step in found.report.nodes[0].steps for t in step.theorems}
+    assert all(
+        t.partition(".")[2]
+        in ("widest_bounds_are_no_bound", "lowest_is_no_lower_bound", "highest_is_no_upper_bound")
+        for t in theorems
+    )
+    assert left(found) == []
+    same(tmp_path)
+
+
+def test_element_types_that_onnxruntime_lacks(tmp_path: Path) -> None:
+    code = TensorProto.INT16
+    main = graph(clip("X"), inputs=[value("X", [2, 3], code)], outputs=[value("Y", [2, 3], code)], stored=[])
+    found = normalised(tmp_path, model(main))
+    assert [int(v) for v in stored(found)] == [-32768, 32767]  # type: ignore[call-overload]
+    assert reference_differences(tmp_path / "before.onnx", tmp_path / "after.onnx") == []
+
+
+@pytest.mark.parametrize("inputs", [("X",), ("X", "", "M"), ("X", "L")])
+def test_missing_bounds_of_floats_need_the_word_of_the_user(tmp_path: Path, inputs: tuple[str, ...]) -> None:
+    proto = model(graph(clip(*inputs), stored=[t for t in bounds() if t.name in inputs]))
+    found = normalised(tmp_path, proto)
+    assert not found.report.changed
+    assert all("--assume finite" in step.why for step in left(found))
+    assert all(theorem.endswith("_refuted") for step in left(found) for theorem in step.theorems)
+    assert exit_status(found.report) == 1
+    found = normalised(tmp_path, proto, finite=True)
+    assert set(done(found)) == {"default_made_explicit"}
+    assert left(found) == []
+    same(tmp_path)  # onnxruntime limits infinities either way
+
+
+def test_a_stored_bound_of_one_entry_becomes_a_scalar(tmp_path: Path) -> None:
+    found = normalised(tmp_path, model(graph(stored=[one_entry("L", 0.0), one_entry("M", 6.0)])))
+    assert done(found) == ["bound_made_scalar"] * 2
+    assert [list(tensor.dims) for tensor in result(found).graph.initializer] == [[], []]
+    assert left(found) == []
+    same(tmp_path)
+
+
+def constant(name: str, **attribute: object) -> onnx.NodeProto:
+    return helper.make_node("Constant", [], [name], **attribute)
+
+
+def test_constants_of_one_entry_become_scalars(tmp_path: Path) -> None:
+    nodes = [constant("L", value=one_entry("", 0.0)), constant("M", value_floats=[6.0])]
+    info = [value("L", [1]), value("M", [1])]
+    found = normalised(tmp_path, model(graph(*nodes, clip(), stored=[], infos=info)))
+    assert [a.name for n in result(found).graph.node[:2] for a in n.attribute] == ["value", "value_float"]
+    assert left(found) == []
+    same(tmp_path)
+    code = TensorProto.INT64
+    nodes = [constant("L", value_ints=[-3]), constant("M", value_ints=[3])]
+    main = graph(*nodes, clip(), stored=[], inputs=[value("X", [4], code)], outputs=[value("Y", [4], code)])
+    assert left(normalised(tmp_path, model(main))) == []
+    same(tmp_path)
+
+
+def test_a_bound_of_one_entry_that_others_read_is_reshaped(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Add", ["X", "L"], ["A"]), clip("A", "L", "M")]
+    inputs = [value("X", [2, 3]), value("M", [1])]
+    main = graph(
+        *nodes, inputs=inputs, stored=[one_entry("L", 0.5), one_entry("M", 6.0)], infos=[value("A", [2, 3])]
+    )
+    found = normalised(tmp_path, model(main))
+    assert [node.op_type for node in result(found).graph.node] == [
+        "Add",
+        "Constant",
+        "Reshape",
+        "Constant",
+        "Reshape",
+        "Clip",
+    ]
+    assert done(found)[:2] == ["bound_made_scalar"] * 2
+    assert left(found) == []
+    same(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("x", "dims", "reason"),
+    [([2, 3], [3], "broadcast"), ([2, 3], [1, 1], "broadcast"), ([], [1], "rank 0")],
+)
+def test_other_shapes_of_bounds_are_left_alone(
+    tmp_path: Path, x: list[int | str | None] | None, dims: list[int], reason: str
+) -> None:
+    low = helper.make_tensor("L", 1, dims, [0.0] * math.prod(dims))
+    main = graph(inputs=[value("X", x)], outputs=[value("Y", x)], stored=[low, scalar("M", 6.0)])
+    found = normalised(tmp_path, model(main))
+    assert not found.report.changed
+    why = next(step.why for step in left(found) if step.rule == "scalar_bounds")
+    assert reason in why
+
+
+def test_inferred_shapes_are_declared(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Neg", ["X"], ["Z"]),
+        helper.make_node("Neg", ["l"], ["L"]),
+        clip("Z", "L", "M"),
+    ]
+    main = graph(*nodes, outputs=[value("Y", ["N", 3])], stored=[scalar("l", 0.0), scalar("M", 6.0)])
+    found = normalised(tmp_path, model(main))
+    assert done(found) == ["shape_declared"] * 3
+    assert left(found) == []
+    same(tmp_path)
+
+
+def test_the_shape_of_an_input_is_left_to_the_caller(tmp_path: Path) -> None:
+    found = normalised(tmp_path, model(graph(inputs=[value("X", ["N", 3])])))
+    assert [step.rule for step in left(found)] == ["R4"]
+    assert result(found).graph.input[0] == value("X", ["N", 3])
+
+
+def test_nodes_in_subgraphs(tmp_path: Path) -> None:
+    branches = {
+        name: graph(clip("X", "", bound, out=name), inputs=[], outputs=[value(name, [2, 3])], stored=[])
+        for name, bound in (("then_branch", "L"), ("else_branch", "M"))
+    }
+    node = helper.make_node("If", ["c"], ["Z"], **branches)
+    main = graph(
+        node,
+        clip("Z", "L"),
+        inputs=[value("X", [2, 3]), value("c", [], TensorProto.BOOL)],
+    )
+    found = normalised(tmp_path, model(main), finite=True)
+    assert len(found.report.nodes) == 3
+    assert [left(found, n) for n in range(3)] == [[], [], []]
+    same(tmp_path)
+
+
+def test_nodes_in_functions_are_left_alone(tmp_path: Path) -> None:
+    called = helper.make_function("here", "F", ["X"], ["Y"], [clip("X")], [helper.make_opsetid("", 13)])
+    call = helper.make_node("F", ["X"], ["Y"], domain="here")
+    found = normalised(
+        tmp_path, model(graph(call, stored=[]), functions=[called], imports={"": 13, "here": 1})
+    )
+    assert not found.report.changed
+    assert {step.rule for step in left(found)} == {"R1", "R2"}
+
+
+@pytest.mark.parametrize(
+    "proto",
+    [
+        model(graph(stored=[scalar("L", 0.0)], sparse_stored=[sparse("M", [1])])),
+        model(graph(inputs=[value("X", [2, 3]), value("L", []), value("M", ["k"])], stored=[])),
+    ],
+)
+def test_what_no_rule_is_for_is_left_with_the_words_of_lint(tmp_path: Path, proto: onnx.ModelProto) -> None:
+    found = normalised(tmp_path, proto)
+    assert left(found)
+    assert all(step.why for step in left(found))
+
+
+def test_a_model_that_onnx_refuses(tmp_path: Path) -> None:
+    proto = model(graph(clip("X", "L", "M", axis=1)))
+    with pytest.raises(UserError, match="onnx's checker refuses the model") as raised:
+        normalised(tmp_path, proto)
+    assert raised.value.where == str(tmp_path / "before.onnx")
+    assert not (tmp_path / "after.onnx").exists()
+
+
+def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
+    main = graph(
+        clip("Y_min"),
+        inputs=[value("Y_min", [2, 3])],
+        outputs=[value("Y", [2, 3])],
+        stored=[],
+    )
+    found = normalised(tmp_path, model(main), finite=True)
+    assert list(result(found).graph.node[-1].input) == ["Y_min", "Y_min_2", "Y_max"]
+    same(tmp_path)
+
+
+def test_nodes_of_a_graph_share_equal_bounds(tmp_path: Path) -> None:
+    nodes = [clip("X", out="a", name="a"), clip("a", "L", out="b", name="b"), clip("b", "", "M")]
+    found = normalised(tmp_path, model(graph(*nodes)), finite=True)
+    clips = [node for node in result(found).graph.node if node.op_type == "Clip"]
+    assert [list(node.input[1:]) for node in clips] == [["a_min", "a_max"], ["L", "a_max"], ["a_min", "M"]]
+    assert len(stored(found)) == 2
+    same(tmp_path)
+
+
+def test_attributes_are_reported_and_not_converted(tmp_path: Path) -> None:
+    found = normalised(tmp_path, attributes(9, min=0.0, max=6.0), finite=True)
+    assert not found.report.changed
+    assert [(step.rule, step.why) for step in left(found)] == [
+        (rule, "export the model again with operator set 13 or later") for rule in ("R1", "R2")
+    ]
+    assert exit_status(found.report) == 1
+
+
+def test_the_comparison_sees_a_difference(tmp_path: Path) -> None:
+    for name, top in (("before", 1.0), ("after", 0.5)):
+        (tmp_path / f"{name}.onnx").write_bytes(attributes(9, min=0.0, max=top).SerializeToString())
+    assert len(differences(tmp_path / "before.onnx", tmp_path / "after.onnx")) >= 2

@@ -1,0 +1,112 @@
+"""What lint reads of the profile is what spec/clip.yaml says, and is read without the rest of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from sonnx_clip.claims.all_claims import every_claim
+from sonnx_clip.lint.operator_versions import attributes, inputs, inputs_since, versions
+from sonnx_clip.lint.profile import profile, read_profile
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_words_are_those_of_the_specification() -> None:
+    spec = load_spec()
+    *restrictions, element_types, constraint = profile().rules
+    assert restrictions == [entry.id for entry in spec.restrictions]
+    for rule in restrictions:
+        assert profile().statement(rule) == spec.restriction(rule).statement
+    assert profile().statement(constraint) == spec.constraint("C1").statement
+    assert profile().statement(element_types).endswith(", FP16, BFLOAT16, FP32, FP64")
+
+
+def test_the_element_types_are_those_of_the_specification() -> None:
+    expected = [(t.id, t.onnx, t.sonnx, t.family) for t in load_spec().element_types if t.onnx is not None]
+    assert [(t.id, t.onnx, t.sonnx, t.family) for t in profile().element_types] == expected
+    assert len(expected) == 12
+
+
+def test_the_limits_are_those_of_the_machine_types() -> None:
+    for etype in profile().element_types:
+        if etype.onnx == "BFLOAT16":  # NumPy has none
+            assert (etype.lowest.hex(), etype.highest.hex()) == ("7fff", "7f7f")
+            continue
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(etype.onnx)))
+        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        for number, stored in ((limits.min, etype.lowest), (limits.max, etype.highest)):
+            assert np.frombuffer(stored, dtype)[0] == number
+
+
+def test_the_theorems_are_claims_of_the_specification() -> None:
+    known = {claim.id: claim for claim in every_claim(load_spec())}
+    for etype in profile().element_types:
+        assert len(etype.theorems) == 6
+        for property_id, by_role in etype.theorems.items():
+            assert by_role
+            for role, id_ in by_role.items():
+                assert known[id_].role == role
+                assert property_id in (known[id_].shows[0], "cases")
+                assert etype.shown_by(property_id, role) == id_
+    int8 = profile().element_types[0]
+    with pytest.raises(ValueError, match="no obligation shows C1 of int8 to be refuted"):
+        int8.shown_by("C1", "refuted")
+
+
+def test_the_operands_are_those_of_the_specification_and_of_onnx() -> None:
+    spec, head = load_spec(), profile().head
+    assert head.operator == spec.operator
+    assert [(one.id, one.onnx, one.role) for one in head.operands] == [
+        (operand.id, operand.onnx, operand.role) for operand in spec.operands
+    ]
+    assert (head.result.id, head.result.onnx) == (spec.result.id, spec.result.onnx)
+    names = tuple(one.onnx for one in head.operands)
+    since = inputs_since(head)
+    assert since == 11
+    for version in versions(head.operator):
+        taken = inputs(head.operator, version)
+        assert taken == (names if version >= since else names[:1])
+        assert attributes(head.operator, version).isdisjoint(names) == (version >= since)
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{", "\xff"])
+def test_a_file_that_is_no_profile_is_one_message(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "profile.json"
+    if text is not None:
+        file.write_text(text, encoding="latin-1")
+    with pytest.raises(UserError, match="cannot be read") as raised:
+        read_profile(file)
+    assert "sonnx-clip generate" in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["operator", "operands", "result", "restrictions", "element_types"])
+def test_a_profile_that_says_less_is_one_message(tmp_path: Path, key: str) -> None:
+    """An older version wrote neither operands nor which restriction speaks of which."""
+    file = tmp_path / "profile.json"
+    document = json.loads(repo_file("generated/profile.json").read_text(encoding="utf-8"))
+    del document[key]
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(UserError, match=f"the profile does not say '{key}'") as raised:
+        read_profile(file)
+    assert "make it again: sonnx-clip generate" in str(raised.value)
+
+
+def test_judging_loads_neither_the_specification_nor_a_runtime() -> None:
+    code = (
+        "import sys, sonnx_clip.lint, sonnx_clip.lint.normalise\n"
+        "sonnx_clip.lint.profile.profile()\n"
+        "print([n for n in ('sonnx_clip.spec', 'pydantic', 'onnxruntime') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

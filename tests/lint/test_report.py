@@ -1,0 +1,205 @@
+"""Text and JSON of the reports, and the command that prints them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from onnx import helper
+from typer.testing import CliRunner
+
+from sonnx_clip.cli import app
+from sonnx_clip.lint import lint_models, to_json, to_text
+from tests.lint.build import clip, lint, model, scalar, value
+from tests.lint.build import graph as build_graph
+
+MODELS = Path(__file__).parent.parent / "models"
+RELU6 = MODELS / "relu6_op11.onnx"
+
+
+def run(*arguments: str | Path) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app.app, ["lint", *map(str, arguments)])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def saved(folder: Path, name: str, *nodes: object) -> Path:
+    path = folder / name
+    path.write_bytes(model(build_graph(*nodes)).SerializeToString())
+    return path
+
+
+def test_the_root_cause_and_the_command_come_first_and_once(tmp_path: Path) -> None:
+    nodes = [clip("X", "", "M", out="A", name=""), clip("A", "", "M")]
+    dynamic = [value(name, ["N", 3]) for name in "XY"]
+    report = lint(tmp_path, model(build_graph(*nodes, inputs=dynamic[:1], outputs=dynamic[1:])))
+    lines = to_text(report).splitlines()
+    assert lines[1].startswith("  root cause: input 'X' is dynamic, [N, 3]: the shapes of 2 Clip nodes are")
+    assert sum("root cause:" in line for line in lines) == 1
+    (command,) = [line.strip() for line in lines if line.startswith("  to normalise: ")]
+    assert f"{tmp_path}/model.onnx -o " in command
+    assert "--input-shape X=1,3" in command
+    assert "--assume finite" in command
+    assert any("not known in numbers, see the root cause" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "note"),
+    [
+        (float("nan"), 6.0, "the bound L is NaN"),
+        (1.0, float("nan"), "the bound M is NaN"),
+        (2.0, 1.0, "L = 2 is above M = 1: every result is M"),
+        (1.0, 1.0, None),
+        (-0.0, 0.0, None),
+    ],
+)
+def test_stored_bounds_are_shown_and_surprising_ones_noted(
+    tmp_path: Path, low: float, high: float, note: str | None
+) -> None:
+    report = lint(tmp_path, model(build_graph(stored=[scalar("L", low), scalar("M", high)])))
+    text = to_text(report)
+    assert f"bounds: L = {low:g}, M = {high:g}" in text
+    assert (note in text) if note else ("note:" not in text)
+    (node,) = json.loads(to_json([report]))["models"][0]["nodes"]
+    assert node["bounds"] == {"L": f"{low:g}", "M": f"{high:g}"}
+    assert (node["note"] is None) == (note is None)
+
+
+def test_names_with_control_characters_stay_on_their_line(tmp_path: Path) -> None:
+    text = to_text(lint(tmp_path, model(build_graph(clip(name="a\n    meets R1\x1b[31m")))))
+    assert "'a\\n    meets R1\\x1b[31m'" in text
+    assert "\x1b" not in text
+
+
+def test_a_model_without_clip_compared_nothing_and_says_so(tmp_path: Path) -> None:
+    path = saved(tmp_path, "plain.onnx", helper.make_node("Neg", ["X"], ["Y"]))
+    status, out, _ = run(path)
+    assert (status, out) == (0, f"{path} (opset ai.onnx 13): no Clip node, so nothing was judged\n")
+    document = json.loads(run(path, "--format", "json")[1])
+    assert document["models"][0]["verdict"] == "no Clip node"
+    assert document["models"][0]["nodes"] == []
+
+
+def test_status_0_where_everything_is_met(tmp_path: Path) -> None:
+    status, out, _ = run(saved(tmp_path, "good.onnx"))
+    assert status == 0
+    assert "1 Clip node, of which 1 meets every restriction" in out
+    assert "meets R1, R2, R3, R4, R5, scalar_bounds, element_types, C1" in out
+
+
+def test_accept_inferred_is_said_and_counts(tmp_path: Path) -> None:
+    path = saved(tmp_path, "neg.onnx", helper.make_node("Neg", ["X"], ["Z"]), clip("Z", "L", "M"))
+    assert run(path)[0] == 1
+    status, out, _ = run(path, "--accept-inferred")
+    assert status == 0
+    assert "inferred shapes and types accepted" in out
+
+
+def test_an_interpretation_is_marked_where_it_decides(tmp_path: Path) -> None:
+    path = tmp_path / "symbolic.onnx"
+    path.write_bytes(model(build_graph(inputs=[value("X", ["N", 3])])).SerializeToString())
+    note = "  note: R4 is interpreted here: a shape is explicit where the model declares it"
+    _, out, _ = run(path)
+    assert sum(line.startswith(note) for line in out.splitlines()) == 1
+    _, met, _ = run(saved(tmp_path, "good.onnx"))
+    assert "interpreted" not in met
+    found = json.loads(run(path, "--format", "json")[1])["interpretations"]
+    assert set(found) == {"R4"}
+    assert found["R4"]["alternative"].startswith("a shape with symbolic dimensions is explicit too")
+    rules = json.loads(run(path, "--format", "sarif")[1])["runs"][0]["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules if found["R4"]["ours"] in str(rule.get("fullDescription"))] == ["R4"]
+
+
+def test_an_unknown_alone_is_no_success(tmp_path: Path) -> None:
+    path = tmp_path / "untyped.onnx"
+    path.write_bytes(model(build_graph(inputs=[value("X", [2, 3], 0)])).SerializeToString())
+    status, out, _ = run(path)
+    assert status == 1
+    assert "1 cannot be decided" in out
+    assert "X 'X': unknown, no declared element type" in out
+
+
+def test_json_of_several_models_is_one_document(tmp_path: Path) -> None:
+    good, broken = saved(tmp_path, "good.onnx"), tmp_path / "broken.onnx"
+    broken.write_bytes(b"not a model")
+    status, out, err = run(RELU6, broken, good, "--format", "json")
+    document = json.loads(out)
+    assert status == 2
+    assert [Path(entry["model"]).name for entry in document["models"]] == ["relu6_op11.onnx", "good.onnx"]
+    assert [entry["verdict"] for entry in document["models"]] == ["violates", "meets"]
+    assert [Path(entry["model"]).name for entry in document["errors"]] == ["broken.onnx"]
+    assert err.startswith(f"error: {broken}: not an ONNX model")
+    node = document["models"][0]["nodes"][2]
+    assert (node["name"], node["operator"], node["index"], node["graph"]) == (
+        "/Clip",
+        "Clip-11",
+        8,
+        "graph 'main_graph'",
+    )
+    assert node["tensors"] == {
+        "X": "/h/Clip_output_0",
+        "L": "/Constant_output_0",
+        "M": None,
+        "Y": "/Clip_output_0",
+    }
+    by_id = {entry["id"]: entry for entry in node["restrictions"]}
+    assert {tag: entry["verdict"] for tag, entry in by_id.items()} == {
+        "R1": "meets",
+        "R2": "violates",
+        "R3": "meets",
+        "R4": "violates",
+        "R5": "unknown",
+        "scalar_bounds": "meets",
+        "element_types": "unknown",
+        "C1": "meets",
+    }
+    assert by_id["R2"]["statement"] == "Input M must be set"
+    assert by_id["R2"]["problems"][0]["tensor"] is None
+    assert by_id["R2"]["problems"][0]["remedy"].startswith("normalise --assume finite")
+
+
+def test_one_broken_model_does_not_hide_the_others(tmp_path: Path) -> None:
+    status, out, err = run(tmp_path / "none.onnx", RELU6)
+    assert status == 2
+    assert "5 Clip nodes" in out
+    assert err.count("error:") == 1
+
+
+def test_a_run_is_what_the_library_returns() -> None:
+    result = lint_models([RELU6])
+    assert result.exit_status == 1
+    assert json.loads(to_json(result.reports))["errors"] == []
+
+
+def test_the_program_prints_names_that_the_terminal_cannot_show(tmp_path: Path) -> None:
+    path = saved(tmp_path, "ünïcode.onnx", clip(name="Schränke ≤"))
+    done = subprocess.run(
+        [sys.executable, "-c", "from sonnx_clip.cli.app import main; main()", "lint", str(path)],
+        env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Schr\\xe4nke \\u2264" in done.stdout
+
+
+def test_without_onnx_the_message_says_what_to_install() -> None:
+    program = (
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'onnx' else real(name, *a)\n"
+        "import sys; sys.argv = ['sonnx-clip', 'lint', 'x.onnx']\n"
+        "from sonnx_clip.cli.app import main; main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: reading ONNX models needs the Python package onnx")

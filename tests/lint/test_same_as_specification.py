@@ -1,0 +1,64 @@
+"""Lint's own restrictions and the conditions of spec/clip.yaml are two encodings: they must mean the same."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from onnx import helper
+
+from sonnx_clip.lint.operands import Argument
+from sonnx_clip.lint.profile import OnnxOperand, profile
+from sonnx_clip.lint.restrictions import Rules, judge
+from sonnx_clip.lint.scopes import ClipNode, Scope
+from sonnx_clip.lint.tensors import from_type
+from sonnx_clip.lint.verdict import Verdict
+from sonnx_clip.spec import DeclaredTensor, broken_example, declared_example, evaluator, load_spec
+from tests.lint.build import clip, graph
+
+
+def _argument(operand: OnnxOperand, tensor: DeclaredTensor | None) -> Argument:
+    if tensor is None:
+        return Argument(operand, None)
+    code = helper.np_dtype_to_tensor_dtype(np.dtype(tensor.type))
+    make = helper.make_sparse_tensor_type_proto if tensor.sparse else helper.make_tensor_type_proto
+    info = from_type(make(code, tensor.dims), "graph input")
+    assert info is not None
+    return Argument(operand, operand.id, (info,))
+
+
+def disagreements(tensors: dict[str, DeclaredTensor | None]) -> list[str]:
+    """The restrictions that lint does not say are met where they hold, or says are met where they do not."""
+    spec = load_spec()
+    proto = clip("X", "L" if tensors["L"] else "", "M" if tensors["M"] else "")
+    node = ClipNode(proto, Scope(graph(proto), "main"), 0, 13)
+    head = profile().head
+    arguments = [_argument(operand, tensors[operand.id]) for operand in (*head.operands, head.result)]
+    judged = judge(node, arguments, Rules(False, profile()))
+    verdict = {judgement.id: judgement.verdict for judgement in judged}
+    holds = evaluator(spec, spec.element_type("float32"))
+    return [r.id for r in spec.restrictions if (verdict[r.id] is Verdict.MEETS) != holds(r.holds, tensors)]
+
+
+def test_lint_and_the_specification_mean_the_same_by_each_restriction() -> None:
+    kinds = [
+        DeclaredTensor("float32", ()),
+        DeclaredTensor("float64", ()),
+        DeclaredTensor("float32", (2, 3)),
+        DeclaredTensor("float32", ("N", 3)),
+        DeclaredTensor("float32", (2, -1)),
+        DeclaredTensor("float32", None),
+        DeclaredTensor("float32", (2,), sparse=True),
+    ]
+    compared = 0
+    for x, low, high, y in product(kinds, [*kinds, None], [*kinds, None], kinds):
+        assert disagreements({"X": x, "L": low, "M": high, "Y": y}) == [], (x, low, high, y)
+        compared += 1
+    assert compared == 7 * 8 * 8 * 7
+
+
+def test_the_examples_of_the_specification_are_judged_as_it_says() -> None:
+    spec = load_spec()
+    assert disagreements(declared_example(spec)) == []
+    for restriction in spec.restrictions:
+        assert disagreements(broken_example(spec, restriction)) == []
