@@ -24,7 +24,6 @@ from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3 import ordered_axioms, render_why3
 from sonnx_clip.explain.dialects_text import render_dialects
 from sonnx_clip.explain.readings_text import render_markdown
-from sonnx_clip.spec.schema import SCHEMA, schema_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -159,10 +158,5 @@ FILES: tuple[FileTarget, ...] = (
         r"generated/profile\.json",
         "restrictions and constraints, for lint",
         lambda spec, *_: render_profile(spec),
-    ),
-    FileTarget(
-        r"spec/clip\.schema\.json",
-        "the JSON Schema of the YAML",
-        lambda spec, *_: {SCHEMA: schema_text(spec)},
     ),
 )

@@ -20,7 +20,6 @@ from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.claims import ClaimEvaluator
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.evaluate import TensorValue
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.evaluate import Function
 
 _CHECKED = ("claims are checked", "")  # of a specification's memo
-_SPOKEN_OF = (*CORE, "dialects", "latitude", "properties", "constraints")  # by claims, beside readings
 _ANSWERS = ("Y", "Z", "A")
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
@@ -119,13 +117,6 @@ def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Va
     return next((dict(at) for at in samples(spec, etype, claim) if not holds(at)), None)
 
 
-def _known_answers(spec: Spec) -> dict[object, dict[str, Value] | None]:
-    """Counterexamples, kept for all specifications in which what claims speak of is alike."""
-    said = ("readings", *((of.id, of.returns) for of in spec.readings))
-    found: dict[object, dict[str, Value] | None] = alike(spec, _SPOKEN_OF).setdefault(said, {})
-    return found
-
-
 def bound_names(spec: Spec, claim: Claim) -> list[str]:
     """The variables for whose values a claim is said, but for those that it does not speak of."""
     used = names_used(claim, spec.head)
@@ -177,14 +168,9 @@ def false_claims(
         etype: the element type.
         asked: the names of claims that were asked of another type.
     """
-    known = _known_answers(spec)
     for claim in claims_of(spec, etype.id):
         if claim.name not in asked and is_evaluated(claim):
-            witness = tuple(claim.witness.items())
-            key = (etype.id, claim.conclusion, claim.premises, claim.binders, witness, claim.of_result)
-            if key not in known:
-                known[key] = counterexample(spec, etype, claim)
-            numbers = known[key]
+            numbers = counterexample(spec, etype, claim)
             if numbers is not None:
                 yield claim, numbers
 

@@ -131,12 +131,6 @@ class Scope:
     head: Head = NO_HEAD
     gives_result: bool = False
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """All that decides what a condition means here, to be looked up by."""
-        named = (tuple(self.variables.items()), tuple(self.functions.items()), tuple(self.uses.items()))
-        return self.name, *named, self.families, self.tensors, self.head, self.gives_result
-
     def names(self) -> list[str]:
         """Every name that may stand in a condition, for suggestions."""
         every = ["every"] if self.tensors else []

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sonnx_clip.root.files import digest_of
-from sonnx_clip.spec.alike import CORE, as_written, found_alike, remember
 from sonnx_clip.spec.claim_checks import check_claim_types, check_claims
 from sonnx_clip.spec.diagnostic import raise_first
 from sonnx_clip.spec.dialect_checks import check_dialect_numbers, check_dialects
@@ -23,19 +22,10 @@ from sonnx_clip.spec.vendor_checks import check_vendor_pages
 from sonnx_clip.spec.wrong_checks import check_not_empty, check_wrong_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from sonnx_clip.spec.diagnostic import Diagnostic
     from sonnx_clip.spec.document import Document
     from sonnx_clip.spec.model import Spec
-
-DECIDED_BY: Final[Mapping[Callable[[Spec], Iterator[Diagnostic]], tuple[str, ...]]] = {
-    check_cases: (*CORE, "restrictions", "declared_example"),
-    check_witnesses: (*CORE, "constraints", "properties", "latitude", "examples", "readings"),
-    check_dialect_numbers: (*CORE, "readings", "dialects"),
-}
-"""Checks in their order, each with the sections that decide what it finds."""
 
 
 def read_and_check(path: Path) -> Spec:
@@ -68,17 +58,14 @@ def _read(path: Path) -> tuple[Document, Spec]:
     raise_first(document, check_dialects(with_texts))
     raise_first(document, check_claim_types(with_texts))
     raise_first(document, check_quotes(with_texts))
-    written = as_written(document.data)  # the resolver puts trees in place of texts
     with_trees = Resolver(document, with_texts).resolve()
-    spec = validate(document, with_trees, digest=digest_of(content))
-    remember(spec, written)
-    return document, spec
+    return document, validate(document, with_trees, digest=digest_of(content))
 
 
 def _check(document: Document, spec: Spec) -> None:
     """UserError for the first thing in which it contradicts itself or the texts."""
-    for check, sections in DECIDED_BY.items():
-        raise_first(document, found_alike(spec, sections, check, check(spec)))
+    for check in (check_cases, check_witnesses, check_dialect_numbers):
+        raise_first(document, check(spec))
     if isinstance(spec, ClipSpec):
         raise_first(document, check_dialect_examples(spec))
         raise_first(document, check_findings(spec))

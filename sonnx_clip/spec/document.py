@@ -140,11 +140,6 @@ class Document:
                     return _position(key)
         return _position(parent)
 
-    def written(self, way: Way) -> tuple[str, int, int]:
-        """A value as the file writes it, and its line and column: what decides `positions`."""
-        start, end = self.node(way).start_mark, self.node(way).end_mark
-        return self.text[start.index : end.index], start.line, start.column
-
     def positions(self, way: Way) -> list[Position]:
         """The place of every character of a scalar's text, and of its end.
 

@@ -5,7 +5,7 @@ themselves.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.parse import suggestion
@@ -15,7 +15,6 @@ from sonnx_clip.language.tree import Not, conjuncts
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.alike import CORE, found_alike, moved
 from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.dialects import bound_type
 from sonnx_clip.spec.evaluate import DeclaredTensor, TensorValue, evaluator
@@ -110,18 +109,13 @@ def check_same(witness: SameStatement, spec: Spec, way: Way) -> Iterator[Diagnos
 # --- Checks of the findings: each witness shows what it says, by evaluation ---------------------------------
 
 
-WITNESSED: Final = (
-    *CORE, "examples", "restrictions", "constraints", "properties", "readings", "dialects", "sources",
-)  # fmt: skip
-"""All that witnesses may speak of."""
 _NAMING = ("refutes", "example", "dialect", "taken_by", "constraint", "restriction", "same_as")
 
 
 def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that are not there, and about witnesses that do not show what they say."""
     for index, entry in enumerate(spec.findings):
-        found = _witnesses(spec, index, entry)
-        yield from moved(found_alike(spec, WITNESSED, "witnesses", found, ("findings", index)), index)
+        yield from _witnesses(spec, index, entry)
 
 
 def _witnesses(spec: Spec, index: int, entry: SourceFinding) -> Iterator[Diagnostic]:

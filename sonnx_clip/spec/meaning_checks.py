@@ -11,7 +11,6 @@ from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import Value, encode, identical, is_nan
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.alike import CORE, found_alike
 from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.entries import TensorWitness
 from sonnx_clip.spec.evaluate import (
@@ -285,7 +284,7 @@ def check_latitude_names(spec: Spec) -> Iterator[Diagnostic]:
 
 def check_latitude(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about latitude that no reading justifies, and about answers of readings that none accepts."""
-    yield from found_alike(spec, (*CORE, "latitude", "readings"), "latitude", _latitude_of_readings(spec))
+    yield from _latitude_of_readings(spec)
 
 
 def _latitude_of_readings(spec: Spec) -> Iterator[Diagnostic]:

@@ -11,7 +11,6 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.language.values import encode, identical
-from sonnx_clip.spec.alike import CORE, alike
 from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.readings import Triple, answers, same_value
 
@@ -72,10 +71,7 @@ def reading_classes(spec: Spec, family: FamilyId) -> tuple[ReadingInClass, ...]:
     """Each reading in each class of a family, reading by reading, in the order of the file."""
     found: tuple[ReadingInClass, ...] | None = spec.memo.get(("reading_classes", family))
     if found is None:
-        known = alike(spec, (*CORE, "readings"))
-        if ("reading_classes", family) not in known:
-            known["reading_classes", family] = _reading_classes(spec, family)
-        found = spec.memo["reading_classes", family] = known["reading_classes", family]
+        found = spec.memo["reading_classes", family] = _reading_classes(spec, family)
     return found
 
 

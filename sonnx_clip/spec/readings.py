@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.alike import CORE, alike, moved
 from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.evaluate import evaluator
 
@@ -42,11 +41,7 @@ def triples(etype: ElementType) -> Iterator[Triple]:
 
 def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
     """What a reading allows, among the operands and two NaNs: all there is, but for payloads of NaNs."""
-    known = spec.memo.get(("answers", f"{etype.id} {reading.id}"))
-    if known is None:
-        known = spec.memo["answers", f"{etype.id} {reading.id}"] = _memo_of(spec, reading).setdefault(
-            ("answers", etype.id), {}
-        )
+    known = spec.memo.setdefault(("answers", f"{etype.id} {reading.id}"), {})
     found: tuple[Value, ...] | None = known.get(triple)
     if found is None:
         allows = evaluator(spec, etype).function(reading.returns)
@@ -61,11 +56,6 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
             allowed = []
         found = known[triple] = tuple(allowed)
     return found
-
-
-def _memo_of(spec: Spec, reading: Reading) -> dict[Any, Any]:
-    """What is shared with other specifications that have this reading."""
-    return alike(spec, CORE, ("readings", [r.id for r in spec.readings].index(reading.id)))
 
 
 def _nans(spec: Spec, etype: ElementType) -> tuple[Value, ...]:
@@ -164,14 +154,13 @@ def _like(spec: Spec, etype: ElementType) -> ElementType:
 def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool:
     """Whether a reading allows two answers of different values for some samples."""
     first = _like(spec, etype)
-    known = _memo_of(spec, reading)
-    key = ("leaves values open", first.id)
-    if key not in known:
+    key = ("leaves values open", f"{first.id} {reading.id}")
+    if key not in spec.memo:
         found = (answers(spec, first, reading, triple) for triple in triples(first))
-        known[key] = any(
+        spec.memo[key] = any(
             not all(same_value(y, allowed[0], first) for y in allowed) for allowed in found if allowed
         )
-    return bool(known[key])
+    return bool(spec.memo[key])
 
 
 def check_readings(spec: Spec) -> Iterator[Diagnostic]:
@@ -179,10 +168,7 @@ def check_readings(spec: Spec) -> Iterator[Diagnostic]:
     for index, reading in enumerate(spec.readings):
         for family in spec.families:
             for etype in spec.types_of(family.id)[:1]:
-                known = _memo_of(spec, reading)
-                if ("regions", etype.id) not in known:
-                    known["regions", etype.id] = list(_first(_regions(spec, etype, index, reading)))
-                yield from moved(known["regions", etype.id], index)
+                yield from _first(_regions(spec, etype, index, reading))
         for key, bitwise in (("differs_at", False), ("differs_bitwise_at", True)):
             for name, witness in getattr(reading, key).items():
                 way = ("readings", index, key, name)

@@ -10,7 +10,6 @@ from sonnx_clip.language.scope import Scope, Usable, kind_of
 from sonnx_clip.language.tree import Expr, Kind, Number, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.alike import known_tree
 from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.findings import Theorem
 
@@ -68,8 +67,7 @@ class Resolver:
         holder = self.data
         for part in above:
             holder = holder[part]
-        key = (*self.document.written(way), kind, scope.key)
-        tree = known_tree(key, lambda: self._parse_anew(way, holder[last], scope, kind))
+        tree = self._parse_anew(way, holder[last], scope, kind)
         if types is None:
             types = [etype for family in scope.families for etype in self.spec.types_of(family)]
         self._check_numbers(way, tree, types)

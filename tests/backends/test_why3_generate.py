@@ -14,7 +14,6 @@ from sonnx_clip.backends.generate import MANIFEST, Generated, differences, rende
 from sonnx_clip.backends.targets import FILES, THEORIES
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.schema import SCHEMA
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench
@@ -105,6 +104,9 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     assert "write elsewhere" in str(caught.value)
 
 
+PROFILE = "generated/profile.json"
+
+
 def test_rendering_twice_gives_the_same(quick: None) -> None:
     assert render_all(load_spec()) == render_all(load_spec())
 
@@ -117,12 +119,12 @@ def test_the_command(bench: Workbench, quick: None) -> None:
     assert bench.command("generate").out == f"{count} generated files are fresh\n"
     assert bench.command("generate", "--check").out == f"{count} generated files are fresh\n"
     (bench.root / "generated/numpy/clip_oracle.py").write_text("")
-    (bench.root / SCHEMA).unlink()
+    (bench.root / PROFILE).unlink()
     for _ in range(2):  # a check changes nothing
         ended = bench.command("generate", "--check")
         assert ended.status == 1
         assert ended.out == (
             "generated/numpy/clip_oracle.py differs from what spec/clip.yaml gives\n"
-            f"{SCHEMA} is missing\n"
+            f"{PROFILE} is missing\n"
             "to accept the new output, run: sonnx-clip generate\n"
         )

@@ -14,7 +14,7 @@ from sonnx_clip.cli.prove_command import prove_these
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import folders
-from sonnx_clip.spec import alike, load, load_spec
+from sonnx_clip.spec import load, load_spec
 from sonnx_clip.spec.checked import read_alone
 
 if TYPE_CHECKING:
@@ -103,7 +103,6 @@ class Workbench:
 
     def render_anew(self) -> None:
         """Share nothing that was rendered before: for what is planted in a function that renders."""
-        alike.forget()
         self.specs.read = {}
         self.specs.alone = True
 
