@@ -107,7 +107,7 @@ class ReadingMatch(Stored):
     `allowed_by` are the readings that allow every answer, `exactly` those that allow no other for the same
     inputs. Where no reading does, `nearest` is the one that allows the most; it does not allow `left` of
     them, which lie in the classes `left_in`; `explained_by` are the words of what gives all of them, of
-    `operand_orders.explained`, or all but those to an X of rank 0, if something was found.
+    `explanations.explained`, or all but those to an X of rank 0, if something was found.
     """
 
     answers: int

@@ -9,7 +9,7 @@ import numpy as np
 
 from sonnx_clip.conform.check_report import Deviation
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.likely_mistakes import explain_deviation
+from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.conform.reproduce import CallText, Shows, reproducing_line
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, same_calls
 from sonnx_clip.language.show import show
@@ -70,7 +70,7 @@ class Describer:
                 )
             shown = f"{shown}: got {answer}, expected {result}"
             if self._of.is_clip:
-                explanation = explain_deviation(etype, operands, spot.due, got)
+                explanation = explain_deviation(self._of, etype, operands, got)
         self._entry = 0
         layout, line, words = self._shortest(spot, f"{hex_bits(spot.due, etype.id)} ({due})")
         return Deviation(

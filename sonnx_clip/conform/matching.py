@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sonnx_clip.conform.check_report import FAILING, ReadingMatch
-from sonnx_clip.conform.likely_mistakes import BUT_OF_RANK_0, explained
+from sonnx_clip.conform.explanations import BUT_OF_RANK_0, explained
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
@@ -135,11 +135,13 @@ class Observed:
 
     def _explained(self, operands: list[Array], got: Array, of_rank_0: Array) -> str | None:
         """What gives all the answers, or all but those to an X of rank 0, where a program may differ."""
-        readings, others = self._of.oracle.READINGS[self._etype.family], ~of_rank_0
-        found = explained(self._etype, tuple(operands), got, readings)
+        if not self._of.is_clip:
+            return None
+        others = ~of_rank_0
+        found = explained(self._of, self._etype, operands, got)
         if found is not None or others.all() or not others.any():
             return found
-        found = explained(self._etype, tuple(part[others] for part in operands), got[others], readings)
+        found = explained(self._of, self._etype, [part[others] for part in operands], got[others])
         return None if found is None else found + BUT_OF_RANK_0
 
     def _nans(self, count: int) -> list[Array]:
