@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sonnx_clip
 from sonnx_clip.backends.coq_files import render_coq
+from sonnx_clip.prove.coq_record import RECORD, CoqRecord, CoqTheorem
 from sonnx_clip.prove.coq_sources import (
-    RECORD,
     CoqSource,
     TheoremInFile,
     coq_sources,
@@ -78,10 +77,10 @@ def check_coq(*, as_json: bool, build: Path, accept: bool = False, root: Path | 
         if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text:
             raise UserError(f"generated/ is not fresh: {path}", todo="run: sonnx-clip generate")
     result = check(spec, root, build / "foundation", accept=accept)
-    record = document(spec, result)
-    write_whole(build / RECORD, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    text = record_of(spec, result).model_dump_json(indent=1)
+    write_whole(build / RECORD, text + "\n")
     if as_json:
-        print(json.dumps(record, indent=1, ensure_ascii=False))
+        print(text)
     else:
         for problem in result.problems:
             print(f"problem: {problem}")
@@ -146,17 +145,17 @@ def closing_line(result: Result) -> str:
     )
 
 
-def document(spec: Spec, result: Result) -> dict[str, Any]:
+def record_of(spec: Spec, result: Result) -> CoqRecord:
     """The record as build/foundation.json holds it."""
-    return {
-        "tool": f"sonnx-clip {sonnx_clip.__version__}",
-        "spec_sha256": spec.digest,
-        "coq": result.coq,
-        "sources": digests(result.sources),
-        "theorems": [
-            {**asdict(theorem), "id": theorem.id, "assumptions": axioms}
+    return CoqRecord(
+        tool=f"sonnx-clip {sonnx_clip.__version__}",
+        spec_sha256=spec.digest,
+        coq=result.coq,
+        sources=digests(result.sources),
+        theorems=tuple(
+            CoqTheorem(**asdict(theorem), id=theorem.id, assumptions=axioms)
             for theorem, axioms in result.theorems.items()
-        ],
-        "problems": result.problems,
-        "seconds": result.seconds,
-    }
+        ),
+        problems=result.problems,
+        seconds=dict(result.seconds),
+    )

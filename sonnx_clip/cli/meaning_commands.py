@@ -24,7 +24,7 @@ def explain(
 
     from sonnx_clip.explain.triple import explain as explain_triple
     from sonnx_clip.explain.triple import explanation_text
-    from sonnx_clip.prove.proofs_report import known
+    from sonnx_clip.prove.proofs_record import known
 
     told = explain_triple(dtype, x, min, max, partial(known, build))
     print(

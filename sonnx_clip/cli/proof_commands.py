@@ -148,15 +148,18 @@ def verify(
     replay: Annotated[
         str, typer.Option(help="The part that is asked again: 2%, 0% or all.", metavar="PART")
     ] = "2%",
+    seed: Annotated[
+        int | None, typer.Option(help="Draws the part, as an earlier run printed it.", metavar="N")
+    ] = None,
     build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
 ) -> None:
-    """Compute again what the records state, and ask a sample of proofs and deviations again."""
+    """Confirm what can be computed again, list what is taken from records, and repeat a sample of that."""
     import sys
 
     from sonnx_clip.evidence.verify import verify as verify_records
 
-    done = verify_records(build, part_of(replay), lambda text: print(text, file=sys.stderr))
-    print(done.line)
+    for line in verify_records(build, part_of(replay), seed, lambda text: print(text, file=sys.stderr)):
+        print(line)
 
 
 def part_of(text: str) -> float:

@@ -1,47 +1,41 @@
-"""Writes build/evidence/: index.html, one page that needs nothing else, evidence.json and its schema for
-machines, times.json.
-"""
+"""Renders build/evidence/index.html: the summary and the trace as HTML, details as JSON for page.js."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
-from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sonnx_clip.conform.comparison_record import STATES
 from sonnx_clip.conform.comparison_text import where
-from sonnx_clip.evidence import picture, reading_picture
-from sonnx_clip.evidence.collect import gather, read_inputs, times_of
-from sonnx_clip.evidence.evidence_model import Evidence, Totals
-from sonnx_clip.evidence.view import VERDICT_GLYPHS, View
+from sonnx_clip.conform.verdicts import worst
+from sonnx_clip.evidence import picture
 from sonnx_clip.explain import dialects_text
 from sonnx_clip.explain.dialects_text import dialect_table
-from sonnx_clip.prove.rendered import obligations_of
-from sonnx_clip.root.files import write_together
-from sonnx_clip.root.folders import repo_file
-from sonnx_clip.root.terminal import counted, headline
-from sonnx_clip.runtimes.runtime import OURS
-from sonnx_clip.spec import load_spec
+from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
 from sonnx_clip.spec.sections import SHOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
-    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.evidence.model import Cell, Entry, Evidence, RuntimeEvidence, Shown
+    from sonnx_clip.evidence.records import Records
     from sonnx_clip.spec import Spec
 
-
-# Outcomes of the dialects in the colours of verdicts.
+VERDICT_SIGNS = {
+    "conforms": "·", "acceptable": "≈", "violates": "×", "depends": "f", "refused": "r", "unsupported": "–",
+    "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
+}  # fmt: skip
+_STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
 _DIALECT_COLOURS = {
     "agrees": "conforms", "payload": "conforms", "allowed": "acceptable", "differs": "violates",
     "unexplained": "violates", "refused": "unsupported", "crashed": "crashed",
 }  # fmt: skip
-# What panel.svg.j2 draws with.
 _PANEL: dict[str, Any] = {
     "size": (picture.WIDTH, picture.HEIGHT),
     "left": picture.LEFT,
@@ -54,36 +48,45 @@ _PANEL: dict[str, Any] = {
 }
 
 
-def render_page(evidence: Evidence, spec: Spec) -> str:
+def render_page(evidence: Evidence, found: Records, digest: str) -> str:
     """The page as text.
 
     Args:
         evidence: what it says.
-        spec: the specification, of which the picture of Clip is drawn.
+        found: the records, of which it shows the vectors and draws the pictures.
+        digest: SHA-256 of evidence.json, which the page names.
     """
-    view = View(evidence)
+    spec = found.spec
     return (
         environment()
         .get_template("index.html.j2")
         .render(
             evidence=evidence,
-            view=view,
-            verdict_glyphs=VERDICT_GLYPHS,
-            section_words={section.name: section.about for section in SHOWN},
+            digest=digest,
+            data=packed(_data(evidence, found)),
+            sections=[(s, [e for e in evidence.entries if e.section == s.name]) for s in SHOWN],
+            subjects=_subjects(evidence),
+            machine_types=[etype.id for etype in spec.element_types if etype.width is not None],
+            classes=_classes(evidence),
+            anchors=_anchors(evidence),
+            obligations={o.id: o for o in evidence.obligations},
+            worst=worst_of,
+            cell_of=cell_of,
+            status_sign=status_sign,
+            verdict_signs=VERDICT_SIGNS,
             picture_type=picture.TYPE,
             panels=picture.panels(spec),
             special=picture.special_table(spec),
             special_bounds=picture.SPECIAL_BOUNDS,
-            **_PANEL,
+            readings=matrix(spec, spec.element_type(picture.TYPE)),
+            reading_signs=SIGNS,
+            reading_meanings=MEANINGS,
+            dialect_columns=dialects_text.COLUMNS,
+            dialects=[(row.id, dialects_text.cells(row, spec)[1:]) for row in dialect_table(spec).rows],
             dialect_states=STATES,
             dialect_colours=_DIALECT_COLOURS,
             dialect_where=where,
-            reading_type=reading_picture.TYPE,
-            readings=reading_picture.reading_picture(spec, view),
-            dialect_columns=dialects_text.COLUMNS,
-            dialects=dialect_lines(spec, view),
-            reading_at=(reading_picture.LABEL, reading_picture.NUMBERS, reading_picture.DUE),
-            reading_step=(reading_picture.STEP_X, reading_picture.STEP_Y),
+            **_PANEL,
         )
     )
 
@@ -111,7 +114,7 @@ def render_picture(spec: Spec) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates of the pages."""
+    """The templates of the page: every value is escaped."""
     return Environment(
         loader=PackageLoader("sonnx_clip.evidence"),
         autoescape=True,
@@ -122,99 +125,109 @@ def environment() -> Environment:
     )
 
 
-def dialect_lines(spec: Spec, view: View) -> list[tuple[str, tuple[str, ...], str]]:
-    """The id of each dialect, the cells of its row, and how much of it is proved, in words."""
-    entries = {
-        entry.id: entry for _, _, found in view.sections() for entry in found if entry.section == "dialects"
+def packed(data: Any) -> str:
+    """JSON, compressed by gzip and written in base64, in which no text can end a script element."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def worst_of(runtime: RuntimeEvidence, classes: Iterable[str], types: Iterable[str]) -> Shown | None:
+    """The worst verdict of a runtime in some classes and types; None where it has none of them.
+
+    What was not run makes the whole ``not run``, unless something fails.
+    """
+    verdicts = {
+        of_type[klass]
+        for type_id, of_type in runtime.verdicts.items() if type_id in types
+        for klass in classes if klass in of_type
+    }  # fmt: skip
+    decided = [verdict for verdict in verdicts if verdict != "not run"]
+    found: Shown | None = worst(decided) if decided else None
+    fails = found not in (None, "conforms", "acceptable", "refused", "unsupported")
+    return "not run" if "not run" in verdicts and not fails else found
+
+
+def cell_of(entry: Entry, type_id: str) -> Cell | None:
+    """What is shown of an entry in a type, or in all at once; None if it does not speak of it."""
+    found = next((cell for cell in entry.cells if cell.type == type_id), None)
+    return None if found is None or found.status == "does not apply" else found
+
+
+def status_sign(cell: Cell) -> str:
+    """The sign of a cell, so that colour is not all that tells them apart."""
+    sign = _STATUS_SIGNS[cell.status]
+    return f"◇{'' if cell.status == 'proved' else sign}" if cell.finding else sign
+
+
+def _subjects(evidence: Evidence) -> dict[str, int]:
+    ordered = [*evidence.element_types, *dict.fromkeys(o.subject for o in evidence.obligations)]
+    counts = {subject: sum(o.subject == subject for o in evidence.obligations) for subject in ordered}
+    return {subject: count for subject, count in counts.items() if count}
+
+
+def _classes(evidence: Evidence) -> list[str]:
+    """The rows of the matrix of runtimes."""
+    return list(
+        dict.fromkeys(c for r in evidence.runtimes for of_type in r.verdicts.values() for c in of_type)
+    )
+
+
+def _anchors(evidence: Evidence) -> dict[str, str]:
+    """Where an entry, a finding or an obligation stands on the page, by its id."""
+    found = {o.id: f"o-{o.id}" for o in evidence.obligations}
+    found |= {finding.id: f"finding-{finding.id}" for finding in evidence.findings}
+    for entry in reversed(evidence.entries):
+        found[entry.id] = f"{entry.section}-{entry.id}"
+    return found
+
+
+# --- What page.js renders on demand -------------------------------------------------------------------------
+
+
+def _data(evidence: Evidence, found: Records) -> dict[str, Any]:
+    entries = groupby(evidence.entries, key=lambda entry: entry.section)
+    sources = groupby(evidence.sources, key=lambda words: words.source)
+    trusted = groupby(sorted(evidence.trusted, key=lambda item: item.where), key=lambda item: item.where)
+    return {
+        "anchors": {id_: to for id_, to in _anchors(evidence).items() if not to.startswith("o-")},
+        "types": list(evidence.element_types),
+        "commands": {
+            prover: f"why3 prove -C build/why3/why3.conf -L why3 -P {prover},{evidence.tools[prover]},"
+            for prover in found.proofs.provers
+        },
+        "entries": {section: [_entry(entry) for entry in of_section] for section, of_section in entries},
+        "obligations": {
+            subject: [o.model_dump() for o in evidence.obligations if o.subject == subject]
+            for subject in _subjects(evidence)
+        },
+        "vectors": {
+            etype.id: _vectors(found.vectors(etype.id))
+            for etype in found.spec.element_types
+            if etype.width is not None
+        },
+        "sources": {source: [words.model_dump() for words in of_source] for source, of_source in sources},
+        "deviations": {r.name: [d.model_dump() for d in r.deviations] for r in evidence.runtimes},
+        "trusted": {file: [item.model_dump() for item in of_file] for file, of_file in trusted},
+        "files": evidence.files,
     }
-    return [
-        (row.id, dialects_text.cells(row, spec)[1:], view.cells_in_words(entries[row.id]))
-        for row in dialect_table(spec).rows
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    """An entry without the obligations of its cells, which page.js finds by what they show."""
+    cells = [
+        {
+            **cell.model_dump(exclude={"obligations"}),
+            "status": f"{'refuted, repaired: ' * cell.finding}{cell.status}",
+        }
+        for cell in entry.cells
+        if cell.status != "does not apply"
     ]
+    return {**entry.model_dump(exclude={"cells"}), "cells": cells}
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Writes build/evidence/: index.html for people, evidence.json and its schema for machines, times.json
-
-
-PAGE, RECORD, SCHEMA, TIMES = "index.html", "evidence.json", "evidence.schema.json", "times.json"
-
-
-@dataclass(frozen=True)
-class EvidenceSummary:
-    """What was written.
-
-    Args:
-        page: the path of index.html.
-        totals: the counts on top of it.
-        not_run: the runtimes that were not checked.
-    """
-
-    page: Path
-    totals: Totals
-    not_run: tuple[str, ...]
-
-    @property
-    def exit_status(self) -> int:
-        """0 if everything is shown, and our own Clip was judged and violates nothing; else 1."""
-        return 0 if self.totals.fine else 1
-
-    @property
-    def line(self) -> str:
-        """Where it is, and the counts."""
-        t = self.totals
-        shown = f"{t.by_two} proved by two provers, {t.by_one} by one"
-        counts = (
-            f"{headline(t.obligations - t.smoke, t.by_definition, t.repeats)}: {shown}, "
-            f"{t.not_proved} not proved; "
-            f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held"
-        )
-        parts = [counts, counted(t.findings, "finding"), counted(t.refuted, "refuted conclusion")]
-        if t.requirements_with_gap:
-            parts.append(f"{t.requirements_with_gap} without obligation")
-        if t.violated_by_sonnx:
-            parts.append(f"{t.violated_by_sonnx} violated by sonnx")
-        parts.extend(t.sonnx_open)
-        if t.c_not_proved:
-            parts.append(f"{t.c_not_proved} C kernels not proved by Frama-C")
-        if t.unjustified + t.strays:
-            parts.append(f"{t.unjustified + t.strays} unaccounted for")
-        if others := [name for name in self.not_run if name not in OURS]:
-            parts.append(f"not run: {', '.join(others)}")
-        return f"{self.page}: {'; '.join(parts)}"
-
-
-def write_evidence(
-    build: Path,
-    output: Path,
-    *,
-    spec: Spec | None = None,
-    wanted: Sequence[Obligation] | None = None,
-    generated: Path | None = None,
-) -> EvidenceSummary:
-    """Write the evidence; nothing is written if anything is wrong with what it is made of.
-
-    Args:
-        build: holds proofs.json (`sonnx-clip prove`) and verdicts/ (`sonnx-clip check -o`).
-        output: the folder to write to; it is made if need be.
-        spec: the specification; by default spec/clip.yaml.
-        wanted: what is to be shown; by default every obligation of the theories.
-        generated: the folder of what is generated; by default that of the repository.
-
-    Raises:
-        UserError: something is missing, damaged, stale, or states what it does not bear out, or the output
-            cannot be written.
-    """
-    spec = spec or load_spec()
-    every = tuple(obligations_of(spec) if wanted is None else wanted)
-    found = read_inputs(build, spec, every, generated or repo_file("generated"))
-    evidence = gather(found)
-    files = {
-        RECORD: evidence.model_dump_json(indent=1) + "\n",
-        TIMES: times_of(found).model_dump_json(indent=1) + "\n",
-        SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
-        PAGE: render_page(evidence, spec),
-    }
-    write_together({output / name: text for name, text in files.items()})
-    not_run = tuple(runtime.name for runtime in evidence.runtimes if not runtime.run)
-    return EvidenceSummary(output / PAGE, evidence.totals, not_run)
+def _vectors(vectors: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The vectors by class."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for vector in vectors:
+        found.setdefault(vector["class"], []).append(vector)
+    return found

@@ -1,160 +1,190 @@
-"""`sonnx-clip verify`: what the records state is computed again, and a sample of it is asked again.
-
-The checks are those of `evidence`, but Why3 prints every task anew and every generated file is rendered. The
-sample is drawn by a seed, so that whoever repeats the run asks the same questions.
-"""
+"""`sonnx-clip verify`: what is confirmed, what is taken from records, and a sample of that repeated."""
 
 from __future__ import annotations
 
 import random
+import secrets
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.conform.repeat import answers_again
-from sonnx_clip.evidence.collect import read_inputs
-from sonnx_clip.evidence.read import require_installed
+from sonnx_clip.evidence.records import installed_version, read_records
+from sonnx_clip.evidence.write import PAGE, RECORD, render
+from sonnx_clip.prove.proofs_record import AGAIN
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
+from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
+from sonnx_clip.prove.trusted import of_tasks, trusted
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.root.terminal import counted
-from sonnx_clip.runtimes.runtime import KNOWN
+from sonnx_clip.runtimes.runtime import OURS
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
+    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.conform.check_report import Deviation
-    from sonnx_clip.evidence.collect import Inputs
-    from sonnx_clip.evidence.proof_records import OutcomeRecord, ReplyRecord
+    from sonnx_clip.evidence.model import Evidence
+    from sonnx_clip.evidence.records import Records
+    from sonnx_clip.prove.outcome import ProverReply
+    from sonnx_clip.prove.tasks import PrintedTasks
 
     _T = TypeVar("_T")
 
-SEED = 12
-_NO_ANSWER = "unknown", "timeout"  # neither shows anything, and which of them comes depends on the machine
+_NO_ANSWER = {"unknown", "timeout"}  # neither shows anything, and which of them comes depends on the machine
 
 
 @dataclass(frozen=True)
-class Verified:
-    """What a run of `verify` did.
+class Recorded:
+    """A recorded deviation of a runtime."""
+
+    runtime: str
+    type: str
+    klass: str
+    found: Deviation
+
+
+def verify(
+    build: Path, replay: float, seed: int | None = None, say: Callable[[str], None] = lambda _: None
+) -> Iterator[str]:
+    """Confirm what can be computed again, and repeat a sample of the provers' and runtimes' answers.
 
     Args:
-        replies: how many replies of provers are borne out by what they state.
-        replayed: how many of them were asked again and answered alike.
-        deviations: how many deviations are recorded.
-        repeated: how many of them were called again and came out alike.
-        absent: runtimes that are not installed here, whose deviations cannot be repeated.
-    """
-
-    replies: int
-    replayed: int
-    deviations: int
-    repeated: int
-    absent: tuple[str, ...]
-
-    @property
-    def line(self) -> str:
-        """The counts in one line."""
-        text = (
-            f"borne out: {self.replies} replies of provers, {self.replayed} of them asked again; "
-            f"{counted(self.deviations, 'recorded deviation')}, {self.repeated} of them called again"
-        )
-        return text + (f"; not installed here: {', '.join(self.absent)}" if self.absent else "")
-
-
-def verify(build: Path, replay: float, say: Callable[[str], None] = lambda _: None) -> Verified:
-    """Compute again what the records in `build` state, and ask a part of it again.
-
-    Args:
-        build: the folder of proofs.json, the ledger and verdicts/.
-        replay: the part of the replies and of the recorded deviations that is asked again, 0 to 1.
+        build: the folder of the records.
+        replay: the part of the answers that is asked again, 0 to 1.
+        seed: draws the sample; a new one if None.
         say: called with what is being done.
 
+    Returns:
+        what was confirmed and what was not, a line each.
+
     Raises:
-        UserError: the first statement that is not borne out, with its place.
+        UserError: the first statement that is not so, with its place.
     """
-    spec = load_spec()
-    wanted = tuple(all_obligations(spec))
-    say("printing every task, rendering every file, counting again")
-    texts: dict[str, str] = {}
-    return ask_again(
-        build, read_inputs(build, spec, wanted, repo_file("generated"), texts), texts, replay, say
+    say("reading the records, rendering every file")
+    found = read_records(build, load_spec())
+    evidence, files = render(found)
+    published = require_published(build / "evidence", files[RECORD])
+    seed = secrets.randbelow(10**6) if seed is None else seed
+    replies = [
+        (o.obligation, reply)
+        for o in found.proofs.outcomes_of(found.obligations) for reply in o.replies
+    ]  # fmt: skip
+    asked = sample(replies, replay, seed)
+    say(f"asking provers again: {len(asked)} answers of {len(replies)}")
+    repeat_answers(build, found, asked)
+    deviations = list(_deviations(found))
+    # A record may name any file or program as its runtime: only packages that are known by name are called.
+    called = {name for name in found.reports if name in OURS or installed_version(name)}
+    repeatable = [one for one in deviations if one.runtime in called and one.found.got is not None]
+    chosen = sample(repeatable, replay, seed)
+    say(f"calling runtimes again: {counted(len(chosen), 'deviation')} of {len(deviations)}")
+    for one in chosen:
+        repeat_deviation(build, one)
+    yield "confirmed"
+    yield from _lines(evidence, "confirmed")
+    yield f"  published evidence: {published}"
+    yield (
+        f"  sample (--seed {seed}): {len(asked)} of {len(replies)} answers of provers, "
+        f"{len(chosen)} of {counted(len(deviations), 'recorded deviation')}"
     )
+    yield "taken from records, not repeated (but for the sample)"
+    yield from _lines(evidence, "taken from records, not repeated")
+    for basis in ("stale", "not run"):
+        if names := [line.name for line in evidence.argument if line.basis == basis]:
+            yield f"{basis}: {', '.join(names)}"
 
 
-def ask_again(
-    build: Path, found: Inputs, texts: Mapping[str, str], replay: float, say: Callable[[str], None]
-) -> Verified:
-    """Ask a part of what the records state again.
-
-    Args:
-        build: as for `verify`.
-        found: what the records state.
-        texts: the tasks by their digests.
-        replay: as for `verify`.
-        say: likewise.
-
-    Raises:
-        UserError: the first answer that is another one.
-    """
-    absent = require_installed(found.reports, "")
-    replies = [(o, r) for o in found.proofs.outcomes for r in o.replies if r.task]
-    deviations = [
-        (name, of_type.type, klass.id, deviation)
-        for name, report in found.reports.items()
-        for of_type in report.types
-        for klass in of_type.classes
-        for deviation in klass.deviations
-    ]
-    asked = sample(replies, replay)
-    say(f"asking provers again: {len(asked)} replies of {len(replies)}")
-    _ask_again(build, asked, texts)
-    # A record may name any file or program as its runtime; only the adapters of this package are started.
-    here = [d for d in deviations if d[0] in KNOWN and d[0] not in absent and d[3].got is not None]
-    called = sample(here, replay)
-    say(f"calling runtimes again: {counted(len(called), 'deviation')} of {len(deviations)}")
-    for name, type_id, klass, deviation in called:
-        _call_again(build, name, type_id, klass, deviation)
-    return Verified(len(replies), len(asked), len(deviations), len(called), absent)
+def _lines(evidence: Evidence, basis: str) -> Iterator[str]:
+    for line in evidence.argument:
+        if line.basis == basis:
+            yield f"  {line.name}: {line.result} ({line.record})"
 
 
-def sample(every: Sequence[_T], part: float) -> list[_T]:
+def require_published(folder: Path, record: str) -> str:
+    """What is said of the evidence in a folder: UserError if it is not one whole, or not of these records."""
+    paths = folder / PAGE, folder / RECORD
+    if not any(path.exists() for path in paths):
+        return f"none in {folder}"
+    page, written = "", b""
+    with suppress(OSError):
+        page, written = paths[0].read_text(encoding="utf-8", errors="replace"), paths[1].read_bytes()
+    if f'name="evidence-sha256" content="{digest_of(written)}"' not in page:
+        raise UserError(f"the page is not of this {RECORD}", str(paths[0]), "run `sonnx-clip evidence`")
+    if written != record.encode():
+        raise UserError("it is not what the records give", str(paths[1]), "run `sonnx-clip evidence`")
+    return f"{paths[1]} follows from the records, {paths[0]} names its digest"
+
+
+def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
     """A part of a list, drawn by the seed, in the order of the list; at least one if the part is not 0."""
     size = min(len(every), max(1, round(len(every) * part))) if part > 0 else 0
-    chosen = sorted(random.Random(SEED).sample(range(len(every)), size))  # noqa: S311 - no secret
+    chosen = sorted(random.Random(seed).sample(range(len(every)), size))  # noqa: S311 - no secret
     return [every[index] for index in chosen]
 
 
-def _ask_again(
-    build: Path, asked: Sequence[tuple[OutcomeRecord, ReplyRecord]], texts: Mapping[str, str]
-) -> None:
-    """UserError if a prover now says otherwise of a task than is recorded; `texts`: by digest."""
-    provers = {prover.name: prover for prover in find_provers()}
+def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation, ProverReply]]) -> None:
+    """UserError if a task is another one than recorded, is not accounted for, or is answered otherwise."""
+    path = str(build / "proofs.json")
+    provers, why3 = {prover.name: prover for prover in find_provers()}, configure(build)
+    listed = trusted(found.obligations)
+    known = {(item.kind, item.name, item.statement) for item in found.proofs.trusted}
+    printed: dict[tuple[str, str], PrintedTasks] = {}
     with tempfile.TemporaryDirectory() as folder, Running() as running:
-        for outcome, reply in asked:
-            o, text = outcome.obligation, texts[reply.task]
-            answer = ask(provers[reply.prover], text, reply.task, limits_of(o), Path(folder), running)
-            if answer.verdict != reply.verdict and {answer.verdict, reply.verdict} != {*_NO_ANSWER}:
+        for o, reply in asked:
+            prover = provers[reply.prover]
+            if prover.version != reply.version:
+                what = f"{reply.prover} {reply.version} answered, and {prover.version} is installed"
+                raise UserError(what, path, AGAIN)
+            if (o.file, prover.name) not in printed:
+                tasks = print_tasks(why3, prover, o.file, lemmas())
+                for item in of_tasks(tasks.account.said, listed):
+                    if (item.kind, item.name, item.statement) not in known:
+                        what = f"the tasks of {o.file} take {item.kind} {item.name} for granted, unlisted"
+                        raise UserError(what, path, AGAIN)
+                printed[o.file, prover.name] = tasks
+            tasks = printed[o.file, prover.name]
+            task = next((t for t in tasks.tasks if (t.name.theory, t.name.goal) == (o.theory, o.goal)), None)
+            if task is None or task.name.digest != reply.task:
                 what = (
-                    f"{o.id}: {reply.prover} is stated as {reply.verdict}, asked again it is {answer.verdict}"
+                    f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories give another"
                 )
-                raise UserError(what, str(build / "proofs.json"), "run `sonnx-clip prove`")
+                raise UserError(what, path, AGAIN)
+            if refused := tasks.account.refused.get((o.theory, o.goal)):
+                raise UserError(f"the task of {o.id} is not accounted for: {refused}", o.file, AGAIN)
+            again = ask(prover, task.text, reply.task, limits_of(o), Path(folder), running).verdict
+            if again != reply.answer.verdict and not {again, reply.answer.verdict} <= _NO_ANSWER:
+                what = (
+                    f"{o.id}: {reply.prover} is recorded as {reply.answer.verdict}, asked again it is {again}"
+                )
+                raise UserError(what, path, AGAIN)
 
 
-def _call_again(build: Path, name: str, type_id: str, klass: str, deviation: Deviation) -> None:
+def _deviations(found: Records) -> Iterator[Recorded]:
+    for name, report in found.reports.items():
+        for of_type in report.types:
+            for klass in of_type.classes:
+                for deviation in klass.deviations:
+                    yield Recorded(name, of_type.type, klass.id, deviation)
+
+
+def repeat_deviation(build: Path, one: Recorded) -> None:
     """UserError if the runtime, called with the recorded operands, does not give the recorded answer."""
-    where = f"{type_id}, {klass}"
-    path = str(build / "verdicts" / f"{name}.json")
-    todo = f"run `sonnx-clip check --runtime {name} --again`"
+    where = f"{one.type}, {one.klass}"
+    path = str(build / "verdicts" / f"{one.runtime}.json")
+    todo = f"run `sonnx-clip check --runtime {one.runtime} --again`"
     try:
-        answers = answers_again(name, type_id, deviation)
+        answers = answers_again(one.runtime, one.type, one.found)
     except ValueError as error:
         raise UserError(f"{where}: its operands or layout cannot be read: {error}", path, todo) from None
-    if deviation.got not in answers:
+    if one.found.got not in answers:
         found = ", ".join(answers)[:160]
-        raise UserError(f"{where}: {deviation.got} is recorded, called again it answers {found}", path, todo)
+        what = f"{where}: {one.found.got} is recorded, called again it answers {found}"
+        raise UserError(what, path, todo)

@@ -1,28 +1,25 @@
-"""A run of the proofs as a document, build/proofs.json: written by `prove`, read for the evidence, and by
-commands that tell what is proved.
-"""
+"""Writes a run of the proofs as a document, build/proofs.json; proofs_record.py reads it."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
-from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.prove.outcome import Outcome, ProverReply, Status
 from sonnx_clip.prove.prove_all import PROOF, SMOKE, Proofs, limits_of
-from sonnx_clip.prove.provers import ProverAnswer
 from sonnx_clip.prove.tasks import Why3, command, goal_options
 from sonnx_clip.root.files import digest_of_file, write_whole
 from sonnx_clip.root.folders import repo_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.prove.trusted import TrustedItem
@@ -126,58 +123,3 @@ def _outcome(
 def write_json(data: Mapping[str, Any], path: Path) -> None:
     """Write a document beside its place and rename it there."""
     write_whole(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-
-
-# --- What an earlier `sonnx-clip prove` showed of some obligations, read from build/proofs.json -------------
-#
-# `sonnx-clip explain` calls it to say by whom each obligation is proved. It starts no prover and no Why3. A
-# status is derived from the recorded replies, and only where the record speaks of this specification, of the
-# theories as they are now and of the same statement. The evidence checks the record further.
-
-
-@dataclass(frozen=True)
-class Known:
-    """What the provers showed of an obligation: its status, and the names of those that proved it."""
-
-    status: Status
-    proved_by: tuple[str, ...]
-
-
-def known(build: Path, spec_digest: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Known]:
-    """What is known of obligations, by id; one that the record does not fit is left out.
-
-    Args:
-        build: the folder that holds proofs.json.
-        spec_digest: SHA-256 of the specification that is explained.
-        rows: the obligations, as in generated/why3/obligations.json.
-    """
-    try:
-        record = json.loads((build / "proofs.json").read_text(encoding="utf-8"))
-        about, outcomes = record["about"], {outcome["id"]: outcome for outcome in record["outcomes"]}
-        if about["spec_digest"] != spec_digest or about["files"] != theory_digests():
-            return {}
-        return {
-            str(row["id"]): _derived(row, outcomes[row["id"]])
-            for row in rows
-            if row["id"] in outcomes and _same(row, outcomes[row["id"]])
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}  # no record, or none that can be read: nothing is known
-
-
-def _same(row: Mapping[str, Any], outcome: Mapping[str, Any]) -> bool:
-    """Whether what was proved under an id is what the id stands for now."""
-    return all(outcome[name] == row[name] for name in ("kind", "file", "theory", "goal", "statement"))
-
-
-def _derived(row: Mapping[str, Any], outcome: Mapping[str, Any]) -> Known:
-    obligation = Obligation(**{name: row[name] for name in Obligation.__dataclass_fields__})
-    replies = tuple(
-        ProverReply(
-            r["prover"], r["version"], r["task"], ProverAnswer(r["verdict"], "", r["cpu"]), from_ledger=True
-        )
-        for r in outcome["replies"]
-        if r["task"]
-    )
-    found = Outcome(obligation, replies)
-    return Known(found.status, tuple(dict.fromkeys(found.proved_by)))

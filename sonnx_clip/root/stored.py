@@ -1,17 +1,69 @@
-"""What is stored or printed for machines: frozen data with a schema, of which a file may hold more or not."""
+"""Records: frozen models of what a command stores or prints as JSON, and the function that reads one."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+import json
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import read_regular
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_Record = TypeVar("_Record", bound=BaseModel)
 
 
 class Stored(BaseModel):
     """A part of a record, or of what a command prints as JSON: nothing else may stand in it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Excerpt(BaseModel):
     """A part of a record of which only some is read: what else stands in it is passed over."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+def read_record(path: Path, form: type[_Record], todo: str) -> _Record:
+    """Read a JSON file strictly: every key once, every number finite, every field as the model has it.
+
+    Args:
+        path: the file.
+        form: the model of the record.
+        todo: what a message says is to be done.
+
+    Raises:
+        UserError: the file is missing, cannot be read, is not JSON, or has another form.
+    """
+    try:
+        text = read_regular(path)
+        json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        return form.model_validate_json(text)
+    except FileNotFoundError as error:
+        raise UserError("it is missing", str(path), todo) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        what = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
+        raise UserError(what, str(path), todo) from error
+    except (OSError, UnicodeDecodeError) as error:
+        words = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise UserError(f"it cannot be read: {words}", str(path), todo) from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"not JSON: {error}", str(path), todo) from error
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")

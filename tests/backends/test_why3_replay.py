@@ -12,7 +12,7 @@ import pytest
 
 from sonnx_clip.backends.drivers import PATH, render_replay
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.evidence.evidence_model import ReplayEvidence
+from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake

@@ -1,18 +1,19 @@
-"""One page, made once, for all tests that only read it."""
+"""One page, written once, for all tests that only read it."""
 
+import base64
+import gzip
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.evidence import EvidenceSummary, write_evidence
-from sonnx_clip.evidence.evidence_model import Evidence
-from sonnx_clip.runtimes.runtime import OURS
+from sonnx_clip.evidence import EvidenceSummary, records, write_evidence
+from sonnx_clip.evidence.model import Evidence
+from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
-from tests.evidence.once import share
 
 
 @dataclass(frozen=True)
@@ -21,27 +22,32 @@ class Written:
     summary: EvidenceSummary
     html: str
     evidence: Evidence
+    data: dict
+
+
+def written_in(folder, document, reports=()):
+    """The evidence of some records."""
+    build = made.write(folder / "build", document, reports)
+    summary = write_evidence(build, folder / "out")
+    html = (folder / "out" / "index.html").read_text()
+    evidence = Evidence.model_validate_json((folder / "out" / "evidence.json").read_text())
+    packed = re.search(r'<script type="application/gzip" id="data">(.*?)</script>', html)[1]
+    return Written(
+        folder / "out", summary, html, evidence, json.loads(gzip.decompress(base64.b64decode(packed)))
+    )
 
 
 @pytest.fixture(autouse=True, scope="session")
-def believed():
-    """What tests make by hand has no tasks of Why3: tests/meta/test_forged.py asks for those."""
+def rendered_once():
+    """The specification of the repository is rendered once for all tests."""
+    real, root = records.render_all, repo_root()
     with pytest.MonkeyPatch.context() as monkeypatch:
-        made.believe(monkeypatch)
-        share(monkeypatch)
+        shared = lambda spec: made.generated() if spec is load_spec() and repo_root() == root else real(spec)  # noqa: E731
+        monkeypatch.setattr(records, "render_all", shared)
         yield
 
 
 @pytest.fixture(scope="session")
-def obligations():
-    return all_obligations(load_spec())
-
-
-@pytest.fixture(scope="session")
-def written(obligations, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("evidence")
-    reports = [*map(made.ours, OURS), made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
-    build = made.write(folder / "build", made.proofs(obligations), reports)
-    summary = write_evidence(build, folder / "out")
-    evidence = Evidence.model_validate(json.loads((folder / "out" / "evidence.json").read_text()))
-    return Written(folder / "out", summary, (folder / "out" / "index.html").read_text(), evidence)
+def written(tmp_path_factory):
+    reports = [made.report("numpy", violates=("low_max_nan", "inside_min_nan"))]
+    return written_in(tmp_path_factory.mktemp("evidence"), made.proofs(), reports)

@@ -225,9 +225,9 @@ def test_generate(checkout: Checkout, tries: int, arguments: tuple[str, ...], fo
 @_quick_and_many
 def test_evidence(checkout: Checkout, tries: int) -> None:
     """A page that was there stays until the new one takes its place."""
-    from tests.meta.killed_evidence import lay_out
+    from tests.evidence import made
 
-    lay_out(checkout.build)
+    made.write(checkout.build, made.proofs())
     folder = checkout.build / "evidence"
     seen: dict[str, str] = {}
 
@@ -236,7 +236,7 @@ def test_evidence(checkout: Checkout, tries: int) -> None:
         assert set(seen) <= set(files)
         seen.update(files)
         if "evidence.json" in files:
-            assert json.loads((folder / "evidence.json").read_text())["format"] == 1
+            assert json.loads((folder / "evidence.json").read_text())["format"] == 2
         if "index.html" in files:
             assert (folder / "index.html").read_text().rstrip().endswith("</html>")
 

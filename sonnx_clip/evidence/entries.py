@@ -1,0 +1,327 @@
+"""The entries of spec/clip.yaml, each with its source, what shows it, its vectors and its classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sonnx_clip.evidence.model import Entry, SourceWords
+from sonnx_clip.evidence.trace import Trace
+from sonnx_clip.explain import dialects_text
+from sonnx_clip.explain.dialects_text import dialect_table
+from sonnx_clip.explain.readings_matrix import shown_by
+from sonnx_clip.language import encode, unparse
+from sonnx_clip.language.tree import Call, Connective, Name, subtrees
+from sonnx_clip.spec import evaluator
+from sonnx_clip.spec.dialect_examples import ComputedBy, DialectExample, bounds_of
+from sonnx_clip.spec.sections import SHOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from sonnx_clip.conform.check_report import TypeReport
+    from sonnx_clip.evidence.model import CoqEvidence, ObligationEvidence
+    from sonnx_clip.evidence.records import Records
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import Example, Property
+
+    Facts = tuple[tuple[str, str], ...]
+    Vector = dict[str, Any]
+    Speaks = Callable[[str, Vector], bool]
+
+RESULT_CONSTRAINTS = ("C1", "C3")
+"""The constraints on a result that the checker judges call by call."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the evidence shows of an entry, in the terms of its section.
+
+    Args:
+        title: its heading.
+        statement: what it states.
+        role: what it is.
+        families: those of which it speaks.
+        facts: names and values.
+        speaks: whether a vector of an element type is a test of it.
+        refuted: families for which it is refuted as it stands.
+        except_types: element types of which it does not speak.
+        once: whether it speaks of no element type.
+    """
+
+    title: str
+    statement: str
+    role: str
+    families: Sequence[str]
+    facts: Facts = ()
+    speaks: Speaks = field(default=lambda _type, _vector: False)
+    refuted: Sequence[str] = ()
+    except_types: Sequence[str] = ()
+    once: bool = False
+
+
+def entries_of(
+    found: Records, obligations: Sequence[ObligationEvidence], coq: CoqEvidence
+) -> Iterator[Entry]:
+    """Every entry that the evidence shows, section by section."""
+    spec = found.spec
+    trace = Trace(obligations, spec.element_types)
+    vectors = {t.id: found.vectors(t.id) for t in spec.element_types if t.width is not None}
+    requirements = {(r.section, r.id) for r in spec.requirements()}
+    for section in SHOWN:
+        for entry in _listed(spec, section.name):
+            shown = _shown(spec, section.name, entry)
+            touching = {
+                type_id: [v["class"] for v in of_type if shown.speaks(type_id, v)]
+                for type_id, of_type in vectors.items()
+                if spec.element_type(type_id).family in shown.families
+            }
+            touched = {klass for of_type in touching.values() for klass in of_type}
+            classes = tuple(klass.id for klass in spec.classes if klass.id in touched)
+            yield Entry(
+                id=entry.id,
+                section=section.name,
+                title=shown.title,
+                statement=shown.statement,
+                role=shown.role,
+                requirement=(section.name, entry.id) in requirements,
+                families=tuple(shown.families),
+                aliases={str(t): alias for t, alias in getattr(entry, "aliases", {}).items()},
+                facts=shown.facts,
+                source=_quotation(spec, entry),
+                cells=trace.cells(
+                    entry.id, shown.families, refuted=shown.refuted, except_types=shown.except_types,
+                    once=shown.once,
+                ),
+                classes=(entry.id,) if entry.id in RESULT_CONSTRAINTS else classes,
+                vectors={type_id: len(of_type) for type_id, of_type in touching.items() if of_type},
+                theorems=tuple(t.id for t in coq.theorems if entry.id in t.shows),
+                violated_by=tuple(_violated_by(found, entry)) if section.name == "properties" else (),
+            )  # fmt: skip
+
+
+def _listed(spec: Spec, section: str) -> Sequence[Any]:
+    if section == "examples":
+        return (*spec.examples, *spec.dialect_examples)
+    return spec.whole_dialects if section == "dialects" else getattr(spec, section)
+
+
+def _quotation(spec: Spec, entry: Any) -> SourceWords | None:
+    source = getattr(entry, "source", None)
+    if source is None:
+        return None
+    page = spec.page(source.page)
+    return SourceWords(
+        page=page.id, title=page.title, file=page.file, section=source.section, lines=source.at,
+        quote=source.quote,
+    )  # fmt: skip
+
+
+def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
+    every = tuple(family.id for family in spec.families)
+    match section:
+        case "restrictions":
+            facts: Facts = (("holds when", unparse(entry.holds)), ("origin", entry.origin))
+            facts += _interpretation(entry)
+            return _Shown(entry.statement, entry.statement, entry.role, entry.families, facts, once=True)
+        case "constraints":
+            facts = (("holds when", unparse(entry.holds)), *_refutation(entry))
+            return _Shown(
+                entry.title, entry.statement, entry.role, entry.families, facts,
+                lambda _type, _vector: True, tuple(entry.refuted_for),
+            )  # fmt: skip
+        case "cases":
+            when = unparse(entry.when)
+            return _Shown(
+                entry.title, f"Y = {entry.result} when {when}", "definition", every,
+                (("when", when), ("result", entry.result)), lambda _, v: v["case"] == entry.id,
+            )  # fmt: skip
+        case "properties":
+            facts = (("claim", unparse(entry.claim)), *_refutation(entry))
+            facts += (("shows", ", ".join(entry.shows)),) if entry.shows else ()
+            return _Shown(
+                entry.title, unparse(entry.claim), "consequence", entry.families, facts,
+                _meets_premise(spec, entry), tuple(entry.refuted_for),
+            )  # fmt: skip
+        case "examples":
+            return (
+                _dialect_example(spec, entry) if isinstance(entry, DialectExample) else _example(spec, entry)
+            )
+        case "classes":
+            return _Shown(
+                _capital(entry.title), f"{_capital(entry.matters)}.", "cell for coverage", entry.families,
+                (("case", entry.case), ("beyond its case", unparse(entry.when))),
+                lambda _, v: v["class"] == entry.id,
+            )  # fmt: skip
+        case "latitude":
+            kept = "kept by the strict policy" if entry.always else "off under the strict policy"
+            return _Shown(
+                f"Latitude {entry.id}", entry.reason, "latitude", ("float",),
+                (("when", unparse(entry.when)), ("accepts", unparse(entry.accepts)), ("policy", kept)),
+                lambda _, v: any(a["latitude"] == entry.id for a in v["acceptable"]),
+            )  # fmt: skip
+        case "readings":
+            return _Shown(f"Reading {entry.id}", entry.title, "reading", every, _reading(spec, entry))
+        case "dialects":
+            return _dialect(spec, entry)
+        case _:
+            return _element_type(spec, entry)
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _interpretation(entry: Any) -> Facts:
+    given = entry.interpretation
+    return () if given is None else (
+        ("our interpretation", given.ours), ("it could also mean", given.alternative),
+    )  # fmt: skip
+
+
+def _refutation(entry: Any) -> Facts:
+    refuted = [(f"refuted for {family}", _witness(witness)) for family, witness in entry.refuted_for.items()]
+    repaired = [(f"repaired for {family}", unparse(when)) for family, when in entry.repaired.items()]
+    return (*refuted, *repaired)
+
+
+def _witness(witness: Any) -> str:
+    shown = {name: value for name, value in witness.model_dump().items() if value is not None}
+    texts = {name: f"[{', '.join(v)}]" if isinstance(v, tuple) else v for name, v in shown.items()}
+    return ", ".join(f"{name} = {text}" for name, text in texts.items())
+
+
+def _example(spec: Spec, entry: Example) -> _Shown:
+    facts = [("X", ", ".join(entry.X)), ("L", entry.L), ("M", entry.M), ("Y", ", ".join(entry.Y))]
+    if entry.not_representable_in:
+        facts.append(("not representable in", ", ".join(entry.not_representable_in)))
+    triples = {
+        (etype.id, *(_hex(encode(text, etype), etype) for text in (x, entry.L, entry.M)))
+        for etype in spec.types_of(entry.family)
+        if etype.id not in entry.not_representable_in and etype.width
+        for x in entry.X
+    }
+    return _Shown(
+        f"Worked example {entry.id}",
+        f"clip([{', '.join(entry.X)}], {entry.L}, {entry.M}) = [{', '.join(entry.Y)}]",
+        "example", (entry.family,), tuple(facts), _is_one_of(triples),
+        except_types=entry.not_representable_in,
+    )  # fmt: skip
+
+
+def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
+    etype = spec.element_type(entry.type)
+    x = entry.X if isinstance(entry.X, str) else f"[{', '.join(entry.X)}]"
+    y = entry.Y
+    due = f"{y.reading} with L = {y.L}, M = {y.M}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
+    low, high = bounds_of(spec, entry)
+    triples = {
+        (etype.id, *(_hex(v, etype) for v in (encode(text, etype), low, high))) for text, _ in entry.pairs
+    }
+    bounds = entry.L or "missing", entry.M or "missing"
+    return _Shown(
+        f"Worked example {entry.id}", f"{entry.dialect}: clip({x}, {', '.join(bounds)}) = {due}",
+        "example", (etype.family,),
+        (("dialect", entry.dialect), ("type", entry.type), ("X", x), ("L", bounds[0]), ("M", bounds[1]),
+         ("Y", due)),
+        _is_one_of(triples), except_types=_others(spec, etype),
+    )  # fmt: skip
+
+
+def _hex(value: Any, etype: ElementType) -> str:
+    return f"0x{int(value):0{(etype.width or 0) // 4}x}"
+
+
+def _is_one_of(triples: set[tuple[str, ...]]) -> Speaks:
+    return lambda type_id, vector: (type_id, vector["x"], vector["min"], vector["max"]) in triples
+
+
+def _others(spec: Spec, etype: ElementType) -> tuple[str, ...]:
+    return tuple(t.id for t in spec.types_of(etype.family) if t.id != etype.id)
+
+
+def _reading(spec: Spec, entry: Any) -> Facts:
+    facts = [("allows Y when", unparse(entry.returns))]
+    for regions, witnesses, how in (
+        (entry.agrees, entry.differs_at, "has the value of the cases"),
+        (entry.agrees_bitwise, entry.differs_bitwise_at, "has their bits"),
+    ):
+        for family in (f.id for f in spec.families):
+            where = f"exactly where {unparse(regions[family])}" if family in regions else "everywhere"
+            differs = f"; not at {_witness(witnesses[family])}" if family in regions else ""
+            facts.append((f"{how} in {family}", where + differs))
+    facts += _interpretation(entry)
+    if entry.interpretation is not None:
+        facts.append(("shown by", shown_by(entry.interpretation)))
+    if entry.reference:
+        facts.append(("defined in", entry.reference))
+    return tuple(facts)
+
+
+def _dialect(spec: Spec, entry: Any) -> _Shown:
+    row = next(row for row in dialect_table(spec).rows if row.id == entry.id)
+    facts = [*zip(dialects_text.COLUMNS[1:], dialects_text.cells(row, spec)[1:], strict=True)]
+    facts += [(f"{aspect.replace('_', ' ')}, said", source.quote) for aspect, source in row.says.items()]
+    facts += [(f"{aspect.replace('_', ' ')}, not said", what) for aspect, what in row.unsaid.items()]
+    taken = entry.element_types
+    families = tuple(f.id for f in spec.families if any(t.id in taken for t in spec.types_of(f.id)))
+    others = tuple(t.id for t in spec.element_types if t.id not in taken)
+    return _Shown(entry.title, entry.title, "dialect", families, tuple(facts), except_types=others)
+
+
+def _element_type(spec: Spec, entry: ElementType) -> _Shown:
+    names = {"SONNX": entry.sonnx, "ONNX": entry.onnx, "DirectML": entry.directml, "NumPy": entry.numpy}
+    names |= {"C": entry.c, "WhyML": entry.why3, "width": str(entry.width) if entry.width else None}
+    return _Shown(
+        f"Element type {entry.id}", f"{entry.id} is an ordered element type of the family {entry.family}",
+        "element type", (entry.family,), tuple((place, name or "none") for place, name in names.items()),
+        lambda type_id, _vector: type_id == entry.id, except_types=_others(spec, entry),
+    )  # fmt: skip
+
+
+# --- Properties: which vectors meet the premise, which recorded answers make the claim false ----------------
+
+
+def _meets_premise(spec: Spec, entry: Property) -> Speaks:
+    """Whether a vector meets the premise of a property: the left side of its `implies`, if it has one."""
+    claim = entry.claim
+    if not isinstance(claim, Connective) or claim.operator != "implies":
+        return lambda _type, _vector: True
+    premise = claim.left
+    if not {node.id for node in subtrees(premise) if isinstance(node, Name)} <= set(spec.head.all):
+        return lambda _type, _vector: True  # a second input: every vector can be its first
+
+    def met(type_id: str, vector: Vector) -> bool:
+        bits = (int(vector[key], 16) for key in ("x", "min", "max", "expected"))
+        environment = dict(zip(spec.head.all, bits, strict=True))
+        return bool(evaluator(spec, spec.element_type(type_id))(premise, environment))
+
+    return met
+
+
+def _violated_by(found: Records, entry: Property) -> Iterator[str]:
+    """The runtimes and element types of which a recorded answer makes a property false."""
+    names = {node.id for node in subtrees(entry.claim) if isinstance(node, Name)}
+    calls = {node.function for node in subtrees(entry.claim) if isinstance(node, Call)}
+    if "X2" in names or "clip" in calls:
+        return  # a claim on two results of Clip says nothing of one answer
+    for name, report in found.reports.items():
+        for of_type in report.types:
+            etype = found.spec.element_type(of_type.type)
+            if etype.family in entry.families and _is_violated(found.spec, entry, etype, of_type):
+                yield f"{name}, {etype.id}"
+
+
+def _is_violated(spec: Spec, entry: Property, etype: ElementType, of_type: TypeReport) -> bool:
+    ask, repaired = evaluator(spec, etype), entry.repaired.get(etype.family)
+    answers = (
+        deviation.environment(spec.head)
+        for klass in of_type.classes if klass.id not in RESULT_CONSTRAINTS
+        for deviation in klass.deviations
+        if deviation.kind == "violates"
+    )  # fmt: skip
+    return any(
+        (repaired is None or ask(repaired, answer)) and not ask(entry.claim, answer)
+        for answer in answers if answer is not None
+    )  # fmt: skip

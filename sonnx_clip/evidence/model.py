@@ -1,0 +1,285 @@
+"""evidence.json: what the page says, in a form for machines (format 2).
+
+Ids are those of spec/clip.yaml, of the obligations (``float32.total``) and of the vectors
+(``float32.low_tie.1``). A digest is SHA-256 in hex. A bit pattern is hex text with all its digits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pydantic import Field
+
+from sonnx_clip.claims.claim import Kind
+from sonnx_clip.conform.check_report import Verdict
+from sonnx_clip.conform.comparison_record import Group, State
+from sonnx_clip.explain.findings_told import FindingTold
+from sonnx_clip.prove.coq_record import CoqTheorem
+from sonnx_clip.prove.outcome import Status
+from sonnx_clip.prove.proofs_record import TrustedRecord
+from sonnx_clip.prove.provers import ProverVerdict
+from sonnx_clip.root.stored import Stored
+from sonnx_clip.spec.coverage_file import Sort
+from sonnx_clip.spec.sections import SHOWN
+
+if TYPE_CHECKING:
+    Section: TypeAlias = str
+else:  # the schema lists them
+    Section = Literal[tuple(section.name for section in SHOWN)]
+
+CellStatus: TypeAlias = Literal["proved", "proved by one", "not proved", "gap", "does not apply"]
+"""The weakest status of the obligations of a cell; ``gap``: one is expected and there is none."""
+
+Shown: TypeAlias = Literal[Verdict, "not run"]
+"""A verdict, or ``not run``, which is never taken for a good one."""
+
+Basis: TypeAlias = Literal["confirmed", "taken from records, not repeated", "stale", "not run"]
+"""``confirmed``: computed when the evidence was written. Answers of provers and runtimes are not."""
+
+ALL_TYPES = "all"
+"""The element type of a cell whose obligations speak of every element type at once."""
+
+
+class Argument(Stored):
+    """One line of the argument: what it shows, what came out, the record, and on what basis it stands."""
+
+    name: str
+    shows: str
+    result: str
+    record: str
+    basis: Basis
+
+
+class SourceWords(Stored):
+    """A quotation: the text by id, title and file, the section, and the lines at which it stands."""
+
+    page: str
+    title: str
+    file: str
+    section: str
+    lines: tuple[int, ...] = ()
+    quote: str
+
+
+class Cell(Stored):
+    """What is shown of an entry in one element type, or in all of them at once.
+
+    `finding` says that the entry is refuted there as it stands, and proved under the repaired condition.
+    """
+
+    type: str
+    status: CellStatus
+    finding: bool = False
+    obligations: tuple[str, ...] = ()
+    note: str = ""
+
+
+class Entry(Stored):
+    """An entry of spec/clip.yaml and what is traced to it.
+
+    `vectors` counts the test vectors that speak of it, by element type; `classes` are those in which they
+    lie, and in which runtimes are judged on it. `theorems` are Coq's. `violated_by` names the runtimes and
+    element types of which a recorded answer makes a property false.
+    """
+
+    id: str
+    section: Section
+    title: str
+    statement: str
+    role: str
+    requirement: bool
+    families: tuple[str, ...]
+    aliases: dict[str, str] = Field(default_factory=dict)
+    facts: tuple[tuple[str, str], ...] = ()
+    source: SourceWords | None
+    cells: tuple[Cell, ...]
+    classes: tuple[str, ...] = ()
+    vectors: dict[str, int] = Field(default_factory=dict)
+    theorems: tuple[str, ...] = ()
+    violated_by: tuple[str, ...] = ()
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """The element types in which something is expected and there is no obligation."""
+        return tuple(cell.type for cell in self.cells if cell.status == "gap")
+
+    @property
+    def refuted(self) -> bool:
+        """Whether it is false as it stands in a family."""
+        return any(cell.finding for cell in self.cells)
+
+
+class ReplyEvidence(Stored):
+    """What a prover answered to a task, of which `task` is the digest."""
+
+    prover: str
+    version: str
+    verdict: ProverVerdict
+    task: str
+    words: str
+
+
+class ObligationEvidence(Stored):
+    """An obligation with the provers' answers, from which its status is derived."""
+
+    id: str
+    kind: Kind
+    subject: str
+    shows: tuple[str, ...]
+    title: str
+    file: str
+    theory: str
+    goal: str
+    statement: str
+    status: Status
+    replies: tuple[ReplyEvidence, ...]
+
+
+class DeviationEvidence(Stored):
+    """The first deviation of a kind of one runtime in one class, element type and form of a model."""
+
+    type: str
+    klass: str
+    form: str = ""
+    kind: Literal["violates", "acceptable", "raises", "crashed"]
+    latitude: str | None
+    shown: str
+    words: str | None
+    explanation: str | None
+    layout: str
+    reproduce: str
+
+
+class RuntimeEvidence(Stored):
+    """A runtime: its verdicts by element type and class (or C1, C3), and by form of a model."""
+
+    name: str
+    run: bool
+    version: str = ""
+    policy: str = ""
+    environment: str = ""
+    compared: int = 0
+    verdicts: dict[str, dict[str, Shown]]
+    forms: dict[str, dict[str, Shown]] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    deviations: tuple[DeviationEvidence, ...] = ()
+
+
+class CKernelEvidence(Stored):
+    """What Frama-C shows of the C of an element type: `shown` of `goals`, `by` prover; what is `open`."""
+
+    type: str
+    status: Literal[Status, "stale", "not run"]
+    goals: int = 0
+    shown: int = 0
+    simplified: int = 0
+    by: dict[str, int] = Field(default_factory=dict)
+    open: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+
+
+class CoqEvidence(Stored):
+    """What Coq's kernel has checked; ``stale`` says that the files have changed since."""
+
+    status: Literal["checked", "not proved", "stale", "not run"]
+    coq: str = ""
+    theorems: tuple[CoqTheorem, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class ReplayEvidence(Stored):
+    """What generated/replay.sh counted: `valid` of `goals` proved, `false` of `smoke` smoke goals."""
+
+    why3: str
+    z3: str
+    cvc5: str
+    digest: str
+    valid: int
+    goals: int
+    smoke: int
+    false: int
+    smokes: int
+
+
+class DialectRow(Stored):
+    """Operator sets in which one way to give bounds has one outcome by element type; None: not taken."""
+
+    opsets: str
+    dialect: str
+    form: str
+    states: tuple[State | None, ...]
+
+
+class DialectRunEvidence(Stored):
+    """A runtime compared with every Clip that ONNX has had; `explained` accounts for disagreements."""
+
+    name: str
+    run: bool
+    version: str = ""
+    environment: str = ""
+    summary: str = ""
+    complete: bool = False
+    types: tuple[str, ...] = ()
+    rows: tuple[DialectRow, ...] = ()
+    refusals: tuple[str, ...] = ()
+    explained: tuple[Group, ...] = ()
+
+
+class SourceItem(Stored):
+    """A sentence, row, formula, example, heading or remark of a source, and its answer."""
+
+    source: str
+    line: int
+    section: tuple[str, ...]
+    text: str
+    answer: Sort
+    encoded_by: tuple[str, ...]
+    disputed_by: tuple[str, ...]
+    reason: str
+    note: str
+
+
+class Totals(Stored):
+    """The counts on top, and what is `open`, a line each; nothing open is exit status 0.
+
+    Without smoke obligations: `obligations` = `by_two` + `by_one` + `not_proved`, asked in `tasks` different
+    tasks. `refuted` counts the properties that are false as they stand in a family.
+    """
+
+    obligations: int
+    tasks: int
+    by_two: int
+    by_one: int
+    not_proved: int
+    smoke: int
+    smoke_held: int
+    requirements: int
+    refuted: int
+    findings: int
+    vectors: int
+    open: tuple[str, ...]
+
+
+class Evidence(Stored):
+    """The whole of evidence.json. `files` holds the SHA-256 of what the evidence rests on."""
+
+    format: Literal[2] = 2
+    tool: str
+    operator: str
+    spec_sha256: str
+    totals: Totals
+    argument: tuple[Argument, ...]
+    element_types: dict[str, str]
+    entries: tuple[Entry, ...]
+    obligations: tuple[ObligationEvidence, ...]
+    findings: tuple[FindingTold, ...]
+    runtimes: tuple[RuntimeEvidence, ...]
+    c_kernels: tuple[CKernelEvidence, ...]
+    coq: CoqEvidence
+    replays: tuple[ReplayEvidence, ...]
+    dialect_runs: tuple[DialectRunEvidence, ...]
+    sources: tuple[SourceItem, ...]
+    trusted: tuple[TrustedRecord, ...]
+    tools: dict[str, str]
+    limits: dict[str, str]
+    files: dict[str, str]

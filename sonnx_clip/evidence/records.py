@@ -1,0 +1,177 @@
+"""Reads what other commands left: in build/, in generated/ and in spec/measured."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from sonnx_clip.backends.generate import differences, render_all
+from sonnx_clip.conform.check_report import Report
+from sonnx_clip.conform.comparison_record import FOLDER, ComparisonRecord, oracle_digest
+from sonnx_clip.evidence.model import ReplayEvidence
+from sonnx_clip.explain.measured_record import read_record as read_measured
+from sonnx_clip.prove.coq_record import RECORD as COQ
+from sonnx_clip.prove.coq_record import CoqRecord
+from sonnx_clip.prove.frama_c_record import RECORD as FRAMA_C
+from sonnx_clip.prove.frama_c_record import FramaCRecord
+from sonnx_clip.prove.proofs_record import read_proofs, require_digest
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.stored import read_record
+from sonnx_clip.runtimes.runtime import PACKAGES, code_digest
+from sonnx_clip.spec.texts import require_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from sonnx_clip.backends.generate import Generated
+    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.explain.measured_record import Measured
+    from sonnx_clip.prove.proofs_record import ProofsRecord
+    from sonnx_clip.spec import Spec
+
+REPLAYS = "replays"
+_REPLAYED = ("why3/*.mlw", "why3/drivers/*", "generated/why3/*.mlw", "generated/replay.sh")
+
+
+@dataclass(frozen=True)
+class Records:
+    """What the evidence is made of.
+
+    Args:
+        spec: the specification.
+        generated: all that is rendered from it; the files on disk are the same.
+        proofs: what the provers answered.
+        reports: what the checker found, by runtime.
+        dialects: what comparing runtimes with ONNX's dialects found, by runtime.
+        frama_c: what Frama-C found of the C kernels; None if it was not run.
+        coq: what Coq's kernel has checked; None if it was not run.
+        replays: what generated/replay.sh counted, of these obligations.
+        measured: what runtimes answered for the findings about the sources.
+    """
+
+    spec: Spec
+    generated: Generated
+    proofs: ProofsRecord
+    reports: Mapping[str, Report]
+    dialects: Mapping[str, ComparisonRecord]
+    frama_c: FramaCRecord | None
+    coq: CoqRecord | None
+    replays: tuple[ReplayEvidence, ...]
+    measured: Measured
+
+    @property
+    def obligations(self) -> tuple[Obligation, ...]:
+        """Every obligation of the theories."""
+        return self.generated.obligations
+
+    def vectors(self, type_id: str) -> list[dict[str, Any]]:
+        """The test vectors of a machine type, as in generated/vectors."""
+        found: list[dict[str, Any]] = json.loads(self.generated.files[f"generated/vectors/{type_id}.json"])[
+            "vectors"
+        ]
+        return found
+
+
+def read_records(build: Path, spec: Spec) -> Records:
+    """Read all records, and render again what is generated.
+
+    Raises:
+        UserError: a record is missing, damaged or stale, or a generated file or a source has been changed.
+    """
+    proofs = read_proofs(build, spec)
+    require_sources(spec)
+    generated = render_all(spec)
+    if found := differences(generated, repo_root()):
+        raise UserError(found[0], todo="run: sonnx-clip generate")
+    frama_c, coq = build / FRAMA_C, build / COQ
+    return Records(
+        spec=spec,
+        generated=generated,
+        proofs=proofs,
+        reports=read_reports(build, spec),
+        dialects=_read_dialects(build, spec),
+        frama_c=read_record(frama_c, FramaCRecord, "run: make frama-c") if frama_c.exists() else None,
+        coq=read_record(coq, CoqRecord, "run: make coq") if coq.exists() else None,
+        replays=read_replays(build),
+        measured=read_measured(spec),
+    )
+
+
+def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
+    """The report on each runtime that was checked, by the runtime's name."""
+    found: dict[str, Report] = {}
+    for path in sorted((build / "verdicts").glob("*.json")):
+        again = f"run `sonnx-clip check --runtime {path.stem} --json -o {path}`, or remove the file"
+        report = read_record(path, Report, again)
+        require_digest(report.spec_sha256, spec, path, again)
+        if report.code_sha256 != code_digest(report.runtime):
+            what = f"stale: the code of {report.runtime} has changed since it was judged"
+            raise UserError(what, str(path), again)
+        now = installed_version(report.runtime)
+        if now is not None and now != report.runtime_version:
+            what = f"stale: it speaks of {report.runtime_version}, and {now} is installed"
+            raise UserError(what, str(path), again)
+        _require_once(report.runtime, found, path)
+        found[report.runtime] = report
+    return found
+
+
+def installed_version(runtime: str) -> str | None:
+    """The package of a runtime with its version; None where it has no package, or it is not installed."""
+    package = PACKAGES.get(runtime)
+    try:
+        return None if package is None else f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return None
+
+
+def _read_dialects(build: Path, spec: Spec) -> dict[str, ComparisonRecord]:
+    found: dict[str, ComparisonRecord] = {}
+    for path in sorted((build / FOLDER).glob("*.json")):
+        again = "run `sonnx-clip compare-dialects`, or remove the file"
+        record = read_record(path, ComparisonRecord, again)
+        require_digest(record.spec_sha256, spec, path, again)
+        if record.oracle_sha256 != oracle_digest():
+            raise UserError("stale: what judges the dialects has changed since", str(path), again)
+        _require_once(record.runtime, found, path)
+        found[record.runtime] = record
+    return found
+
+
+def _require_once(runtime: str, found: Mapping[str, object], path: Path) -> None:
+    if runtime in found:
+        raise UserError(f"another file speaks of {runtime} too", str(path), "remove one of them")
+
+
+def replayed_digest() -> str:
+    """SHA-256 of what a replay depends on, as the script computes it: the files one after another."""
+    whole = sha256()
+    for pattern in _REPLAYED:
+        for path in sorted(repo_file("").glob(pattern), key=lambda p: p.name.encode()):
+            if not path.name.startswith("."):
+                whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def read_replays(build: Path) -> tuple[ReplayEvidence, ...]:
+    """What replays of the present obligations counted; records of other obligations are left out."""
+    now = replayed_digest()
+    found = [_read_replay(path) for path in sorted((build / REPLAYS).glob("*.txt"))]
+    return tuple(record for record in found if record.digest == now)
+
+
+def _read_replay(path: Path) -> ReplayEvidence:
+    lines = [line.partition(": ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
+    try:
+        return ReplayEvidence.model_validate_strings({name: value for name, _, value in lines})
+    except ValidationError as error:
+        place = ".".join(str(part) for part in error.errors()[0]["loc"])
+        what = f"the record of a replay is damaged at {place}"
+        raise UserError(what, str(path), "remove it, or run: sh generated/replay.sh") from error

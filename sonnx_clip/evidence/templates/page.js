@@ -1,0 +1,151 @@
+"use strict";
+// Renders the details of the page on demand, from JSON that #data holds compressed. Texts are set as text.
+(async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const data = await new Response(unpacked).json();
+
+  const el = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children.flat(3).filter((child) => child));
+    return made;
+  };
+  const code = (words, kind = "") => el("code", kind ? { class: kind } : {}, words);
+  const soft = (words) => words && el("span", { class: "soft" }, words);
+  const chip = (words, kind = `s-${words.replaceAll(" ", "-")}`) => el("span", { class: `chip ${kind}` }, words);
+  const listed = (items) => items.flatMap((item, i) => (i ? [", ", item] : [item]));
+  const row = (...cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell)));
+  const table = (rows, ...head) => el("div", { class: "scroll" }, el("table", {},
+    head.length && el("thead", {}, el("tr", {}, head.map((name) => el("th", {}, name)))),
+    el("tbody", {}, rows)));
+
+  // Where each id stands: its anchor, and the group that is opened for it.
+  const anchors = new Map(Object.entries(data.anchors));
+  const groupOf = new Map();
+  const shownBy = new Map(); // the obligations of "entry type"
+  for (const [section, entries] of Object.entries(data.entries))
+    for (const { id } of entries) groupOf.set(`${section}-${id}`, ["entries", section]);
+  for (const [subject, obligations] of Object.entries(data.obligations))
+    for (const { id, shows } of obligations) {
+      anchors.set(id, `o-${id}`);
+      groupOf.set(`o-${id}`, ["obligations", subject]);
+      for (const shown of shows) {
+        const key = `${shown} ${data.types.includes(subject) ? subject : "all"}`;
+        shownBy.set(key, [...(shownBy.get(key) ?? []), id]);
+      }
+    }
+  for (const [type, classes] of Object.entries(data.vectors))
+    for (const klass of Object.keys(classes)) groupOf.set(`v-${type}.${klass}`, ["vectors", type]);
+  for (const [source, items] of Object.entries(data.sources))
+    for (const { line } of items) groupOf.set(`source-${source}-${line}`, ["sources", source]);
+  const to = (id, words = id) => {
+    const anchor = anchors.get(id) ?? anchors.get(id.split("/")[0]);
+    return anchor ? el("a", { href: `#${anchor}` }, words) : words;
+  };
+
+  const toLine = (source, line) => { // the sentence in which a line lies begins at it or before
+    const begins = (data.sources[source] ?? []).map((item) => item.line).filter((one) => one <= line);
+    return begins.length ? el("a", { href: `#source-${source}-${Math.max(...begins)}` }, `line ${line}`) : `line ${line}`;
+  };
+
+  const commandsOf = ({ kind, file, theory, goal }) => {
+    const quoted = (words) => (/^[\w@%+=:,./-]+$/.test(words) ? words : `'${words.replaceAll("'", `'"'"'`)}'`);
+    const options = [file, "-t", kind === "smoke" ? 1 : 60, "-T", quoted(theory)];
+    if (kind !== "instance") options.push("-G", quoted(goal));
+    if (kind !== "smoke") options.push("-a inline_all -a introduce_premises");
+    return Object.values(data.commands).map((start) => [start, ...options].join(" ")).join("\n");
+  };
+
+  const render = {
+    entries: (section) => data.entries[section].map((e) => el("section", { class: "entry", id: `${section}-${e.id}` },
+      el("header", {}, el("span", { class: "id" }, e.id), el("h3", {}, e.title), chip(e.role, ""), soft(e.families.join(", "))),
+      e.source ? el("blockquote", {}, e.source.quote, el("footer", {},
+        `${e.source.title}; section “${e.source.section}”, `,
+        listed(e.source.lines.map((line) => toLine(e.source.page, line))), ` of ${e.source.file}`,
+        Object.entries(e.aliases).map(([tensor, alias]) => `; there called [${alias}] below ${tensor}`)))
+        : el("p", {}, e.statement),
+      e.facts.length && el("dl", { class: "facts" }, e.facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, code(value))])),
+      e.violated_by.length && el("p", {}, `A recorded answer violates it: ${e.violated_by.join("; ")}.`),
+      e.theorems.length && el("p", {}, "Coq: ", listed(e.theorems.map((name) => code(name))), "."),
+      e.classes.length && e.classes[0] !== e.id && el("p", {}, "Its vectors and verdicts are those of ", listed(e.classes.map((c) => to(c))), "."),
+      table(e.cells.map(({ type, status, note }) => row(
+        type === "all" ? "all at once" : type,
+        [chip(status), soft(note)],
+        listed((shownBy.get(`${e.id} ${type}`) ?? []).map((id) => to(id, type === "all" ? id : id.slice(type.length + 1)))),
+        e.vectors[type] && (e.classes.length > 3 ? el("a", { href: `#v-${type}` }, `${e.vectors[type]}`)
+          : listed(e.classes.filter((c) => data.vectors[type][c]).map((c) => el("a", { href: `#v-${type}.${c}` }, c)))))),
+      "Type", "Status", "Obligations", "Vectors"))),
+
+    obligations: (subject) => data.obligations[subject].map((o) => {
+      const made = el("details", { class: "ob", id: `o-${o.id}` }, el("summary", {},
+        o.kind === "smoke" && o.status === "proved" ? chip("false not derived", "s-proved") : chip(o.status),
+        " ", code(o.id), " ", soft(o.kind), ` ${o.title}`));
+      made.addEventListener("toggle", () => made.append(
+        el("p", {}, o.shows.length && ["Shows ", listed(o.shows.map((id) => to(id)))], soft(` in ${o.file}, ${o.theory}.${o.goal}`)),
+        o.statement && el("pre", {}, o.statement),
+        o.replies.length ? table(o.replies.map((r) => row(`${r.prover} ${r.version}`, r.verdict,
+          [code(r.task, "soft"), r.verdict !== "valid" && ` ${r.words}`]))) : el("p", {}, "No prover answered."),
+        el("pre", {}, commandsOf(o))), { once: true });
+      return made;
+    }),
+
+    vectors: (type) => Object.entries(data.vectors[type]).map(([klass, vectors]) => [
+      el("h4", { id: `v-${type}.${klass}` }, to(klass)),
+      table(vectors.map((v) => row(soft(v.id), code(`${v.x} ${v.min} ${v.max}`), ["= ", code(v.expected)], code(v.comment),
+        soft([...new Set(v.acceptable.map(({ latitude }) => latitude))].join(", ")))))]),
+
+    sources: (source) => {
+      let section, line;
+      return table(data.sources[source].flatMap((item) => {
+        const begins = item.section.join(" › ") !== section && el("tr", {}, el("th", { colspan: 3 }, (section = item.section.join(" › "))));
+        const anchor = item.line === line ? {} : { id: `source-${source}-${item.line}` };
+        line = item.line;
+        return [begins, el("tr", anchor, el("td", { class: "number" }, `${item.line}`), el("td", {}, item.text), el("td", {},
+          listed(item.encoded_by.map((id) => to(id))), item.encoded_by.length && item.disputed_by.length ? "; " : "",
+          item.disputed_by.length && ["disputed by ", listed(item.disputed_by.map((id) => to(id)))],
+          soft(item.reason && `${item.answer}: ${item.reason}`), soft(item.note && ` (${item.note})`)))];
+      }), "Line", "The source", "The answer");
+    },
+
+    deviations: (runtime) => data.deviations[runtime].map((d) => el("details", { class: "ob" },
+      el("summary", {}, chip(d.latitude || d.kind, `v-${d.kind}`), ` ${d.type}, ${d.klass}: `, code(d.shown), soft(d.form && ` model with ${d.form}`)),
+      el("p", {}, "Class ", to(d.klass), d.latitude && [", latitude ", to(d.latitude)], `, layout ${d.layout}`,
+        d.explanation && `; ${d.explanation}`, d.words && ["; ", code(d.words)]),
+      el("pre", {}, d.reproduce))),
+
+    trusted: (file) => table(data.trusted[file].map((t) => row(t.kind, code(t.name), code(t.statement),
+      t.justification || chip("no reason is given", "s-not-proved"), listed(t.discharged_by.map((id) => to(id))))),
+    "Kind", "Name", "What is taken for granted", "Why", "Discharged by"),
+
+    files: () => table(Object.entries(data.files).map(([name, digest]) => row(code(name), code(digest, "soft")))),
+  };
+
+  const fill = (group) => {
+    if (group.dataset.filled) return;
+    group.dataset.filled = "yes";
+    const made = [render[group.dataset.kind](group.dataset.key)].flat(2);
+    group.append(...made);
+    if (made.length < 20) return;
+    const search = el("input", { type: "search", placeholder: "show those that contain …", "aria-label": "filter" });
+    search.addEventListener("input", () => made.forEach((one) => { one.hidden = !one.textContent.includes(search.value); }));
+    made[0].before(search);
+  };
+  const groups = [...document.querySelectorAll("details[data-kind]")];
+  groups.forEach((group) => group.addEventListener("toggle", () => group.open && fill(group)));
+
+  const reveal = () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const [kind, key] = groupOf.get(id) ?? (id.startsWith("v-") ? ["vectors", id.slice(2)] : []);
+    const group = groups.find((one) => one.dataset.kind === kind && one.dataset.key === key);
+    if (group) { group.open = true; fill(group); }
+    const target = document.getElementById(id) ?? group;
+    if (!target) return;
+    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    document.querySelectorAll(".target").forEach((one) => one.classList.remove("target"));
+    target.classList.add("target");
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  if (location.hash) reveal();
+})();

@@ -1,0 +1,83 @@
+"""Writes build/evidence/: evidence.json, its schema, and the page, which names the digest of the JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sonnx_clip.evidence.collect import gather
+from sonnx_clip.evidence.model import Evidence
+from sonnx_clip.evidence.page import render_page
+from sonnx_clip.evidence.records import read_records
+from sonnx_clip.root.files import digest_of, write_together
+from sonnx_clip.root.terminal import counted
+from sonnx_clip.spec import load_spec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.evidence.records import Records
+    from sonnx_clip.spec import Spec
+
+PAGE, RECORD, SCHEMA = "index.html", "evidence.json", "evidence.schema.json"
+
+
+@dataclass(frozen=True)
+class EvidenceSummary:
+    """What was written: the path of index.html, and the evidence."""
+
+    page: Path
+    evidence: Evidence
+
+    @property
+    def exit_status(self) -> int:
+        """0 if nothing is open: everything is shown, our own Clip was judged and violates nothing; else 1."""
+        return 1 if self.evidence.totals.open else 0
+
+    @property
+    def line(self) -> str:
+        """Where it is, and the counts."""
+        t = self.evidence.totals
+        shown = f"{t.by_two} proved by two provers, {t.by_one} by one, {t.not_proved} not proved"
+        parts = [
+            f"{t.obligations} obligations in {t.tasks} different tasks: {shown}",
+            f"{t.smoke_held} of {counted(t.smoke, 'smoke test')} held",
+            counted(t.findings, "finding"),
+            counted(t.refuted, "refuted conclusion"),
+        ]
+        if t.open:
+            parts.append(f"{len(t.open)} open, first: {t.open[0]}")
+        if not_run := [line.name for line in self.evidence.argument if line.basis in ("not run", "stale")]:
+            parts.append(f"not run or stale: {', '.join(not_run)}")
+        return f"{self.page}: {'; '.join(parts)}"
+
+
+def render(found: Records) -> tuple[Evidence, dict[str, str]]:
+    """The evidence, and the text of each file of it."""
+    evidence = gather(found)
+    record = evidence.model_dump_json(indent=1) + "\n"
+    return evidence, {
+        RECORD: record,
+        SCHEMA: json.dumps(Evidence.model_json_schema(), indent=1) + "\n",
+        PAGE: render_page(evidence, found, digest_of(record)),
+    }
+
+
+def write_evidence(build: Path, output: Path, spec: Spec | None = None) -> EvidenceSummary:
+    """Write the evidence; nothing is written if anything is wrong with what it is made of.
+
+    Args:
+        build: holds proofs.json (`sonnx-clip prove`) and verdicts/ (`sonnx-clip check -o`).
+        output: the folder to write to; it is made if need be.
+        spec: the specification; by default spec/clip.yaml.
+
+    Raises:
+        UserError: something is missing, damaged or stale, or the output cannot be written.
+    """
+    evidence, files = render(read_records(build, spec or load_spec()))
+    for name in files:  # left by a run that was killed
+        for left in output.glob(f".{name}.*"):
+            left.unlink(missing_ok=True)
+    write_together({output / name: text for name, text in files.items()})
+    return EvidenceSummary(output / PAGE, evidence)

@@ -1,0 +1,176 @@
+"""Coq, Frama-C, replays, dialects and mutants: shown as they are recorded, stale or not run, never more."""
+
+import json
+
+import pytest
+
+from sonnx_clip.backends.acsl import due, functions
+from sonnx_clip.conform.comparison_record import FOLDER
+from sonnx_clip.conform.run_comparison import compare_dialects
+from sonnx_clip.evidence import collect
+from sonnx_clip.evidence.records import replayed_digest
+from sonnx_clip.prove.coq_sources import coq_sources
+from sonnx_clip.prove.coq_sources import digests as coq_digests
+from sonnx_clip.prove.frama_c_record import FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
+from sonnx_clip.prove.run_coq import GOLDEN
+from sonnx_clip.prove.run_frama_c import OPTIONS
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.spec import load_spec
+from tests.evidence import made
+from tests.evidence.conftest import written_in
+
+SPEC = load_spec()
+TYPES = [etype for etype in SPEC.element_types if etype.c is not None]
+
+
+def basis(found, name):
+    return next(line.basis for line in found.evidence.argument if line.name == name)
+
+
+def with_record(tmp_path, name, text):
+    (tmp_path / "build" / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "build" / name).write_text(text)
+    return written_in(tmp_path, made.proofs())
+
+
+# --- Coq ---
+
+
+@pytest.fixture
+def coq():
+    golden = dict(line.split(": ", 1) for line in repo_file(GOLDEN).read_text().splitlines())
+    sources = coq_sources(repo_root())
+    theorems = [
+        {"id": t.id, "module": t.module, "name": t.name, "file": t.file, "line": t.line, "shows": t.shows,
+         "assumptions": [] if golden[t.id].startswith("closed") else golden[t.id].split(", ")}
+        for s in sources for t in s.theorems()
+    ]  # fmt: skip
+    about = {"tool": "t", "spec_sha256": SPEC.digest, "coq": "8.16.1", "problems": [], "seconds": {}}
+    return {**about, "sources": coq_digests(sources), "theorems": theorems}
+
+
+def test_coq_is_taken_from_its_record(tmp_path, coq):
+    found = with_record(tmp_path, "foundation.json", json.dumps(coq))
+    assert found.evidence.coq.status == "checked"
+    assert basis(found, "Coq’s kernel") == "taken from records, not repeated"
+    monotone = next(e for e in found.evidence.entries if e.id == "monotone")
+    assert monotone.theorems
+    assert found.summary.exit_status == 0
+
+
+def test_coq_of_changed_files_is_stale(tmp_path, coq):
+    coq["sources"]["coq/Clip.v"] = "0" * 64
+    found = with_record(tmp_path, "foundation.json", json.dumps(coq))
+    assert basis(found, "Coq’s kernel") == "stale"
+    assert not any(e.theorems for e in found.evidence.entries)
+
+
+@pytest.mark.parametrize("spoil", ["assumption", "problem"])
+def test_coq_that_rests_on_something_else_is_open(tmp_path, coq, spoil):
+    if spoil == "assumption":
+        coq["theorems"][0]["assumptions"] = ["wish"]
+    else:
+        coq["problems"] = ["coq/Clip.v:1: wish"]
+    found = with_record(tmp_path, "foundation.json", json.dumps(coq))
+    assert found.summary.exit_status == 1
+    assert any("wish" in line for line in found.evidence.totals.open)
+
+
+# --- Frama-C ---
+
+
+def of_type(etype, **fields):
+    """What is recorded where everything is proved."""
+    by = {"Z3": 1, "cvc5": 1}
+    ended = [
+        WpProperty(function=f, kind="termination clause", text="", status="Valid") for f in functions(etype)
+    ]
+    whole = {
+        "type": etype.id, "files": digests(etype), "properties": tuple(ended), "taken": (), "words": (),
+        "goals": tuple(WpGoal(function="f", name=n, total=2, simplifier=1, by=by) for n in due(etype)),
+        "smoke": tuple(Smoke(function=f, held=True) for f in functions(etype)), "seconds": 1.0,
+    }  # fmt: skip
+    return OfType(**(whole | fields))
+
+
+def frama_c(*types, **fields):
+    whole = {
+        "tool": "t", "spec_digest": SPEC.digest, "tools": {"Frama-C": "25.0"}, "options": OPTIONS,
+        "complete": True, "types": types,
+    }  # fmt: skip
+    return FramaCRecord(**(whole | fields)).model_dump_json()
+
+
+def test_frama_c_is_taken_from_its_record(tmp_path):
+    found = with_record(tmp_path, "frama-c.json", frama_c(*map(of_type, TYPES)))
+    assert {k.status for k in found.evidence.c_kernels} == {"proved"}
+    assert basis(found, "Frama-C") == "taken from records, not repeated"
+    assert found.evidence.tools["Frama-C"] == "25.0"
+
+
+def test_frama_c_of_changed_files_or_other_options_is_stale(tmp_path):
+    changed = of_type(TYPES[0], files=dict.fromkeys(digests(TYPES[0]), "0" * 64))
+    found = with_record(tmp_path / "a", "frama-c.json", frama_c(changed))
+    assert [k.status for k in found.evidence.c_kernels] == ["stale", *["not run"] * (len(TYPES) - 1)]
+    text = frama_c(*map(of_type, TYPES), options=())
+    assert basis(with_record(tmp_path / "b", "frama-c.json", text), "Frama-C") == "stale"
+
+
+def test_kernel_that_frama_c_does_not_prove_is_open(tmp_path):
+    goals = of_type(TYPES[0]).goals
+    found = with_record(tmp_path, "frama-c.json", frama_c(of_type(TYPES[0], goals=goals[1:])))
+    assert found.summary.exit_status == 1
+    assert f"{goals[0].name} is missing" in found.evidence.c_kernels[0].open
+    assert f"{goals[0].name} is missing" in found.html
+
+
+# --- Replays, dialects, mutants ---
+
+
+def replay(digest):
+    fields = {"why3": "1.8.0", "z3": "4.13.3", "cvc5": "1.1.2", "digest": digest, "valid": 9, "goals": 9,
+              "smoke": 2, "false": 0, "smokes": 2}  # fmt: skip
+    return "".join(f"{name}: {value}\n" for name, value in fields.items())
+
+
+def test_replay_counts_for_the_same_obligations_only(tmp_path):
+    found = with_record(tmp_path / "a", "replays/one.txt", replay(replayed_digest()))
+    assert basis(found, "Replay") == "taken from records, not repeated"
+    assert "9 of 9 goals with Why3 1.8.0, Z3 4.13.3, cvc5 1.1.2" in found.html
+    assert basis(with_record(tmp_path / "b", "replays/one.txt", replay("0" * 64)), "Replay") == "not run"
+    with pytest.raises(UserError, match="the record of a replay is damaged at"):
+        with_record(tmp_path / "c", "replays/one.txt", "why3: 1")
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare_dialects("onnx-reference", [5, 11, 13], ["float32", "int8"])
+
+
+def test_dialects_in_a_runtime_are_shown(tmp_path, comparison):
+    found = with_record(tmp_path, f"{FOLDER}/one.json", comparison.model_dump_json())
+    assert basis(found, "Dialects in onnx-reference") == "taken from records, not repeated"
+    assert basis(found, "Dialects in onnxruntime") == "not run"
+    section = found.html.partition('id="dialect-run-onnx-reference"')[2].partition("</section>")[0]
+    assert "This was a part" in section
+    assert "it takes a missing bound as no bound" in section
+    assert 'href="#o-float32.onnx_13_infinities"' in section
+    assert "unknown" not in section
+
+
+@pytest.mark.parametrize("key", ["spec_sha256", "oracle_sha256"])
+def test_stale_dialects_are_refused(tmp_path, comparison, key):
+    with pytest.raises(UserError, match="stale"):
+        with_record(
+            tmp_path, f"{FOLDER}/1.json", comparison.model_copy(update={key: "0" * 64}).model_dump_json()
+        )
+
+
+def test_mutants_that_do_not_add_up_to_all_obligations_are_stale(tmp_path, monkeypatch):
+    record = json.loads(repo_file(collect.MUTANTS).read_text()) | {"spec_sha256": SPEC.digest, "unkilled": []}
+    (tmp_path / "mutants.json").write_text(json.dumps(record))
+    monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "mutants.json"))
+    assert basis(written_in(tmp_path, made.proofs()), "Mutants") == "stale"
+    monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "none.json"))
+    assert basis(written_in(tmp_path, made.proofs()), "Mutants") == "not run"

@@ -1,0 +1,163 @@
+"""`verify`: forged answers are refused, text in records is not executed, mixed files are noticed."""
+
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from sonnx_clip.cli.app import app
+from sonnx_clip.evidence import verify as verifying
+from sonnx_clip.evidence import write_evidence
+from sonnx_clip.evidence.records import read_records
+from sonnx_clip.evidence.verify import (
+    Recorded,
+    repeat_answers,
+    repeat_deviation,
+    require_published,
+    sample,
+    verify,
+)
+from sonnx_clip.prove.outcome import ProverReply
+from sonnx_clip.prove.proofs_record import TrustedRecord
+from sonnx_clip.prove.provers import ProverAnswer, find_provers
+from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec import load_spec
+from tests.evidence import made
+
+
+def deviating(deviation, runtime="numpy"):
+    """A report with one recorded deviation, in int8 and low_tie."""
+    whole = made.report(runtime, violates=("low_tie",), types=("int8",))
+    classes = tuple(
+        c.model_copy(update={"deviations": (deviation,)}) if c.deviations else c
+        for c in whole.types[0].classes
+    )
+    return whole.model_copy(update={"types": (whole.types[0].model_copy(update={"classes": classes}),)})
+
+
+def test_reproducer_in_forged_record_is_not_executed(tmp_path, monkeypatch):
+    monkeypatch.setattr(verifying, "repeat_answers", lambda *_: None)
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w'); print(['0x7'])"
+    forged = deviating(made.deviation_in("low_tie", "int8", reproduce=code))
+    build = made.write(tmp_path / "build", made.proofs(), [forged])
+    with pytest.raises(UserError, match="int8, low_tie: 0x07 is recorded, called again it answers 0x02"):
+        list(verify(build, 1.0))
+    assert not ran.exists()
+
+
+def test_runtime_named_by_a_record_is_not_imported(tmp_path, monkeypatch):
+    monkeypatch.setattr(verifying, "repeat_answers", lambda *_: None)
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\ndef clip(x, l, m): return x\n")
+    forged = deviating(made.deviation_in("low_tie", "int8"), f"{tmp_path}/evil.py:clip")
+    lines = list(verify(made.write(tmp_path / "build", made.proofs(), [forged]), 1.0))
+    assert any("0 of 1 recorded deviation" in line for line in lines)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_deviation_that_comes_out_again_is_accepted(tmp_path):
+    right = made.deviation_in("low_tie", "int8", got="0x02")
+    repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", right))
+    for fields in ({"x": "0x1ff"}, {"x": "two"}, {"layout": "none"}):
+        spoilt = made.deviation_in("low_tie", "int8", **fields)
+        with pytest.raises(UserError, match="its operands or layout cannot be read"):
+            repeat_deviation(tmp_path, Recorded("numpy", "int8", "low_tie", spoilt))
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory):
+    """An obligation with the answer of Z3 to its task, and the records without any."""
+    build = tmp_path_factory.mktemp("verified")
+    o = next(o for o in made.generated().obligations if o.id == "restrictions.R1_is_written")
+    (z3,) = find_provers(("z3",))
+    tasks = print_tasks(configure(build), z3, o.file, lemmas())
+    task = next(t for t in tasks.tasks if (t.name.theory, t.name.goal) == (o.theory, o.goal))
+    found = read_records(made.write(build, made.proofs()), load_spec())
+    return (
+        build,
+        found,
+        o,
+        ProverReply("Z3", z3.version, task.name.digest, ProverAnswer("valid", "unsat", 0.1), True),
+    )
+
+
+def test_answer_that_comes_out_again_is_accepted(answer):
+    build, found, o, reply = answer
+    repeat_answers(build, found, [(o, reply)])
+
+
+def test_forged_answer_is_refused(answer):
+    build, found, o, reply = answer
+    forged = replace(reply, answer=replace(reply.answer, verdict="countermodel"))
+    with pytest.raises(UserError, match="is recorded as countermodel, asked again it is valid"):
+        repeat_answers(build, found, [(o, forged)])
+
+
+def test_remapped_task_is_refused(answer):
+    build, found, o, reply = answer
+    with pytest.raises(UserError, match="answered the task 000000000000…, the theories give another"):
+        repeat_answers(build, found, [(o, replace(reply, task="0" * 64))])
+
+
+def test_answer_of_another_version_is_refused(answer):
+    build, found, o, reply = answer
+    with pytest.raises(UserError, match=r"Z3 9\.9 answered, and .* is installed"):
+        repeat_answers(build, found, [(o, replace(reply, version="9.9"))])
+
+
+def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
+    build, found, _, reply = answer
+    proofs = found.proofs.model_copy(update={"trusted": ()})
+    o = next(o for o in made.generated().obligations if o.id == "float32.total")
+    with pytest.raises(UserError, match="for granted, unlisted"):
+        repeat_answers(build, replace(found, proofs=proofs), [(o, reply)])
+    assert all(isinstance(item, TrustedRecord) for item in found.proofs.trusted)
+
+
+def test_mixed_files_are_noticed(tmp_path):
+    build = made.write(tmp_path / "build", made.proofs())
+    assert require_published(build / "evidence", "").startswith("none in ")
+    write_evidence(build, build / "evidence")
+    record = build / "evidence" / "evidence.json"
+    whole = record.read_text()
+    assert "follows from the records" in require_published(build / "evidence", whole)
+    record.write_text(whole + " ")
+    with pytest.raises(UserError, match=r"the page is not of this evidence\.json"):
+        require_published(build / "evidence", whole)
+    record.unlink()
+    with pytest.raises(UserError, match=r"the page is not of this evidence\.json"):
+        require_published(build / "evidence", whole)
+    record.write_text(whole)
+    with pytest.raises(UserError, match="it is not what the records give"):
+        require_published(build / "evidence", whole.replace("proved", "Proved"))
+
+
+def test_command_lists_what_is_confirmed_and_what_is_not(tmp_path):
+    build = made.write(tmp_path / "build", made.proofs(), [made.report("numpy")])
+    done = CliRunner().invoke(
+        app, ["verify", "--replay", "0%", "--build", str(build)], catch_exceptions=False
+    )
+    confirmed, _, taken = done.stdout.partition("taken from records, not repeated")
+    assert done.exit_code == 0
+    assert "Generated files" in confirmed
+    assert "Z3 and cvc5" not in confirmed
+    assert "Z3 and cvc5" in taken
+    assert "Runtime numpy" in taken
+    assert "not run: Coq’s kernel, Frama-C" in taken
+
+
+def test_sample_is_drawn_by_its_seed():
+    every = list(range(1000))
+    assert sample(every, 0.02, 7) == sample(every, 0.02, 7) != sample(every, 0.02, 8)
+    assert len(sample(every, 0.02, 7)) == 20
+    assert sample(every, 1.0, 7) == every
+    assert len(sample(every, 1e-9, 7)) == 1
+    assert sample(every, 0.0, 7) == []
+
+
+@pytest.mark.parametrize("text", ["2", "200%", "-1%", "some", "nan%", ""])
+def test_part_that_is_none_is_refused(text):
+    done = CliRunner().invoke(app, ["verify", "--replay", text])
+    assert isinstance(done.exception, UserError)
+    assert "is no part" in str(done.exception)
