@@ -152,6 +152,26 @@ ask 60 why3/profile.mlw Restrictions -a inline_all -a introduce_premises \
   -G "not_explicit_after_a_symbol"
 ask 1 why3/profile.mlw Restrictions  \
   -G "smoke_profile"
+ask 60 why3/profile.mlw DeclaredShape -a inline_all -a introduce_premises \
+  -G "explicit_shape_is_known'vc"
+ask 1 why3/profile.mlw DeclaredShape  \
+  -G "smoke_declared_shape"
+ask 60 why3/profile.mlw NodeTheorems -a inline_all -a introduce_premises \
+  -G "inverted_bounds" \
+  -G "ordered_bounds" \
+  -G "known_shape'vc" \
+  -G "dense_input'vc" \
+  -G "one_entry'vc" \
+  -G "scalar_has_one_entry'vc" \
+  -G "each_tensor'vc" \
+  -G "one_type'vc" \
+  -G "interval_of_numbers" \
+  -G "restrictions_give_dense_inputs'vc" \
+  -G "restrictions_give_constraints'vc" \
+  -G "restrictions_give_one_type'vc" \
+  -G "explicit_shape_admits_its_tensors"
+ask 1 why3/profile.mlw NodeTheorems  \
+  -G "smoke_node"
 ask 60 why3/scale_bias.mlw ErrorOfScaleBias -a inline_all -a introduce_premises \
   -G "clip_keeps_distance" \
   -G "directml_keeps_distance" \
@@ -4788,7 +4808,7 @@ digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw gen
 mkdir -p build/replays
 record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
 printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \
-  valid "$valid" goals 8596 smoke "$asked" false "$false" smokes 294 >"$record.new"
+  valid "$valid" goals 8624 smoke "$asked" false "$false" smokes 298 >"$record.new"
 mv "$record.new" "$record"
-echo "$valid of 8596 goals Valid (4298 obligations, two provers); smoke: $false of $asked Valid, 294 asked"
-[ "$valid" -eq 8596 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 294 ]
+echo "$valid of 8624 goals Valid (4312 obligations, two provers); smoke: $false of $asked Valid, 298 asked"
+[ "$valid" -eq 8624 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 298 ]

@@ -220,6 +220,9 @@ def domain_of(spec: Spec, of: Any, scope: ModuleScope) -> Sequence[Any]:
         return simple() if simple is not None else list(patterns(spec, of))
     form, content, *_ = of
     if form == "variants":
+        if content[0][0] == "Nothing":  # what a tensor of a node holds
+            tensors = _records(spec, ("element", "shape", "entry"), scope)
+            return [("Nothing",), ("Sparse",), *(("Dense", x) for x in tensors)]
         listed: Sequence[Any] = _BY_CONSTRUCTOR[content[0][0]]()
         return listed
     return _records(spec, tuple(content), scope)
