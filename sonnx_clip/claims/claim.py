@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 Kind: TypeAlias = Literal[
-    "theorem", "refutation", "instance", "refinement", "equivalence", "finding", "smoke"
+    "theorem", "refutation", "counterexample", "instance", "refinement", "equivalence", "finding", "smoke"
 ]
 
 

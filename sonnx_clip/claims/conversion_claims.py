@@ -182,7 +182,7 @@ _ROWS: tuple[tuple[str, What, str, str], ...] = (
     ),
     (
         "bias_is_not_an_operand",
-        "refutation",
+        "counterexample",
         "with ScaleBias the result need not be X, Min or Max: X = 0.1, Scale = 2, Bias = 1",
         (
             "forall p s: t. product {tenth} {two} p -> sum p {one} s ->"
@@ -191,7 +191,7 @@ _ROWS: tuple[tuple[str, What, str, str], ...] = (
     ),
     (
         "bias_depends_on_rounding",
-        "refutation",
+        "counterexample",
         "rounded once or twice, X = 0.1, Scale = 0.3, Bias = -0.03 give different results",
         (
             "forall p s f: t. product {tenth} {third} p -> sum p {small} s ->"
@@ -218,4 +218,4 @@ def scale_claims(etype: ElementType, shows: tuple[str, ...]) -> Iterator[Claim]:
         yield Claim(etype.id, f"scale_{name}", "scales", kind, shows, title, Written(text, _NUMBERS))
     if etype.id == "float16":
         name, title, text = _CAST_TO_FLOAT16
-        yield Claim(etype.id, f"scale_{name}", "scales", "refutation", shows, title, Written(text, _CAST))
+        yield Claim(etype.id, f"scale_{name}", "scales", "counterexample", shows, title, Written(text, _CAST))

@@ -234,7 +234,7 @@ def after_another(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]
         text = d.changes[etype.id]
         x = number(text)
         yield Claim(
-            etype.id, named.changed(d.word, before.word), "changed", "refutation", shows,
+            etype.id, named.changed(d.word, before.word), "changed", "counterexample", shows,
             f"without bounds, {d.id} does not give the result of {before.id} for {text}",
             negation(same_value(Y, Z)),
             (returns(ours, x, low, high), returns(theirs, x, low0, high0, Z)), (Binder(("Y", "Z")),),

@@ -37,6 +37,7 @@ from sonnx_clip.spec.evaluate import readings_of_latitude
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sonnx_clip.claims.claim import Kind
     from sonnx_clip.claims.nodes import OperatorNodes
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
@@ -137,8 +138,9 @@ def _property(spec: Spec, etype: ElementType, p: Property) -> Iterator[Claim]:
             etype.id, p.id, "holds", "theorem", shows, p.title, of_result(spec, p.claim), binders=(every,)
         )
         return
+    kind: Kind = "counterexample" if p.ours else "refutation"
     yield Claim(
-        etype.id, named.refuted(p.id), "refuted", "refutation", shows, f"refuted: {p.title}",
+        etype.id, named.refuted(p.id), "refuted", kind, shows, f"refuted: {p.title}",
         of_result(spec, negation(group(p.claim))), witness=numbers(p.refuted_for[etype.family].texts()),
     )  # fmt: skip
     condition = p.repaired[etype.family]

@@ -65,7 +65,8 @@ def _cell(type_id: str, found: Sequence[ObligationEvidence], *, refuted: bool = 
     kinds = {o.kind for o in found} - {"smoke"}
     if not kinds:
         return Cell(type=type_id, status="gap", note="no obligation shows it", finding=refuted)
-    if refuted and not {"refutation", "theorem"} <= kinds:
-        lack = "refutes it" if "refutation" not in kinds else "shows its repaired form"
+    refutes = bool({"refutation", "counterexample"} & kinds)
+    if refuted and not (refutes and "theorem" in kinds):
+        lack = "refutes it" if not refutes else "shows its repaired form"
         return Cell(type=type_id, status="gap", note=f"no obligation {lack}", obligations=ids, finding=True)
     return Cell(type=type_id, status=weakest(o.status for o in found), finding=refuted, obligations=ids)

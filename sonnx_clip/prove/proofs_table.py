@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich import box
@@ -96,7 +97,7 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
     refuted = {
         (id_, spec.element_type(o.obligation.subject).family)
         for o in proofs.outcomes
-        if o.obligation.kind == "refutation" and o.status != "not proved"
+        if o.obligation.kind in ("refutation", "counterexample") and o.status != "not proved"
         for id_ in o.obligation.shows
     }
     entries: list[Property | Constraint] = [*spec.constraints, *spec.properties]
@@ -122,7 +123,7 @@ def summary(proofs: Proofs) -> str:
     statuses = [o.status for o in proofs.outcomes if o.obligation.kind != "smoke"]
     smokes = [o for o in proofs.outcomes if o.obligation.kind == "smoke"]
     held = sum(o.status == "proved" for o in smokes)
-    refuted = sum(o.obligation.kind == "refutation" and o.status != "not proved" for o in proofs.outcomes)
+    shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
     single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
     asked = counted(len(statuses), "obligation")
     if proofs.standing:
@@ -132,7 +133,8 @@ def summary(proofs: Proofs) -> str:
     smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
     return (
         f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
-        f" {statuses.count('not proved')} not proved; {counted(refuted, 'refutation')} of the source;"
+        f" {statuses.count('not proved')} not proved; {counted(shown['refutation'], 'refutation')} of the source,"
+        f" {counted(shown['counterexample'], 'counterexample')} to what no source states;"
         f" {smoke if smokes else 'no smoke test was among them'}"
         f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
     )

@@ -360,6 +360,7 @@ class Property(Part):
     not_for: Annotated[Reasons, Field(default_factory=dict)]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
     false_for: Annotated[Word, Field(description="An id of `wrong_clips` that it excludes.")]
+    ours: Annotated[Flag, Field(description="No source states it.")] = False
     source: Source
 
     @property
