@@ -31,7 +31,8 @@ Proof.
   rewrite !B2R_B2BSN. now case Rlt_bool_spec; intros H; split; intros; try easy; lra.
 Qed.
 
-(** shows: formula_agrees *)
+(** Clip of finite floats is the formula of the page on their real values, without an error.
+    shows: formula_agrees, result_is_operand *)
 Theorem clip_of_reals : forall x l m, finite x = true -> finite l = true -> finite m = true ->
   real (clip x l m) = Rmin (real m) (Rmax (real x) (real l)).
 Proof.

@@ -361,6 +361,9 @@ class Property(Part):
     repaired: Annotated[Conditions, Field(default_factory=dict)]
     false_for: Annotated[Word, Field(description="An id of `wrong_clips` that it excludes.")]
     ours: Annotated[Flag, Field(description="No source states it.")] = False
+    in_coq: Annotated[
+        Text | None, Field(description="The theorem of coq/ that shows what the provers do not: File.name.")
+    ] = None
     source: Source
 
     @property
