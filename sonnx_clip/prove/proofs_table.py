@@ -133,7 +133,8 @@ def summary(proofs: Proofs) -> str:
     smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
     return (
         f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
-        f" {statuses.count('not proved')} not proved; {counted(shown['refutation'], 'refutation')} of the source,"
+        f" {statuses.count('not proved')} not proved;"
+        f" {counted(shown['refutation'], 'refutation')} of the source,"
         f" {counted(shown['counterexample'], 'counterexample')} to what no source states;"
         f" {smoke if smokes else 'no smoke test was among them'}"
         f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"

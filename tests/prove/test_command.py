@@ -123,7 +123,8 @@ def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
     last = ended.out.splitlines()[-1]
     assert last.startswith(
         "5 distinct questions in 8 obligations (0 by definition, 3 repeats of another): "
-        "8 proved by two provers, 0 by one, 0 not proved; 0 refutations of the source, 2 counterexamples to what no source states; "
+        "8 proved by two provers, 0 by one, 0 not proved; "
+        "0 refutations of the source, 2 counterexamples to what no source states; "
         "no prover found false: 1 of 1 smoke test held ("
     )
 
