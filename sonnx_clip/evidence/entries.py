@@ -138,7 +138,8 @@ def _shown(spec: Spec, section: str, entry: Any) -> _Shown:
                 (("when", when), ("result", entry.result)), lambda _, v: v["case"] == entry.id,
             )  # fmt: skip
         case "properties":
-            facts = (("claim", unparse(entry.claim)), *_refutation(entry))
+            in_coq = (("in Coq", entry.in_coq),) if entry.in_coq else ()
+            facts = (("claim", unparse(entry.claim)), *_refutation(entry), *in_coq)
             facts += (("shows", ", ".join(entry.shows)),) if entry.shows else ()
             return _Shown(
                 entry.title, unparse(entry.claim), "consequence", entry.families, facts,
