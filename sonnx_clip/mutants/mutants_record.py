@@ -1,11 +1,11 @@
-"""The record of a run over all mutants, spec/measured/mutants.json, and docs/mutants.md, rendered from it."""
+"""The record of the last complete run over all mutants, spec/measured/mutants.json, and its page."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,69 +15,75 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 RECORD, PAGE, REASONS = "spec/measured/mutants.json", "docs/mutants.md", "spec/mutants_reasons.txt"
-AREAS = {
-    "yaml": "what the YAML is rendered to (float32, int8, real)",
-    "theories": "the hand-written theories",
-    "table": "the table of NumPy's operations",
-    "drivers": "the symbols that the drivers give",
-    "kernel theories": "the programs that C is extracted from",
-    "renderer": "goals as a renderer that errs would write them",
-    "numpy kernels": "the NumPy kernels and planners",
-    "c kernels": "the extracted C",
-    "oracle": "the oracle of the vectors",
-}
-PROGRAMS = ("numpy kernels", "c kernels", "oracle")
-KERNELS = PROGRAMS[:2]
-_LONG = 100  # characters
-SAME = "sonnx-clip generate --check"
-"""What finds a program that is not what is generated, and that was wrong on no value."""
+
+Outcome: TypeAlias = Literal["killed", "equivalent", "reason", "open"]
 
 
-class MutantRow(BaseModel):
-    """One mutant: what finds it (`by`, with an example), or that it is equivalent; empty if neither is."""
+class Survivor(BaseModel):
+    """A mutant that nothing kills: proved equivalent, kept for a person's reason, or open."""
 
     model_config = ConfigDict(frozen=True)
 
-    area: str
+    kind: str
     name: str
     change: str
-    by: str
-    example: str = ""
+    outcome: Outcome
+    reason: str = ""
+
+
+class KindOfMutant(BaseModel):
+    """The counts of one kind of mutant: a section of the YAML, or one sort of kernel.
+
+    Args:
+        kind: ``cases`` or ``NumPy kernels``.
+        mutants: how many there are.
+        killed: how many an obligation or a run kills.
+        by: how many each of them kills; at most five, most first.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    mutants: int
+    killed: int
+    by: dict[str, int]
 
 
 class MutantsRecord(BaseModel):
     """A whole run.
 
     Args:
-        mutants: each with what finds it.
-        kills: a mutant that makes each obligation fail, and the values.
-        unkilled: the obligations that none of the mutants makes fail.
+        tool: the version of sonnx-clip.
+        mutated_sha256: the digest of the conditions and kernels that were mutated.
+        kinds: counts by kind.
+        survivors: every mutant that is not killed.
+        obligations: how many obligations the YAML has.
+        evaluated: how many of their claims were evaluated on the mutants, each in one element type of a kind.
+        never_false: those that no mutant falsifies, as patterns of ids.
     """
 
     model_config = ConfigDict(frozen=True)
 
     tool: str
-    spec_sha256: str
-    seconds: int
-    mutants: tuple[MutantRow, ...]
-    kills: dict[str, tuple[str, str]]
-    unkilled: tuple[str, ...]
+    mutated_sha256: str
+    kinds: tuple[KindOfMutant, ...]
+    survivors: tuple[Survivor, ...]
+    obligations: int
+    evaluated: int
+    never_false: tuple[str, ...]
+
+    def count(self, outcome: Outcome) -> int:
+        """How many mutants have an outcome."""
+        if outcome == "killed":
+            return sum(kind.killed for kind in self.kinds)
+        return sum(survivor.outcome == outcome for survivor in self.survivors)
 
     def dump(self) -> str:
-        """As a file, a line a mutant and a line an obligation."""
+        """As JSON, with a line for each survivor."""
         data = self.model_dump(mode="json")
-        rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in data.pop("mutants"))
-        kills = ",\n  ".join(
-            f"{json.dumps(id_)}: {json.dumps(kill, ensure_ascii=False)}"
-            for id_, kill in data.pop("kills").items()
-        )
+        rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in data.pop("survivors"))
         head = json.dumps(data, ensure_ascii=False, indent=1).removesuffix("\n}")
-        return f'{head},\n "mutants": [\n  {rows}\n ],\n "kills": {{\n  {kills}\n }}\n}}\n'
-
-
-def short(change: str) -> str:
-    """What was put for what, as it is shown: the beginning of each where it is long."""
-    return " => ".join(p if len(p) <= _LONG else f"{p[: _LONG - 1]}…" for p in change.split(" => "))
+        return f'{head},\n "survivors": [\n  {rows}\n ]\n}}\n'
 
 
 def read_mutants() -> MutantsRecord:
@@ -86,7 +92,7 @@ def read_mutants() -> MutantsRecord:
 
 
 def reasons() -> list[tuple[str, str]]:
-    """What a person wrote of mutants that nothing finds: a pattern of ``area | name | change``, a reason."""
+    """The written reasons for survivors, each with its pattern of ``kind | name | change``."""
     found = []
     for line in repo_file(REASONS).read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith("#"):
@@ -95,39 +101,39 @@ def reasons() -> list[tuple[str, str]]:
     return found
 
 
-def reason_of(row: MutantRow, known: Sequence[tuple[str, str]]) -> str:
-    """Why a mutant may stay; empty if nobody has said."""
-    text = f"{row.area} | {row.name} | {row.change}"
-    plain = text.replace("[", "(").replace("]", ")")
-    return next((reason for pattern, reason in known if fnmatchcase(plain, pattern)), "")
+def survivor(
+    kind: str, name: str, change: str, *, equivalent: bool, known: Sequence[tuple[str, str]]
+) -> Survivor:
+    """A mutant that nothing kills, with the reason that fits it."""
+    plain = f"{kind} | {name} | {change}".replace("[", "(").replace("]", ")")
+    reason = "" if equivalent else next((why for pattern, why in known if fnmatchcase(plain, pattern)), "")
+    outcome: Outcome = "equivalent" if equivalent else "reason" if reason else "open"
+    return Survivor(kind=kind, name=name, change=change, outcome=outcome, reason=reason)
 
 
-def outcome(row: MutantRow, known: Sequence[tuple[str, str]]) -> str:
-    """In one word: found, equivalent, reason, open."""
-    if row.by.startswith("equivalent"):
-        return "equivalent"
-    return "found" if row.by else "reason" if reason_of(row, known) else "open"
+def as_patterns(ids: Iterable[str]) -> tuple[str, ...]:
+    """Ids with the same goal as one pattern: ``int8,uint8.nan_out``."""
+    found: dict[str, list[str]] = {}
+    for id_ in ids:
+        subject, _, goal = id_.partition(".")
+        found.setdefault(goal, []).append(subject)
+    return tuple(f"{','.join(subjects)}.{goal}" for goal, subjects in sorted(found.items()))
 
 
 def closing_line(record: MutantsRecord) -> str:
-    """The score, in one line."""
-    known = reasons()
-    kinds = Counter(outcome(row, known) for row in record.mutants)
-    wrong = [row for area in KERNELS for row in wrong_programs(record, known, area)]
-    by_vectors = sum(row.by.startswith("vector") for row in wrong)
+    """The score in one line."""
+    never = sum(pattern.partition(".")[0].count(",") + 1 for pattern in record.never_false)
     return (
-        f"{len(record.mutants)} mutants: {kinds['found']} found, {kinds['equivalent']} proved equivalent, "
-        f"{kinds['reason']} with a reason that a person wrote, {kinds['open']} open; the vectors alone find "
-        f"{by_vectors} of {len(wrong)} wrong kernels; {len(record.kills)} of "
-        f"{len(record.kills) + len(record.unkilled)} obligations fail for some mutant"
+        f"{sum(kind.mutants for kind in record.kinds)} mutants: {record.count('killed')} killed, "
+        f"{record.count('equivalent')} proved equivalent, {record.count('reason')} kept for a "
+        f"written reason, {record.count('open')} open; of {record.evaluated} evaluated claims "
+        f"{record.evaluated - never} are false for some mutant"
     )
 
 
 def page(record: MutantsRecord) -> str:
     """docs/mutants.md."""
-    known = reasons()
-    return "\n".join([*_head(record), *_table(record, known), *_of_vectors(record, known),
-                      *_listed(record, known), *_unkilled(record), *_kills(record)]) + "\n"  # fmt: skip
+    return "\n".join([*_head(record), *_table(record), *_survivors(record), *_obligations(record)]) + "\n"
 
 
 def _head(record: MutantsRecord) -> list[str]:
@@ -136,107 +142,48 @@ def _head(record: MutantsRecord) -> list[str]:
         "",
         f"<!-- Rendered from {RECORD} by `make mutants`. Do not edit. -->",
         "",
-        "Small mistakes, made one by one in all that says what Clip is: each comparison swapped or",
-        "weakened, each case dropped, swapped or constant, each condition negated, each step of a kernel",
-        "changed by one. A mutant is *found* by an obligation that is false of some values (no prover can",
-        "prove it then), by a vector, a test or a check; or it is *proved equivalent*: both have one normal",
-        "form, or Z3 and cvc5 prove equal what it changes, or all that uses it and is spoken of in a",
-        "statement; or a person wrote why it may stay. `make mutants` makes them all, and goes on where it",
-        "was interrupted.",
+        "Which small mistakes do the obligations and vectors notice? `make mutants` changes the conditions",
+        "of spec/clip.yaml, the NumPy kernels and the C kernels, one place at a time: a comparison, a",
+        "connective, a branch, an operand, a constant, a step. A mutant of the YAML is *killed* by an",
+        "obligation whose claim is false for some values, a mutant of a kernel by a vector. Z3 and cvc5 are",
+        "asked whether a surviving condition is *equivalent* to the original. Every other survivor needs a",
+        f"reason in {REASONS}. The run resumes from build/mutants.jsonl.",
         "",
         f"    {closing_line(record)}",
         "",
     ]
 
 
-def _table(record: MutantsRecord, known: Sequence[tuple[str, str]]) -> list[str]:
-    lines = ["| where | mutants | found | by what, most often | equivalent | reason | open |",
+def _table(record: MutantsRecord) -> list[str]:
+    lines = ["| kind | mutants | killed | most often by | equivalent | reason | open |",
              "| --- | ---: | ---: | --- | ---: | ---: | ---: |"]  # fmt: skip
-    for area, title in AREAS.items():
-        rows = [row for row in record.mutants if row.area == area]
-        kinds = Counter(outcome(row, known) for row in rows)
-        by = Counter(_finder(row.by) for row in rows if row.by and not row.by.startswith("equivalent"))
-        shown = ", ".join(f"{name} {count}" for name, count in by.most_common(3))
-        numbers = " | ".join(str(kinds[k]) for k in ("equivalent", "reason", "open"))
-        lines.append(f"| {title} | {len(rows)} | {kinds['found']} | {shown} | {numbers} |")
+    for kind in record.kinds:
+        outcomes = Counter(s.outcome for s in record.survivors if s.kind == kind.kind)
+        by = ", ".join(f"{name} {count}" for name, count in list(kind.by.items())[:3])
+        numbers = " | ".join(str(outcomes[o]) for o in ("equivalent", "reason", "open"))
+        lines.append(f"| {kind.kind} | {kind.mutants} | {kind.killed} | {by} | {numbers} |")
     return [*lines, ""]
 
 
-def _finder(by: str) -> str:
-    word = by.split(maxsplit=1)[0].rstrip(":")
-    if word == "vector":
-        return "vectors"
-    return "an obligation" if "." in word and "/" not in word else by.partition(":")[0]
+def _survivors(record: MutantsRecord) -> list[str]:
+    lines = ["## Survivors with a reason", ""]
+    counts = Counter(s.reason or "open" for s in record.survivors if s.outcome != "equivalent")
+    lines += [f"- {reason} ({count})" for reason, count in counts.items()]
+    lines += ["", "## Equivalent mutants", "", "Z3 and cvc5 both prove that these mean the same.", ""]
+    names = Counter(s.name for s in record.survivors if s.outcome == "equivalent")
+    lines.append(", ".join(f"`{name}` ({count})" for name, count in sorted(names.items())) or "None.")
+    return [*lines, "", f"Each change is in {RECORD}.", ""]
 
 
-def wrong_programs(record: MutantsRecord, known: Sequence[tuple[str, str]], area: str) -> list[MutantRow]:
-    """The mutants of an area that are wrong on some value."""
-    return [r for r in record.mutants if r.area == area and outcome(r, known) == "found" and r.by != SAME]
-
-
-def _of_vectors(record: MutantsRecord, known: Sequence[tuple[str, str]]) -> list[str]:
-    lines = ["## The vectors' own score", "",
-             "Of the programs that are wrong on some value, how many the vectors alone find, run under",
-             "the strict policy, those with the same bounds together and each alone, in place too. Wrong is",
-             "what differs on a special value, or, in types of 8 and 16 bits, on any X under special bounds.",
-             ""]  # fmt: skip
-    for area in PROGRAMS:
-        wrong = wrong_programs(record, known, area)
-        missed = [row for row in wrong if not row.by.startswith("vector")]
-        lines.append(f"- {AREAS[area]}: {len(wrong) - len(missed)} of {len(wrong)}")
-        if area in KERNELS:
-            lines += [f"  - not by a vector: {row.name}, `{row.change}` ({row.example})" for row in missed]
-            continue
-        where = Counter(row.name.partition(" ")[2] for row in missed)
-        named = ", ".join(f"`{name}` ({count})" for name, count in sorted(where.items()))
-        lines.append(f"  - not by a vector, which states an answer and its class alone: {named}")
-    return [*lines, ""]
-
-
-def _listed(record: MutantsRecord, known: Sequence[tuple[str, str]]) -> list[str]:
-    groups: dict[str, list[MutantRow]] = defaultdict(list)
-    for row in record.mutants:
-        if outcome(row, known) in ("reason", "open"):
-            groups[reason_of(row, known) or "open: nobody has said why it may stay"].append(row)
-    lines = ["## Mutants that nothing finds", ""]
-    for reason, rows in groups.items():
-        lines += [f"- {reason} ({len(rows)})"]
-        lines += [f"  - {row.name}: `{row.change}`" for row in rows[:_SHOWN]]
-        if len(rows) > _SHOWN:
-            lines.append(f"  - … and {len(rows) - _SHOWN} more in {RECORD}")
-    return [*lines, ""]
-
-
-_SHOWN = 12
-
-
-def _unkilled(record: MutantsRecord) -> list[str]:
-    names = Counter(id_.partition(".")[2] for id_ in record.unkilled)
-    lines = ["## Obligations that no mutant makes fail", "",
-             "They hold by definition, or no definition that is changed here decides them. In brackets: in",
-             "how many element types or theories.",
-             ""]  # fmt: skip
-    return [*lines, ", ".join(f"`{name}` ({count})" for name, count in sorted(names.items())) or "None.", ""]
-
-
-def _kills(record: MutantsRecord) -> list[str]:
-    groups: dict[str, list[tuple[str, tuple[str, str]]]] = defaultdict(list)
-    for id_, kill in record.kills.items():
-        groups[id_.partition(".")[2]].append((id_, kill))
-    lines = ["## What each obligation finds", "",
-             f"One mutant each; by element type, and with the values, in {RECORD}.", "",
-             "| obligation | in | fails for |", "| --- | ---: | --- |"]  # fmt: skip
-    for name, found in sorted(groups.items()):
-        _, (mutant, _) = found[0]
-        lines.append(f"| `{name}` | {len(found)} | {_cell(mutant)} |")
-    return lines
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def all_found(rows: Iterable[MutantRow]) -> bool:
-    """Whether each mutant is found, equivalent, or has a reason."""
-    known = reasons()
-    return all(outcome(row, known) != "open" for row in rows)
+def _obligations(record: MutantsRecord) -> list[str]:
+    return [
+        "## Obligations that no mutant falsifies",
+        "",
+        f"The YAML has {record.obligations} obligations. {record.evaluated} of their claims are evaluated,",
+        "each in the first element type of its kind (real, signed, unsigned, float); the other types of the",
+        "kind have the same statement. Not evaluated are claims in hand-written WhyML, claims on",
+        "restrictions, and claims computed from the meaning (two readings compared, readings by class).",
+        "No mutant falsifies:",
+        "",
+        ", ".join(f"`{pattern}`" for pattern in record.never_false) or "None.",
+    ]  # fmt: skip

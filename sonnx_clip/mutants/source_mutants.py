@@ -1,8 +1,4 @@
-r"""The family of mutants of a formula, and of a program in Python or C: fixed, or a score means nothing.
-
-Of a formula: each comparison swapped, weakened or strengthened, each condition negated, each branch or part
-dropped or made constant, each variable taken for another, each number moved by one.
-"""
+"""Mutants of the NumPy kernels and planners (Python) and of the C kernels, as changed source texts."""
 
 from __future__ import annotations
 
@@ -10,118 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from sonnx_clip.whyml.node import FALSE, TRUE, Node, shown
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from sonnx_clip.whyml.node import Path
-
-_SAME_KIND = {
-    "lt": ("le", "swap"), "le": ("lt", "swap"), "eq": ("le",), "slt": ("sle", "swap"), "sle": ("slt", "swap"),
-    "ult": ("ule", "swap"), "ule": ("ult", "swap"), "bw_and": ("bw_or",), "bw_or": ("bw_and",),
-    "bw_xor": ("bw_or",), "bw_add": ("bw_sub",), "bw_sub": ("bw_add", "swap"),
-}  # fmt: skip
-_NEGATED = ("nan", "lt", "le", "eq")  # wherever they stand
-_SIGNS = {
-    "<": ("<=", "swap"), "<=": ("<", "swap"), ">": (">=",), ">=": (">",), "=": ("<>",), "<>": ("=",),
-    "/\\": ("\\/",), "\\/": ("/\\",), "->": ("<->",), "<->": ("->",), "+": ("-",), "-": ("+",),
-    "+.": ("-.",), "-.": ("+.",), "<.": ("<=.", "swap"), "<=.": ("<.", "swap", "<>"),
-}  # fmt: skip
-
-
-def of_formula(
-    node: Node, parameters: tuple[str, ...], constant: Node | None = None, *, formula: bool = True
-) -> Iterator[tuple[str, Node]]:
-    """Every mutant of a term or formula: what was changed, and the whole.
-
-    Args:
-        node: the body of a definition, or a goal.
-        parameters: the variables of one type that may be taken for one another.
-        constant: what may stand for one of them, too.
-        formula: whether the body is true or false, and no term.
-    """
-    for path in _conditions(node, formula):
-        part = node.at(path)
-        yield f"{shown(part)} => {shown(Node('not', '', (part,)))}", node.put(path, Node("not", "", (part,)))
-    for path, part in node.walk():
-        named = part.kind == "name" and part.text in parameters
-        for changed in (*_of_node(part, parameters), *([constant] if named and constant else ())):
-            yield f"{shown(part)} => {shown(changed)}", node.put(path, changed)
-
-
-def _conditions(node: Node, formula: bool) -> list[Path]:
-    """The places of the predicates that are asked: as a formula, or as the condition of a term."""
-    found = list(_asked(node, ())) if formula else []
-    for path, part in node.walk():
-        if part.kind == "if":
-            found += _asked(part.parts[0], (*path, 0))
-    return list(dict.fromkeys(found))
-
-
-def _asked(node: Node, path: Path) -> Iterator[Path]:
-    """The predicates in a formula whose truth is that of the formula, or is joined to it."""
-    inside: tuple[int, ...] = ()
-    match node.kind:
-        case "apply" if node.text not in _NEGATED:
-            yield path
-        case "binary" if node.text in ("/\\", "\\/", "->", "<->"):
-            inside = (0, 1)
-        case "not" | "forall" | "exists":
-            inside = (0,)
-        case "if":
-            inside = (1, 2)  # its condition is found as such
-        case "let":
-            inside = (1,)
-        case "match":
-            inside = tuple(range(1, len(node.parts)))
-    for index in inside:
-        yield from _asked(node.parts[index], (*path, index))
-
-
-def _of_node(part: Node, parameters: tuple[str, ...]) -> Iterator[Node]:  # noqa: C901, PLR0912
-    match part.kind:
-        case "apply":
-            yield from _swapped(part, _SAME_KIND.get(part.text, ()))
-            if part.text in _NEGATED:
-                yield Node("not", "", (part,))
-        case "binary":
-            yield from _swapped(part, _SIGNS.get(part.text, ()))
-            if part.text in ("/\\", "\\/", "->"):
-                yield from part.parts
-        case "not":
-            yield part.parts[0]
-        case "if":
-            test, then, otherwise = part.parts
-            yield Node("if", "", (test, otherwise, then))
-            yield then
-            yield otherwise
-        case "typed":
-            text = part.parts[0].text
-            if text.startswith("0x"):
-                digits = len(text) - 2
-                for step in (1, -1):
-                    moved = (int(text, 0) + step) % 16**digits
-                    yield Node("typed", part.text, (Node("number", f"0x{moved:0{digits}x}"),))
-        case "number":
-            if part.text.isdigit():
-                yield Node("number", str(int(part.text) + 1))
-        case "name":
-            if part.text in ("true", "false"):
-                yield FALSE if part.text == "true" else TRUE
-            elif part.text in parameters:
-                yield from (Node("name", other) for other in parameters if other != part.text)
-
-
-def _swapped(part: Node, others: tuple[str, ...]) -> Iterator[Node]:
-    for other in others:
-        if other == "swap":
-            yield Node(part.kind, part.text, tuple(reversed(part.parts)))
-        else:
-            yield Node(part.kind, other, part.parts)
-
-
-# ------------------------------------------------------------------------------------------------- Python
 
 _COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt),
@@ -146,7 +32,7 @@ _FORMS = {
 
 
 def of_python(source: str) -> Iterator[tuple[str, str, str]]:
-    """Every mutant of a module: the function, what was changed, and the module's text.
+    """Every mutant of a module: the function, the change, and the text of the module.
 
     Statements are dropped, conditions negated, comparisons and operations swapped, names of bounds and of
     constants taken for one another, numbers moved by one.
@@ -160,14 +46,14 @@ def of_python(source: str) -> Iterator[tuple[str, str, str]]:
         starts.append(starts[-1] + len(line.encode()))
     data = source.encode()
 
-    def text_of(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def span_of(node: ast.expr | ast.stmt) -> tuple[int, int]:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
 
     for function, node in spots:
         for changed in _of_python_node(node):
-            begin, end = text_of(node)  # type: ignore[arg-type]
+            begin, end = span_of(node)  # type: ignore[arg-type]
             old = data[begin:end].decode()
             new = (data[:begin] + changed.encode() + data[end:]).decode()
             where = f"line {getattr(node, 'lineno', 0)}: "
@@ -241,12 +127,12 @@ _INDEX = {"i = 0": ("i = 1",), "i = i + 1": ("i = i + 2",), "i < n": ("i + 1 < n
 
 
 def of_c(source: str) -> Iterator[tuple[str, str]]:
-    """Every mutant of a C kernel: what was changed, and the file's text."""
+    """Every mutant of a C kernel: the change, and the text of the file."""
     begin = source.index("static inline")
-    told = [comment.span() for comment in _C_COMMENT.finditer(source)]
+    comments = [comment.span() for comment in _C_COMMENT.finditer(source)]
     for pattern, others in _C_SPOTS:
         for match in pattern.finditer(source, begin):
-            if any(first <= match.start() < end for first, end in told):
+            if any(first <= match.start() < end for first, end in comments):
                 continue
             old = match[0]
             choices = _INDEX.get(old, others)

@@ -1,7 +1,6 @@
-"""Mutants of the programs: NumPy's kernels and planners, the C kernels, the oracle of the vectors.
+"""Runs mutants of the NumPy and C kernels: on every vector, then on all combinations of special values.
 
-Each is run: on every vector first, since the vectors are what others have, then on all combinations of
-special values, in place and elsewhere. The vectors' own score is how many of the wrong ones they find.
+Vectors come first because they are what other projects have. Each call is made in place and out of place.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from sonnx_clip.language.special import special_patterns
-from sonnx_clip.mutants.family import of_c, of_python
+from sonnx_clip.mutants.source_mutants import of_c, of_python
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.isolated import run_isolated
 from sonnx_clip.root.run_program import run_limited
@@ -30,23 +29,23 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec import Spec
 
+NUMPY, C = "NumPy kernels", "C kernels"
 KERNELS, PLAN = "sonnx_clip/oracle/kernels.py", "sonnx_clip/oracle/plan.py"
-ORACLE = "generated/numpy/clip_oracle.py"
 _PAD = 4
 _ALL = 16  # bits of an element type of which every X is tried
 _PATIENCE = 10.0  # seconds that a kernel may take on all vectors
 
 
 @dataclass(frozen=True)
-class ProgramMutant:
-    """A program with one mistake.
+class KernelMutant:
+    """A kernel with one change.
 
     Args:
-        area: ``numpy kernels``, ``c kernels`` or ``oracle``.
+        area: `NUMPY` or `C`.
         name: the file and the function.
-        change: what was put for what.
+        change: the old and the new text.
         source: the text of the mutant.
-        types: the element types of which it may be wrong.
+        types: the element types that use it.
     """
 
     area: str
@@ -92,7 +91,7 @@ def _bits(array: Any) -> Any:
     return np.asarray(array).view(f"u{array.dtype.itemsize}")
 
 
-def numpy_kernels(spec: Spec) -> Iterator[ProgramMutant]:
+def numpy_kernels(spec: Spec) -> Iterator[KernelMutant]:
     """The mutants of the kernels and of the planners."""
     every = tuple(e.id for e in spec.element_types if e.family != "real")
     floats = ("float16", "bfloat16", "float32", "float64", "int8", "uint8")
@@ -100,38 +99,24 @@ def numpy_kernels(spec: Spec) -> Iterator[ProgramMutant]:
         for function, change, source in of_python(repo_file(path).read_text(encoding="utf-8")):
             name = f"{path.rpartition('/')[2]} {function}"
             types = every if function in ("fill", "limit", "plan_integers") else floats
-            yield ProgramMutant("numpy kernels", name, change, source, types)
+            yield KernelMutant(NUMPY, name, change, source, types)
 
 
-def oracle(spec: Spec) -> Iterator[ProgramMutant]:
-    """The mutants of the oracle that says what a vector expects, and in which class it is."""
-    types = tuple(e.id for e in spec.element_types if e.family != "real")
-    for function, change, source in of_python(repo_file(ORACLE).read_text(encoding="utf-8")):
-        family = tuple(t for t in types if ("int" if "int" in t else "float") == function.partition("_")[0])
-        yield ProgramMutant("oracle", f"clip_oracle.py {function}", change, source, family or types)
-
-
-def c_kernels(spec: Spec) -> Iterator[ProgramMutant]:
+def c_kernels(spec: Spec) -> Iterator[KernelMutant]:
     """The mutants of the extracted C."""
     for etype in spec.element_types:
         if etype.c is not None:
             path = f"generated/c/sonnx_clip_{etype.id}.c"
             for change, source in of_c(repo_file(path).read_text(encoding="utf-8")):
-                yield ProgramMutant("c kernels", path.rpartition("/")[2], change, source, (etype.id,))
+                yield KernelMutant(C, path.rpartition("/")[2], change, source, (etype.id,))
 
 
-def found_by(spec: Spec, mutant: ProgramMutant, patience: float = _PATIENCE) -> tuple[str, str] | None:
-    """What finds a mutant, and where; None if nothing that was run does. A C kernel has so many seconds."""
-    match mutant.area:
-        case "numpy kernels":
-            return _in_numpy(spec, mutant)
-        case "c kernels":
-            return _in_c(spec, mutant, patience)
-        case _:
-            return _in_oracle(spec, mutant)
+def found_by(spec: Spec, mutant: KernelMutant, patience: float = _PATIENCE) -> tuple[str, str] | None:
+    """What kills a mutant, and where; None if it survives. A C kernel may take `patience` seconds."""
+    return _in_numpy(spec, mutant) if mutant.area == NUMPY else _in_c(spec, mutant, patience)
 
 
-def _in_numpy(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
+def _in_numpy(spec: Spec, mutant: KernelMutant) -> tuple[str, str] | None:
     try:
         plan = _planner(mutant)
     except Exception as error:  # noqa: BLE001  # a mutant may do anything
@@ -146,7 +131,7 @@ def _in_numpy(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
     return _judged(spec, mutant, clip)
 
 
-def _planner(mutant: ProgramMutant) -> Any:
+def _planner(mutant: KernelMutant) -> Any:
     sources = {path: repo_file(path).read_text(encoding="utf-8") for path in (KERNELS, PLAN)}
     sources[KERNELS if mutant.name.startswith("kernels") else PLAN] = mutant.source
     kernels, plan = ModuleType("mutant_kernels"), ModuleType("mutant_plan")
@@ -156,7 +141,7 @@ def _planner(mutant: ProgramMutant) -> Any:
     return plan.PLANNERS
 
 
-def _judged(spec: Spec, mutant: ProgramMutant, clip: Callable[..., Any]) -> tuple[str, str] | None:
+def _judged(spec: Spec, mutant: KernelMutant, clip: Callable[..., Any]) -> tuple[str, str] | None:
     """Run an implementation on the vectors of its types, then on all special values."""
     with np.errstate(all="ignore"):
         for etype in mutant.types:
@@ -213,7 +198,7 @@ def _on_special_values(spec: Spec, etype: str, clip: Callable[..., Any]) -> str 
 # ------------------------------------------------------------------------------------------------------ C
 
 
-def _in_c(spec: Spec, mutant: ProgramMutant, patience: float) -> tuple[str, str] | None:
+def _in_c(spec: Spec, mutant: KernelMutant, patience: float) -> tuple[str, str] | None:
     """Compile and run, in a process of its own: a mutant may write anywhere, and need not end."""
     (etype,) = mutant.types
     with tempfile.TemporaryDirectory() as folder:
@@ -229,7 +214,7 @@ def _in_c(spec: Spec, mutant: ProgramMutant, patience: float) -> tuple[str, str]
     return None if found is None else (found[0], found[1])
 
 
-def _judged_in_c(spec: Spec, mutant: ProgramMutant, library: Path, etype: str) -> bytes:
+def _judged_in_c(spec: Spec, mutant: KernelMutant, library: Path, etype: str) -> bytes:
     return json.dumps(_judged(spec, mutant, _loaded(library, etype))).encode()
 
 
@@ -259,86 +244,3 @@ def _loaded(library: Path, etype: str) -> Callable[..., Any]:
         return around[_PAD:-_PAD].copy()
 
     return clip
-
-
-# ------------------------------------------------------------------------------------------------- oracle
-
-
-@cache
-def _oracle_module(source: str) -> ModuleType:
-    module = ModuleType("mutant_oracle")
-    exec(compile(source, ORACLE, "exec"), module.__dict__)  # noqa: S102  # our own source, changed
-    return module
-
-
-def _in_oracle(spec: Spec, mutant: ProgramMutant) -> tuple[str, str] | None:
-    right = _oracle_module(repo_file(ORACLE).read_text(encoding="utf-8"))
-    with np.errstate(all="ignore"):
-        try:
-            wrong = ModuleType("mutant_oracle")
-            exec(compile(mutant.source, ORACLE, "exec"), wrong.__dict__)  # noqa: S102
-            for etype in mutant.types:
-                if found := _found_or_raised(wrong, etype):
-                    return f"vector {found}", ""
-            for etype in mutant.types:
-                if found := _oracle_on_special_values(spec, right, wrong, etype):
-                    return "special values", found
-        except Exception as error:  # noqa: BLE001  # a mutant may raise anything: it has been found
-            return "special values", f"it raises {type(error).__name__}"
-    return None
-
-
-def _found_or_raised(wrong: Any, etype: str) -> str | None:
-    """What the vectors find; that they end in an error is found too."""
-    try:
-        return _oracle_on_vectors(wrong, etype)
-    except Exception as error:  # noqa: BLE001  # a mutant may raise anything
-        return f"(it raises {type(error).__name__})"
-
-
-@cache
-def _vector_arrays(etype: str) -> tuple[Any, Any, Any, Any, tuple[str, ...], tuple[str, ...]]:
-    data = json.loads(repo_file(f"generated/vectors/{etype}.json").read_text(encoding="utf-8"))["vectors"]
-    arrays = [_array([int(v[k], 16) for v in data], etype) for k in ("x", "min", "max", "expected")]
-    return (*arrays, tuple(v["id"] for v in data), tuple(v["class"] for v in data))
-
-
-def _oracle_on_vectors(wrong: Any, etype: str) -> str | None:
-    x, low, high, expected, ids, classes = _vector_arrays(etype)
-    off = np.flatnonzero(_bits(wrong.clip(x, low, high)) != _bits(expected))
-    if off.size:
-        return str(ids[off[0]])
-    family = wrong.FAMILY_OF[etype]
-    for name, inside in wrong.CLASSES[family].items():
-        found = np.broadcast_to(inside(x, low, high), x.shape)
-        off = np.flatnonzero(found != (np.array(classes) == name))
-        if off.size:
-            return f"{ids[off[0]]} (class {name})"
-    return None
-
-
-def _oracle_on_special_values(spec: Spec, right: Any, wrong: Any, etype: str) -> str | None:  # noqa: C901
-    of = spec.element_type(etype)
-    pool = _array([int(p) % 2 ** (of.width or 0) for p in special_patterns(of)], etype)
-    x, low, high = (np.ascontiguousarray(c.reshape(-1)) for c in np.meshgrid(pool, pool, pool, indexing="ij"))
-    if not np.array_equal(_bits(wrong.clip(x, low, high)), _bits(right.clip(x, low, high))):
-        return f"{etype}: clip"
-    family = right.FAMILY_OF[etype]
-    y = right.clip(x, low, high)
-    for table in ("CASES", "CLASSES"):
-        for name, truth in getattr(right, table)[family].items():
-            other = getattr(wrong, table)[family][name]
-            if not np.array_equal(truth(x, low, high), other(x, low, high)):
-                return f"{etype}: {name}"
-    for name, truth in right.READINGS[family].items():
-        for answer in (x, low, high, y):
-            if not np.array_equal(
-                truth(x, low, high, answer), wrong.READINGS[family][name](x, low, high, answer)
-            ):
-                return f"{etype}: {name}"
-    for name, truth in right.LATITUDE[family].items():
-        for answer in (x, low, high, -y if of.family == "float" else y):
-            given = (x, low, high, y, answer)
-            if not np.array_equal(truth(*given), wrong.LATITUDE[family][name](*given)):
-                return f"{etype}: {name}"
-    return None

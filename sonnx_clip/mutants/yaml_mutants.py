@@ -1,0 +1,429 @@
+"""Mutants of spec/clip.yaml: one condition or result changed, judged by the claims, then by both provers.
+
+A claim is evaluated in the first element type of a kind that has it, as `check_claims` does. Claims that are
+computed from the meaning itself (the comparison of two readings, readings class by class) judge no mutant: a
+changed meaning would change them too.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sonnx_clip.backends.theory import declare
+from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
+from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter, element_printer, tensor_printer
+from sonnx_clip.claims.all_claims import claims_of
+from sonnx_clip.claims.claim import Claim, Written
+from sonnx_clip.claims.evaluation import ClaimTruth, bound_names, is_evaluated, samples
+from sonnx_clip.claims.meaning_claims import latitude_claims, latitude_reading_claims, property_claims
+from sonnx_clip.claims.reading_claims import beside_cases
+from sonnx_clip.claims.tensor_claims import constraint_claims, refutation_claims
+from sonnx_clip.language import tree
+from sonnx_clip.language.scope import kind_of
+from sonnx_clip.language.tree import Expr, Kind, parts_of, subtrees
+from sonnx_clip.language.values import encode
+from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
+from sonnx_clip.prove.tasks import configure, print_tasks
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.run_program import Running
+from sonnx_clip.spec.claims import claim_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec import Spec
+
+    _Samples = Callable[[Spec, ElementType, Claim], Sequence[Mapping[str, Any]]]
+
+CONDITIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "cases": ("when",),
+    "definitions": ("is_",),
+    "classes": ("when",),
+    "properties": ("claim", "repaired"),
+    "constraints": ("holds", "repaired"),
+    "latitude": ("when", "accepts"),
+    "readings": ("returns", "agrees", "agrees_bitwise"),
+}
+"""The conditions that are mutated, by section; those of `repaired` and `agrees` are by family."""
+
+_COMPUTED = frozenset({"agrees with", "differs from", "agrees in classes", "differs in classes"})
+_NOT_JUDGING = _COMPUTED | {"written"}  # the evaluator knows no Clip that is written by hand
+_FURTHER = {
+    "real": ("-1", "0", "0.5", "1", "2"),
+    "int": ("lowest", "0", "1", "2", "highest"),
+    "float": ("nan", "-inf", "lowest", "-0", "smallest_subnormal", "1", "highest", "inf"),
+}
+"""Further values, at which a mutant is tried that the usual samples do not kill."""
+
+_SECONDS = 5  # for each question to a prover
+_SIGNS = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("<=",)}
+_WORDS = {"and": ("or",), "or": ("and",), "implies": ("iff",), "iff": ("implies",)}
+
+
+@dataclass(frozen=True)
+class YamlMutant:
+    """A specification with one change.
+
+    Args:
+        section: the section of the YAML.
+        entry: the id of the changed entry.
+        field: the changed field.
+        family: the family whose condition it is; empty where all families share it.
+        original: the condition, or the operand that a case returns.
+        changed: what replaces it.
+        change: both, in WhyML, cut down to the changed part.
+    """
+
+    section: str
+    entry: str
+    field: str
+    family: str
+    original: Any
+    changed: Any
+    change: str
+
+    @property
+    def name(self) -> str:
+        """The place in the YAML."""
+        return ".".join(filter(None, (self.section, self.entry, self.field.rstrip("_"), self.family)))
+
+    def applied(self, spec: Spec) -> Spec:
+        """The changed specification."""
+        entries = list(getattr(spec, self.section))
+        index = [entry.id for entry in entries].index(self.entry)
+        value = self.changed
+        if self.family:
+            value = {**getattr(entries[index], self.field), self.family: self.changed}
+        entries[index] = entries[index].model_copy(update={self.field: value})
+        return spec.model_copy(update={self.section: tuple(entries)})
+
+
+def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
+    """Every mutant, in the order of the YAML."""
+    for section, fields in CONDITIONS.items():
+        for entry in getattr(spec, section):
+            for field in fields:
+                found = getattr(entry, field)
+                for family, condition in (found if isinstance(found, dict) else {"": found}).items():
+                    yield from _of_condition(spec, section, entry, field, family, condition)
+            if section == "cases":
+                for other in spec.head.operands:
+                    if other != entry.result:
+                        change = f"{entry.result} => {other}"
+                        yield YamlMutant(section, entry.id, "result", "", entry.result, other, change)
+
+
+def _of_condition(
+    spec: Spec, section: str, entry: Any, field: str, family: str, condition: Expr
+) -> Iterator[YamlMutant]:
+    families = (family,) if family else getattr(entry, "families", None) or [f.id for f in spec.families]
+    etype = spec.types_of(families[-1])[0]
+    printer = (tensor_printer if section == "constraints" else element_printer)(spec, etype)
+    names = getattr(entry, "parameters", ()) or spec.head.operands
+    seen, repeated = {printer.show(condition)}, Counter[str]()
+    for part, other, whole in changed_conditions(condition, names):
+        text = printer.show(whole)
+        if text not in seen:
+            seen.add(text)
+            change = f"{printer.show(part)} => {printer.show(other)}"
+            repeated[change] += 1
+            if repeated[change] > 1:
+                change = f"{change} (place {repeated[change]})"
+            yield YamlMutant(section, entry.id, field, family, condition, whole, change)
+
+
+def changed_conditions(expr: Expr, names: tuple[str, ...]) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """Each changed part of a condition, what replaces it, and the whole condition."""
+    for other in _changed_node(expr, names):
+        yield expr, other, other
+    for index, part in enumerate(parts_of(expr)):
+        for old, new, whole in changed_conditions(part, names):
+            yield old, new, _with_part(expr, index, whole)
+
+
+def _changed_node(expr: Expr, names: tuple[str, ...]) -> Iterator[Expr]:  # one arm a kind of node
+    match expr:
+        case tree.Compare(operator=operator) if expr.kind not in (Kind.SHAPE, Kind.ELEMENT_TYPE):
+            yield from (replace(expr, operator=other) for other in _SIGNS[operator])
+        case tree.Connective(operator=operator, left=left, right=right):
+            yield from (replace(expr, operator=other) for other in _WORDS[operator])
+            yield from (left, right)
+        case tree.Not(operand=operand):
+            yield operand
+        case tree.If(condition=condition, then=then, otherwise=otherwise):
+            yield from (tree.If(condition, otherwise, then, expr.kind, expr.at), then, otherwise)
+        case tree.Name(id=name, kind=Kind.ELEMENT) if name in names:
+            yield from (replace(expr, id=other) for other in names if other != name)
+        case tree.Number(text=text) if text.lstrip("-").isdigit():
+            yield replace(expr, text=str(int(text) + 1))
+        case tree.Constant(id="lowest" | "highest" as id_):
+            yield replace(expr, id="highest" if id_ == "lowest" else "lowest")
+        case tree.Constant(negative=negative, id=id_) if id_ != "nan":
+            yield replace(expr, negative=not negative)
+    if not isinstance(expr, tree.Not | tree.Connective | tree.If) and _is_condition(expr):
+        yield tree.Not(expr, expr.at)
+
+
+def _is_condition(expr: Expr) -> bool:
+    return not isinstance(expr, tree.Subscript) and kind_of(expr) is Kind.BOOL
+
+
+def _with_part(expr: Expr, index: int, part: Expr) -> Expr:
+    parts: dict[str, Any]
+    match expr:
+        case tree.Compare() | tree.Connective():
+            parts = {("left", "right")[index]: part}
+        case tree.Not():
+            parts = {"operand": part}
+        case tree.Every():
+            parts = {"body": part}
+        case tree.If():
+            parts = {("condition", "then", "otherwise")[index]: part}
+        case tree.Call() | tree.Use():
+            parts = {"arguments": (*expr.arguments[:index], part, *expr.arguments[index + 1 :])}
+        case _:
+            parts = {}  # the tensor of a subscript
+    return replace(expr, **parts)
+
+
+# --- Judged by claims ------------------------------------------------------------------------------------
+
+
+class ClaimJudge:
+    """Evaluates the claims of a specification on its mutants.
+
+    Args:
+        spec: the unchanged specification.
+        killed: the ids of the obligations that some mutant is known to falsify; `killers` extends it.
+    """
+
+    def __init__(self, spec: Spec, killed: set[str]) -> None:
+        self.spec, self.killed = spec, killed
+        self.claims: dict[str, list[Claim]] = {}
+        asked: dict[object, set[str]] = defaultdict(set)
+        for etype in spec.element_types:
+            names = asked[etype.family, getattr(etype.bits, "signed", None)]
+            every = claims_of(spec, etype.id)
+            found = [
+                c for c in every if c.name not in names and is_evaluated(c) and c.role not in _NOT_JUDGING
+            ]
+            names |= {c.name for c in every}
+            if found:
+                self.claims[etype.id] = found
+        self._known = claim_names(spec)
+        self._reach: dict[str, frozenset[str]] = {}
+        self._reached = {c.id: self._names_reached(c) for found in self.claims.values() for c in found}
+
+    @property
+    def judging(self) -> list[str]:
+        """The ids of the obligations whose claims are evaluated."""
+        return [claim.id for found in self.claims.values() for claim in found]
+
+    def killers(self, mutant: YamlMutant) -> list[str]:
+        """Obligations that a mutant falsifies: those that no mutant did before, or else the first."""
+        changed = mutant.applied(self.spec)
+        found = self._killers(mutant, changed, samples) or self._killers(mutant, changed, _further_samples)
+        self.killed.update(found)
+        return found
+
+    def _killers(self, mutant: YamlMutant, changed: Spec, sampled: _Samples) -> list[str]:
+        found: list[str] = []
+        for id_, claims in self.claims.items():
+            etype = self.spec.element_type(id_)
+            if mutant.family not in ("", etype.family):
+                continue
+            truth = ClaimTruth(changed, etype)
+            for claim in self._claims_of_mutant(mutant, changed, etype, claims):
+                if found and claim.id in self.killed:
+                    continue
+                if not self._holds(truth, claim, sampled(self.spec, etype, claim)):
+                    found.append(claim.id)
+        return found
+
+    def _claims_of_mutant(
+        self, mutant: YamlMutant, changed: Spec, etype: ElementType, claims: list[Claim]
+    ) -> Iterator[Claim]:
+        """The claims that a mutant may falsify; those that quote the condition, with the changed one."""
+        ids = {claim.id for claim in claims}
+        own = {claim.id: claim for claim in _quoting(mutant, changed, etype)}
+        yield from (claim for claim in own.values() if claim.id in ids)
+        for claim in claims:
+            if claim.id not in own and mutant.entry in self._reached[claim.id]:
+                yield claim
+
+    def _holds(self, truth: ClaimTruth, claim: Claim, numbers: Sequence[Mapping[str, Any]]) -> bool:
+        holds = truth.truth_of(claim)
+        try:
+            return all(holds(at) for at in numbers)
+        except ValueError:  # no case holds: the claim that the cases are complete is the one that is false
+            return True
+
+    def _names_reached(self, claim: Claim) -> frozenset[str]:
+        assert not isinstance(claim.conclusion, Written)
+        cases = self._of("cases") if claim.of_result else frozenset()
+        parts = (claim.conclusion, *claim.premises, *claim.witness.values())
+        return cases.union(*map(self._of_tree, parts))
+
+    def _of_tree(self, expr: Expr) -> frozenset[str]:
+        found: frozenset[str] = frozenset()
+        for node in subtrees(expr):
+            if isinstance(node, tree.Use):
+                found |= self._of(node.id)
+            elif isinstance(node, tree.Call) and (
+                isinstance(node, tree.CasesResult) or node.function == "clip_tensor"
+            ):
+                found |= self._of("cases")
+        return found
+
+    def _of(self, name: str) -> frozenset[str]:
+        """The ids of the entries that a name of the claims rests on."""
+        if name not in self._reach:
+            self._reach[name] = frozenset({name})  # ends the recursion
+            trees: list[Expr] = []
+            ids = {name}
+            if name == "cases":
+                ids |= {case.id for case in self.spec.cases}
+                trees = [case.when for case in self.spec.cases]
+            if name in self._known:
+                ids.add(self._known[name].reading)
+                trees.append(self.spec.reading(self._known[name].reading).returns)
+            for section, field in (
+                ("cases", "when"), ("definitions", "is_"), ("classes", "when"), ("properties", "claim"),
+                ("constraints", "holds"),
+            ):  # fmt: skip
+                for entry in getattr(self.spec, section):
+                    if entry.id in (name, name.removeprefix("stated_")):
+                        ids.add(entry.id)
+                        trees.append(getattr(entry, field))
+                        if section == "classes":
+                            trees.append(self.spec.case(entry.case).when)
+                            ids.add(entry.case)
+                        if section in ("properties", "constraints"):
+                            ids |= self._of("cases")
+            self._reach[name] = frozenset(ids).union(*map(self._of_tree, trees))
+        return self._reach[name]
+
+
+def _further_samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
+    """Further values of the operands; none for a claim that speaks of tensors or of answers."""
+    names = bound_names(spec, claim)
+    operands = (*spec.head.operands, spec.head.second)
+    if any(binder.sort is not Kind.ELEMENT for binder in claim.binders) or not set(names) <= set(operands):
+        return ()
+    values = [encode(text, etype) for text in _FURTHER[etype.family]]
+    return [dict(zip(names, numbers, strict=True)) for numbers in product(values, repeat=len(names))]
+
+
+def _quoting(mutant: YamlMutant, changed: Spec, etype: ElementType) -> Iterator[Claim]:
+    """The claims in which a changed condition stands itself, and is not used by its name."""
+    match mutant.section:
+        case "properties":
+            makers: tuple[Callable[[Spec, ElementType], Iterable[Claim]], ...] = (property_claims,)
+        case "constraints":
+            makers = (constraint_claims, refutation_claims)
+        case "latitude":
+            makers = (latitude_claims, latitude_reading_claims)
+        case "readings":
+            yield from beside_cases(changed, etype, changed.reading(mutant.entry))
+            return
+        case _:
+            return
+    for make in makers:
+        try:
+            yield from (claim for claim in make(changed, etype) if is_evaluated(claim))
+        except UserError:  # no witness meets a changed `repaired`: its claim cannot be made
+            continue
+
+
+# --- Proved equivalent by both provers ---------------------------------------------------------------------
+
+
+def proved_equivalent(
+    spec: Spec, mutants: Iterable[YamlMutant], build: Path, show: Callable[[int], None]
+) -> set[str]:
+    """The mutants (by name and change) that both provers prove to mean the same in each type of a kind."""
+    questions: dict[str, list[tuple[YamlMutant, str]]] = defaultdict(list)
+    for mutant in mutants:
+        for etype in _types_of(spec, mutant):
+            question = _equality(spec, mutant, etype)
+            if question:
+                questions[etype.id].append((mutant, question))
+    asked = {key_of(m) for group in questions.values() for m, _ in group}
+    failed: set[str] = set()
+    done = 0
+    why3, running, limits = configure(build), Running(), ProverLimits(_SECONDS)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for etype_id, group in questions.items():
+            file = folder / "equal.mlw"
+            for prover in find_provers():
+                file.write_text(_theory(spec, spec.element_type(etype_id), group), encoding="utf-8")
+                printed = print_tasks(why3, prover, str(file), frozenset())
+                if printed.said:
+                    raise UserError(f"Why3 refuses a question about a mutant: {printed.said}", str(file))
+                answers = {
+                    t.name.goal: ask(prover, t.text, t.name.digest, limits, folder, running)
+                    for t in printed.tasks
+                }
+                valid = {goal for goal, answer in answers.items() if answer.verdict == "valid"}
+                failed |= {key_of(m) for n, (m, _) in enumerate(group) if f"equal_{n}" not in valid}
+            done += len(group)
+            show(done)
+    return asked - failed
+
+
+def key_of(mutant: YamlMutant) -> str:
+    """What tells a mutant from all others."""
+    return f"{mutant.name}: {mutant.change}"
+
+
+def _types_of(spec: Spec, mutant: YamlMutant) -> Iterator[ElementType]:
+    """The first element type of each kind of which the changed entry speaks."""
+    kinds = set()
+    (entry,) = [e for e in getattr(spec, mutant.section) if e.id == mutant.entry]
+    families = (mutant.family,) if mutant.family else getattr(entry, "families", None)
+    if mutant.section == "latitude":
+        families = ("float",)
+    for etype in spec.element_types:
+        kind = (etype.family, getattr(etype.bits, "signed", None))
+        if (families is None or etype.family in families) and kind not in kinds:
+            kinds.add(kind)
+            yield etype
+
+
+def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
+    """The goal that says so; a class is asked about within its case. Empty where nothing can be asked."""
+    if mutant.field == "result" or mutant.section == "constraints":
+        return ""
+    printer = element_printer(spec, etype)
+    one, other = (printer.operand(e, AND) for e in (mutant.original, mutant.changed))
+    if kind_of(mutant.original) is Kind.ELEMENT:
+        return f"({one}) = ({other})"
+    if mutant.section == "classes":
+        return f"{spec.klass(mutant.entry).case} x l m -> (({one}) <-> ({other}))"
+    of_any_answer = mutant.section == "definitions" or mutant.field == "returns"
+    given = "" if of_any_answer else "let y = cases x l m in "
+    return f"{given}(({one}) <-> ({other}))"
+
+
+def _theory(spec: Spec, etype: ElementType, group: list[tuple[YamlMutant, str]]) -> str:
+    printer: WhymlPrinter = element_printer(spec, etype)
+    lines = ["module Equal", f"  use elements.{etype.why3}"]
+    cases = declared_cases(spec, printer)
+    trees = [tree for m, _ in group for tree in (m.original, m.changed)]
+    definitions = [definition(spec, d, etype) for d in definitions_used(spec, trees)]
+    result = " ".join(result_of_cases(spec, printer).split())
+    whole = declare("cases", printer.implicit, "t", result, is_function=True)
+    lines += [f"  {d['head']} = {d['body']}" for d in (*cases, whole, *definitions)]
+    for number, (mutant, question) in enumerate(group):
+        entry = next(e for e in getattr(spec, mutant.section) if e.id == mutant.entry)
+        names = getattr(entry, "parameters", ()) or ("X", "L", "M", "Y", "A", spec.head.second)
+        bound = " ".join(name.lower() for name in names)
+        lines.append(f"  goal equal_{number}: forall {bound}: t. {question}")
+    return "\n".join([*lines, "end", ""])
