@@ -17,9 +17,10 @@ __all__ = ["RestrictionError", "__version__", "clip"]
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for: the command line needs no NumPy to print its help."""
+    """Import `clip` on first use and keep it: the command line needs no NumPy to print its help."""
     if name == "clip":
         from sonnx_clip.oracle.strict import clip
 
+        globals()["clip"] = clip
         return clip
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

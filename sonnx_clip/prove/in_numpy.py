@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sonnx_clip.backends.numpy_kernels import THEORIES
 from sonnx_clip.language import show, show_bits
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.spec import evaluator
 from sonnx_clip.trace import subject as traced_functions
-from sonnx_clip.trace.real import KernelCall, run
+from sonnx_clip.trace.subject import dtype_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
+    from sonnx_clip.trace.subject import Subject
 
 _MANY = 33  # entries: more than fit into one vector register, and one left over
 
@@ -31,8 +34,8 @@ def in_numpy(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Ma
     ask, what = evaluator(spec, etype), traced_functions.subject()
     l, m = numbers["l"], numbers["m"]
     for entries in _arrays(etype, numbers):
-        call = KernelCall(etype, obligation.theory == THEORIES[True], entries, l, m)
-        for x, y in zip(entries, run(what, call), strict=True):
+        written = _run(what, etype, entries, (l, m), in_place=obligation.theory == THEORIES[True])
+        for x, y in zip(entries, written, strict=True):
             due = int(ask.result(x, l, m))
             if y != due:
                 beside = sorted(set(entries) - {x})
@@ -40,6 +43,19 @@ def in_numpy(spec: Spec, etype: ElementType, obligation: Obligation, numbers: Ma
                 made = f"{show(x, etype)} ({show_bits(x, etype)}){others} becomes {show_bits(y, etype)}"
                 return [f"and so in NumPy: {made}, expected {show_bits(due, etype)}"]
     return ["NumPy itself computes Clip there: it does not make the choices that the prover made"]
+
+
+def _run(
+    what: Subject, etype: ElementType, entries: tuple[int, ...], bounds: tuple[int, int], *, in_place: bool
+) -> tuple[int, ...]:
+    """The bit patterns that planner and kernel write, run by NumPy."""
+    dtype = dtype_of(etype)
+    x, (lower, upper) = (np.array(p, f"u{dtype.itemsize}").view(dtype) for p in (entries, bounds))
+    out = x if in_place else np.empty_like(x)
+    with np.errstate(all="ignore"):
+        kernel, low, high = what.planner(etype)(lower, upper)
+        kernel(x, low, high, out)
+    return tuple(out.view(f"u{dtype.itemsize}").tolist())
 
 
 def _arrays(etype: ElementType, numbers: Mapping[str, int]) -> Iterator[tuple[int, ...]]:

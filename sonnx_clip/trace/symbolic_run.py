@@ -159,12 +159,11 @@ class SymbolicRun:
     Args:
         language: the element type, and what the operations mean.
         fork: which way to go at the first branches, and the inputs that take them.
-        again: these are known to be all branches; then nothing is computed in the samples.
     """
 
-    def __init__(self, language: Language, fork: Fork, *, again: bool = False) -> None:
+    def __init__(self, language: Language, fork: Fork) -> None:
         self.etype, self.table, self.readings = language.etype, language.table, language.readings
-        self.fork, self.samples, self.again = fork, fork.samples, again
+        self.fork, self.samples = fork, fork.samples
         self.live = np.ones(fork.samples.index.shape, np.bool_)
         self.steps: list[Step] = []
         self.taken: list[bool] = []
@@ -209,8 +208,6 @@ class SymbolicRun:
             return self._decided[condition.text]
         if len(self.taken) < len(self.fork.decisions):
             decision = self.fork.decisions[len(self.taken)]
-        elif self.again:
-            raise UntraceableError("a decision that was not made the first time")
         else:
             yes = np.asarray(condition.samples[0], np.bool_)
             true, false = self.live & yes, self.live & ~yes
@@ -226,8 +223,6 @@ class SymbolicRun:
 
     def _computed(self, meaning: Meaning, arguments: tuple[Values, ...], how: ReadingName) -> Values:
         """The result in the samples: a part of what it was before the fork, or computed."""
-        if self.again:
-            return arguments[0]
         done = len(self._results)
         if done < len(self.fork.results):
             result = self.fork.results[done][:, self.fork.kept]
