@@ -1,12 +1,11 @@
-"""Refuse models that contradict themselves: runtimes need not agree on what they mean.
+"""Refuse models with names that are no text, or with stored data that does not fit its dimensions.
 
-onnx's checker reports most contradictions, and lint lists what it reports. These it lets pass.
+onnx's checker reports other contradictions, and sees neither text nor the data of large tensors.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, cast
@@ -14,16 +13,15 @@ from typing import TYPE_CHECKING, cast
 from google.protobuf.descriptor import FieldDescriptor
 from onnx import AttributeProto, TensorProto
 
-from sonnx_clip.lint.operator_versions import is_default_domain
 from sonnx_clip.lint.tensors import element_type_name, quoted, show_dims, shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from google.protobuf.message import Message
-    from onnx import GraphProto, ModelProto, NodeProto
+    from onnx import ModelProto
 
 DATA_FIELDS = (
     "raw_data",
@@ -96,7 +94,7 @@ def _bad_item(item: object) -> str | None:
     return None if found is None else f".{found}"
 
 
-# --- Stored data, names and constants -----------------------------------------------------------------------
+# --- Stored data --------------------------------------------------------------------------------------------
 
 
 _BYTES = {
@@ -106,41 +104,18 @@ _BYTES = {
     **dict.fromkeys(("DOUBLE", "INT64", "UINT64", "COMPLEX64"), 8),
     "COMPLEX128": 16,
 }
-_VALUE_TYPES = {
-    "value": AttributeProto.TENSOR,
-    "sparse_value": AttributeProto.SPARSE_TENSOR,
-    "value_float": AttributeProto.FLOAT,
-    "value_floats": AttributeProto.FLOATS,
-    "value_int": AttributeProto.INT,
-    "value_ints": AttributeProto.INTS,
-    "value_string": AttributeProto.STRING,
-    "value_strings": AttributeProto.STRINGS,
-}
 
 
-def check_integrity(model: ModelProto, path: Path, tensors: Iterable[TensorProto]) -> None:
-    """Refuse stored data that does not fit its dimensions, names given twice, Constants with two values.
-
-    Args:
-        model: as it was read.
-        path: its file.
-        tensors: all that it stores.
+def check_stored_data(tensors: Iterable[TensorProto], path: Path) -> None:
+    """Refuse stored data that does not fit its dimensions.
 
     Raises:
-        UserError: naming the tensor, the node, or the graph with the name.
+        UserError: naming the tensor.
     """
     for tensor in tensors:
         problem = _data_problem(tensor)
         if problem:
             raise malformed(problem, path, f"tensor {quoted(tensor.name)}")
-    _check_graph(model.graph, f"graph {quoted(model.graph.name)}", path)
-    identities = [(f.domain, f.name, f.overload) for f in model.functions]
-    for function, identity in zip(model.functions, identities, strict=True):
-        title = f"function {quoted(f'{function.domain}::{function.name}')}"
-        if identities.count(identity) > 1:
-            raise malformed("the model has two functions of this name", path, title)
-        _check_names([*function.input, *_made(function.node)], title, path)
-        _check_nodes(function.node, title, path)
 
 
 def _data_problem(tensor: TensorProto) -> str | None:
@@ -173,47 +148,3 @@ def _lengths(kind: str | None, field: str | None, wanted: int) -> tuple[int, ...
         return (wanted,)
     # Packed types have two or four entries in a byte; not every writer packs them.
     return (wanted, -(-wanted // 2), -(-wanted // 4))
-
-
-def _made(nodes: Iterable[NodeProto]) -> list[str]:
-    return [name for node in nodes for name in node.output if name]
-
-
-def _check_graph(graph: GraphProto, title: str, path: Path) -> None:
-    inputs = [value.name for value in graph.input]
-    stored = [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]
-    made = _made(graph.node)
-    for names in ([*stored, *made], [*inputs, *made]):
-        _check_names(names, title, path)
-    _check_nodes(graph.node, title, path)
-
-
-def _check_names(names: Sequence[str], title: str, path: Path) -> None:
-    if len(set(names)) == len(names):
-        return
-    twice = next(name for name, count in Counter(names).items() if count > 1)
-    raise malformed(f"the name {quoted(twice)} is given to two tensors", path, title)
-
-
-def _check_nodes(nodes: Iterable[NodeProto], title: str, path: Path) -> None:
-    for index, node in enumerate(nodes):
-        if node.op_type == "Constant" and is_default_domain(node.domain):
-            name = quoted(node.name or " ".join(node.output))
-            _check_constant(node, f"node {index} {name} of {title}", path)
-            continue
-        for attribute in node.attribute:
-            if attribute.type in SIMPLE:
-                continue
-            for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                _check_graph(graph, f"{title} > {node.op_type} node {index}, {shown(attribute.name)}", path)
-
-
-def _check_constant(node: NodeProto, place: str, path: Path) -> None:
-    names = [attribute.name for attribute in node.attribute]
-    if len(names) != 1 or names[0] not in _VALUE_TYPES:
-        found = ", ".join(map(quoted, names)) or "none"
-        raise malformed(f"a Constant has exactly one value attribute; here: {found}", path, place)
-    attribute = node.attribute[0]
-    if not attribute.ref_attr_name and attribute.type != _VALUE_TYPES[names[0]]:
-        what = f"the attribute {quoted(names[0])} of a Constant holds a value of another kind"
-        raise malformed(what, path, place)

@@ -257,7 +257,7 @@ def _version_notes(nodes: Iterable[ClipNode]) -> list[str]:
     return [
         f"the profile is based on Clip-{BASED_ON}; Clip-{version} takes "
         f"{', '.join(sorted(types_of(head.operator, version)))} alone and {OTHERWISE}: {EXPORT_AGAIN}"
-        for version in sorted({node.version for node in nodes})
+        for version in sorted({one.version for one in {node.opset: node for node in nodes}.values()})
         if inputs_since(head) <= version < BASED_ON
     ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto
 
-from sonnx_clip.lint.integrity import SIMPLE, bad_text, check_integrity
+from sonnx_clip.lint.integrity import SIMPLE, bad_text, check_stored_data
 from sonnx_clip.lint.tensors import quoted, shown
 from sonnx_clip.root.errors import UserError
 
@@ -93,7 +93,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     for tensor in tensors:
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
             _check_external(tensor, path)
-    check_integrity(model, path, tensors)
+    check_stored_data(tensors, path)
     return model
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.lint.profile import profile
 from sonnx_clip.lint.tensors import quoted, shown
-from sonnx_clip.lint.verdict import ModelReport, NodeReport, Verdict, grouped, some
+from sonnx_clip.lint.verdict import NAMED, ModelReport, NodeReport, Verdict, grouped, more_than_some, some
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def node_title(operator: str, name: str | None, output: str, place: str) -> str:
 
 def _group_lines(group: Sequence[NodeReport], *, caused: bool) -> list[str]:
     """Nodes that differ in names, bounds and open shapes alone."""
-    titles = some(node_title(node.operator, node.name, node.output, node.place) for node in group)
-    lines = [f"  {title}" for title in titles]
+    titles = [node_title(one.operator, one.name, one.output, one.place) for one in group[:NAMED]]
+    lines = [f"  {title}" for title in (*titles, *more_than_some(len(group)))]
     findings = list({id(node.findings): node.findings for node in group}.values())
     bounds = some(
         ", ".join(f"{id_} = {value}" for id_, value in one.bounds) for one in findings if one.bounds
@@ -127,7 +127,7 @@ def _tensors(group: Sequence[NodeReport], findings: Findings, problem: Problem) 
         return problem.argument
     column = findings.arguments.index(problem.argument)
     names = [name for node in group if (name := node.names[column]) is not None]
-    return f"{problem.argument} {', '.join(some(map(quoted, names)))}"
+    return f"{problem.argument} {', '.join(some(names, quoted))}"
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------

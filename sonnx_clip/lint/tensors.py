@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, numpy_helper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 Dims = tuple[int | str, ...]
 _SHOWN = 400
@@ -137,21 +138,38 @@ def _listed(values: Sequence[Any], origin: str, element_type: str) -> TensorInfo
     return TensorInfo(origin, element_type=element_type, dims=(len(values),), value=value)
 
 
-_CONSTANTS: dict[str, Callable[[AttributeProto, str], TensorInfo]] = {
-    "value": lambda a, origin: from_tensor(a.t, origin),
-    "sparse_value": lambda a, origin: from_sparse(a.sparse_tensor, f"{origin} with sparse_value"),
-    "value_float": lambda a, origin: TensorInfo(origin, element_type="FLOAT", dims=(), value=repr(a.f)),
-    "value_floats": lambda a, origin: _listed(a.floats, origin, "FLOAT"),
-    "value_int": lambda a, origin: TensorInfo(origin, element_type="INT64", dims=(), value=str(a.i)),
-    "value_ints": lambda a, origin: _listed(a.ints, origin, "INT64"),
-    "value_string": lambda _, origin: TensorInfo(origin, element_type="STRING", dims=()),
-    "value_strings": lambda a, origin: _listed(a.strings, origin, "STRING"),
+_Read = Callable[[AttributeProto, str], TensorInfo]
+_CONSTANTS: dict[str, tuple[int, _Read]] = {
+    "value": (AttributeProto.TENSOR, lambda a, origin: from_tensor(a.t, origin)),
+    "sparse_value": (
+        AttributeProto.SPARSE_TENSOR,
+        lambda a, origin: from_sparse(a.sparse_tensor, f"{origin} with sparse_value"),
+    ),
+    "value_float": (
+        AttributeProto.FLOAT,
+        lambda a, origin: TensorInfo(origin, element_type="FLOAT", dims=(), value=repr(a.f)),
+    ),
+    "value_floats": (AttributeProto.FLOATS, lambda a, origin: _listed(a.floats, origin, "FLOAT")),
+    "value_int": (
+        AttributeProto.INT,
+        lambda a, origin: TensorInfo(origin, element_type="INT64", dims=(), value=str(a.i)),
+    ),
+    "value_ints": (AttributeProto.INTS, lambda a, origin: _listed(a.ints, origin, "INT64")),
+    "value_string": (
+        AttributeProto.STRING,
+        lambda _, origin: TensorInfo(origin, element_type="STRING", dims=()),
+    ),
+    "value_strings": (AttributeProto.STRINGS, lambda a, origin: _listed(a.strings, origin, "STRING")),
 }
 
 
 def from_constant(node: NodeProto) -> TensorInfo | None:
-    """The declaration that a Constant node makes; None where its value is an attribute of the caller."""
-    for attribute in node.attribute:
-        if attribute.name in _CONSTANTS and not attribute.ref_attr_name:
-            return _CONSTANTS[attribute.name](attribute, "Constant node")
-    return None
+    """The declaration that a Constant node makes.
+
+    None where its value is an attribute of the caller, or where it has not exactly one value.
+    """
+    if len(node.attribute) != 1 or node.attribute[0].ref_attr_name:
+        return None
+    attribute = node.attribute[0]
+    kind, read = _CONSTANTS.get(attribute.name, (None, None))
+    return read(attribute, "Constant node") if read is not None and attribute.type == kind else None

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sonnx_clip.lint.tensors import shown
@@ -217,7 +218,9 @@ class ModelReport:
     @cached_property
     def alike(self) -> list[list[NodeReport]]:
         """The nodes in groups: each has one operator and findings that read alike."""
-        return grouped(self.nodes, lambda node: (node.operator, node.findings.alike))
+        exactly = grouped(self.nodes, lambda node: id(node.findings))  # nodes of two versions share none
+        together = grouped(exactly, lambda nodes: (nodes[0].operator, nodes[0].findings.alike))
+        return [list(chain.from_iterable(groups)) for groups in together]
 
     @cached_property
     def command(self) -> str | None:
@@ -237,7 +240,10 @@ class ModelReport:
     @cached_property
     def counts(self) -> dict[Verdict, int]:
         """How many nodes have which verdict."""
-        return dict(Counter(node.findings.verdict for node in self.nodes))
+        counts: Counter[Verdict] = Counter()
+        for nodes in self.alike:
+            counts[nodes[0].findings.verdict] += len(nodes)
+        return dict(counts)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -254,8 +260,12 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[li
     return list(groups.values())
 
 
-def some(texts: Iterable[str]) -> list[str]:
-    """The first few texts, each once, and how many more there are."""
+def some(texts: Iterable[str], show: Callable[[str], str] = str) -> list[str]:
+    """The first few texts as they are shown, each once, and how many more there are."""
     each = list(dict.fromkeys(texts))
-    more = len(each) - NAMED
-    return [*each[:NAMED], *([f"{MORE}{more} more"] if more > 0 else [])]
+    return [*map(show, each[:NAMED]), *more_than_some(len(each))]
+
+
+def more_than_some(count: int) -> list[str]:
+    """How many of so many are not named."""
+    return [f"{MORE}{count - NAMED} more"] if count > NAMED else []
