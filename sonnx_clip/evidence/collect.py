@@ -33,6 +33,7 @@ from sonnx_clip.prove.proofs_record import TrustedRecord
 from sonnx_clip.prove.run_coq import surprises as coq_surprises
 from sonnx_clip.prove.run_frama_c import OPTIONS
 from sonnx_clip.prove.trusted import TrustedItem, surprises, trusted
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.stored import read_record
@@ -317,11 +318,20 @@ def _elsewhere(found: Records) -> Iterator[Argument]:
 
 
 def _mutants(found: Records) -> tuple[str, Basis]:
-    """What the record of mutants counts; it is stale where other conditions or kernels were mutated."""
+    """What the record of mutants counts; it is stale where other conditions or kernels were mutated.
+
+    UserError if kills and survivors of a kind are not all of its mutants.
+    """
     path = repo_file(MUTANTS)
     if not path.is_file():
         return "", "not run"
     record = read_record(path, MutantsRecord, "run: make mutants")
     if record.mutated_sha256 != mutated_digest(found.spec):
         return "of other conditions or kernels; run: make mutants", "stale"
+    survivors = Counter(survivor.kind for survivor in record.survivors)
+    for kind in record.kinds:
+        left = survivors[kind.kind]
+        if kind.killed + left != kind.mutants:
+            what = f"{kind.kind}: {kind.killed} killed and {left} survivors are not {kind.mutants} mutants"
+            raise UserError(what, str(path), "run: make mutants")
     return closing_line(record), TAKEN

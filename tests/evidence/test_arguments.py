@@ -174,3 +174,12 @@ def test_mutants_of_other_conditions_are_stale(tmp_path, monkeypatch):
     assert basis(written_in(tmp_path, made.proofs()), "Mutants") == "stale"
     monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "none.json"))
     assert basis(written_in(tmp_path, made.proofs()), "Mutants") == "not run"
+
+
+def test_mutants_without_their_survivors_are_refused(tmp_path, monkeypatch):
+    record = json.loads(repo_file(collect.MUTANTS).read_text()) | {"survivors": []}
+    record["mutated_sha256"] = collect.mutated_digest(SPEC)
+    (tmp_path / "mutants.json").write_text(json.dumps(record))
+    monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "mutants.json"))
+    with pytest.raises(UserError, match="killed and 0 survivors are not"):
+        written_in(tmp_path, made.proofs())
