@@ -216,8 +216,6 @@ class _Work:
         self._on_progress, self._done = on_progress, 0
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(judges.places)
-        self._rendered: set[str] = set()  # the reproducers of this run: what a journal holds is not executed
-        self._confirming = threading.Semaphore(judges.places)
 
     def skip(self, etype: ElementType) -> None:
         """The verdicts in an element type are known."""
@@ -237,10 +235,7 @@ class _Work:
                 future.cancel()
             raise
         self._tell(len(units) - 1 - len(left), etype.id)
-        report = merged(etype, units, results, self._of)
-        with self._confirming:
-            command = command_of(self._runtime, etype.id, self._level)
-            return first.version, confirm(report, self._rendered, command, units[0].limits)
+        return first.version, merged(etype, units, results, self._of)
 
     def so_far(self, etype: ElementType) -> tuple[str, TypeReport]:
         """The same of what is judged until now."""
@@ -274,12 +269,13 @@ class _Work:
             found = None if self._journal is None else self._journal.take(unit)
             if found is None:
                 found, seconds = self._judges.judge(unit)
-                self._rendered.update(found.reproducers)
                 if self.stopped:
                     if found.tally is not None:
                         with self._lock:
                             self._begun[unit.etype][unit.part] = _begun(found)
                     raise CancelledError
+                command = command_of(self._runtime, unit.etype, self._level)
+                found = confirm(found, unit.etype, command, unit.limits)
                 if self._journal is not None and found.kept:
                     found = self._journal.keep(unit, found, seconds)
             with self._lock:

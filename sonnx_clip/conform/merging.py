@@ -212,7 +212,7 @@ def type_report(
     line: str | None = None
     crashes = [d for one in counts.values() for kind, d in one.deviations.items() if kind == "crashed"]
     if crashes:
-        said, line = said or crashes[0].words, crashes[0].reproduce
+        said, line = said or crashes[0].words, crashes[0].reproduce or None
     elif verdict == "unsupported":
         said = next(found.words for found in classes if found.verdict == "unsupported")
     return TypeReport(

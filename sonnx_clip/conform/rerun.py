@@ -1,4 +1,4 @@
-"""Runs the reproducers of a report in new processes, before anything prints them.
+"""Runs the reproducers of a unit in new processes, before anything prints them.
 
 One process imports the runtime and forks for each line, so that each begins as after the import. What does
 not show there is run again in a process of its own. A line that shows nothing is not printed: the words of
@@ -24,9 +24,11 @@ from sonnx_clip.runtimes.words import printable, words_of
 from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation, TypeReport
+    from sonnx_clip.conform.check_report import Deviation
+    from sonnx_clip.conform.tally_state import CountState, RaisedState
+    from sonnx_clip.conform.units import UnitResult
     from sonnx_clip.runtimes.board import Board
 
     Line = tuple[str, int, float]  # Python, the entry that deviates, and the seconds that it may take
@@ -77,20 +79,25 @@ class Rerun:
         return self.type != ("ndarray", etype) or result != operand
 
 
-def confirm(report: TypeReport, lines: Collection[str], command: str, limits: Limits) -> TypeReport:
-    """A report of which every reproducer that shows nothing in a new process is replaced by words.
+def confirm(result: UnitResult, etype: str, command: str, limits: Limits) -> UnitResult:
+    """The result of a unit, with words in place of each reproducer that shows nothing in a new process.
 
     Args:
-        report: on one element type.
-        lines: the reproducers that this run has rendered; no other text is run.
+        result: what this run has judged; no text of a journal is run.
+        etype: the id of the element type.
         command: what repeats all calls.
         limits: of the runtime.
     """
-    found = {d.reproduce: d for d in _every(report) if d.reproduce and d.reproduce in lines}
+    found: dict[str, Deviation] = {}
+
+    def noted(one: Deviation) -> Deviation:
+        return found.setdefault(one.reproduce, one)
+
+    _with_deviations(result, noted)
     if not found:
-        return report
-    missing = _not_shown(report.type, [*found.values()], limits, together=True)
-    again = _not_shown(report.type, [found[line] for line in missing], limits, together=False)
+        return result
+    missing = _not_shown(etype, [*found.values()], limits, together=True)
+    again = _not_shown(etype, [found[line] for line in missing], limits, together=False)
 
     def told(one: Deviation) -> Deviation:
         if one.reproduce not in again:
@@ -101,25 +108,29 @@ def confirm(report: TypeReport, lines: Collection[str], command: str, limits: Li
         words = f"{one.words}; {sentence}" if one.words else sentence
         return one.model_copy(update={"words": words, "reproduce": ""})
 
-    return _with_deviations(report, told)
+    return _with_deviations(result, told) if again else result
 
 
-def _every(report: TypeReport) -> list[Deviation]:
-    in_forms = [d for form in report.forms or () for d in form.deviations.values()]
-    return [*(d for c in report.classes for d in c.deviations), *in_forms]
+def _with_deviations(result: UnitResult, told: Callable[[Deviation], Deviation]) -> UnitResult:
+    """The same, with each deviation replaced; not those of calls that a layout refuses as a whole."""
 
+    def of_count(count: CountState) -> CountState:
+        return count.model_copy(update={"deviations": {k: told(d) for k, d in count.deviations.items()}})
 
-def _with_deviations(report: TypeReport, told: Callable[[Deviation], Deviation]) -> TypeReport:
-    classes = tuple(
-        c.model_copy(update={"deviations": tuple(map(told, c.deviations))}) for c in report.classes
-    )
-    forms = report.forms and tuple(
+    def of_raised(one: RaisedState) -> RaisedState:
+        of = {key: (n, None if d is None else told(d), words) for key, (n, d, words) in one.of.items()}
+        return one.model_copy(update={"of": of})
+
+    tally = result.tally and result.tally.model_copy(update={
+        "classes": tuple(map(of_count, result.tally.classes)),
+        "forms": {tag: of_count(count) for tag, count in result.tally.forms.items()},
+        "raised": {k: one if one.all else of_raised(one) for k, one in result.tally.raised.items()},
+    })  # fmt: skip
+    forms = result.forms and tuple(
         form.model_copy(update={"deviations": {id_: told(d) for id_, d in form.deviations.items()}})
-        for form in report.forms
+        for form in result.forms
     )
-    lines = {d.reproduce for c in classes for d in c.deviations}
-    line = report.reproduce if report.reproduce in lines else None
-    return report.model_copy(update={"classes": classes, "forms": forms, "reproduce": line})
+    return result.model_copy(update={"tally": tally, "forms": forms})
 
 
 def _not_shown(etype: str, wanted: Sequence[Deviation], limits: Limits, *, together: bool) -> dict[str, str]:

@@ -114,16 +114,6 @@ class UnitResult(Stored):
         return self.stopped is not None or unopened or self.forms_stopped
 
     @property
-    def reproducers(self) -> set[str]:
-        """The line of Python of every deviation."""
-        tallied = [] if self.tally is None else [*self.tally.classes, *self.tally.forms.values()]
-        found = [d for count in tallied for d in count.deviations.values()]
-        raised = [] if self.tally is None else [*self.tally.raised.values()]
-        found += [first for one in raised for _, first, _ in one.of.values() if first is not None]
-        found += [d for form in self.forms or () for d in form.deviations.values()]
-        return {d.reproduce for d in found}
-
-    @property
     def kept(self) -> bool:
         """Whether it goes into a journal; not so what the machine lacked."""
         stopped = [self.stopped, self.unopened]
