@@ -11,14 +11,14 @@ from sonnx_clip.explain.findings_text import markdown as findings_markdown
 from sonnx_clip.explain.findings_told import tell
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import require_shown
-from sonnx_clip.spec.coverage_checks import require_coverage
+from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.coverage_file import Coverage, Covered, Sort
+    from sonnx_clip.spec.coverage import Coverage, Covered, Sort
 
 
 FINDINGS = "docs/findings.md"
@@ -41,11 +41,10 @@ def render_findings(spec: Spec) -> dict[str, str]:
 COVERAGE = "docs/coverage.md"
 SORTS: tuple[Sort, ...] = ("encoded", "encoded and disputed", "disputed", "descriptive", "not encoded")
 _WHAT = """\
-Every sentence, list item, table row, formula, example, heading and reviewer's remark of the texts in
-spec/sources, in order, each with its answer in spec/coverage.yaml. A program splits the texts.
+All words of the texts in spec/sources, in order, each part with its answer in spec/coverage.yaml.
 `sonnx-clip generate` and `sonnx-clip prove` stop at words that have no answer, at an answer to words that are
 gone, at an id that does not exist, and where spec/clip.yaml quotes words that are answered without the entry
-that quotes them. The answers themselves are read and judged by people.
+that quotes them. People choose the parts, and read and judge the answers.
 
 - **encoded by**: entries of spec/clip.yaml, aspects of its dialects (`onnx-13/bounds`) or obligations.
 - **disputed by**: findings about the sources ([findings.md](findings.md)) that quote these words, or the same

@@ -30,7 +30,7 @@ from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.terminal import nearest, progress
 from sonnx_clip.spec import Spec, load_spec
-from sonnx_clip.spec.coverage_checks import require_coverage
+from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.expected import differences as unexpected
 from sonnx_clip.whyml.why3_lexer import without_header
 from sonnx_clip.whyml.written import theory_texts

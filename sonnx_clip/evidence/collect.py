@@ -39,8 +39,8 @@ from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.stored import read_record
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.runtime import OURS
-from sonnx_clip.spec.coverage_checks import require_coverage
-from sonnx_clip.spec.coverage_file import PATH as COVERAGE
+from sonnx_clip.spec.coverage import PATH as COVERAGE
+from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.language import ElementType
     from sonnx_clip.prove.frama_c_record import OfType
-    from sonnx_clip.spec.coverage_file import Coverage
+    from sonnx_clip.spec.coverage import Coverage
 
 TAKEN: Basis = "taken from records, not repeated"
 _OF_TASKS = (

@@ -19,7 +19,7 @@ from sonnx_clip.prove.outcome import Status
 from sonnx_clip.prove.proofs_record import TrustedRecord
 from sonnx_clip.prove.provers import ProverVerdict
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.spec.coverage_file import Sort
+from sonnx_clip.spec.coverage import Sort
 from sonnx_clip.spec.sections import SHOWN
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
-"""Worked examples of a dialect: the node tests of Clip that ONNX's page prints, compared with it."""
+"""Worked examples of a dialect: the node tests of Clip that ONNX's page prints."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
@@ -10,27 +9,17 @@ from pydantic import Field, model_validator
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Id, NumberText, Part, Source, Word
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.dialects import DialectId
-from sonnx_clip.spec.sentences import items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
 
-PAGE = "onnx-clip-examples"
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
-_NAME = re.compile(r"\bname='test_clip_(\w+)'\)")
-_BOUND = re.compile(r"\b(min|max)_val = np\.(\w+)\((-?[\d.]+)\)")
-_LITERAL = re.compile(r"\b([xy]) = np\.array\(\[([^\]]*)\]\)\.astype\(np\.(\w+)\)")
-_DRAWN = re.compile(r"\bx = np\.random\.randn\([^)]*\)\.astype\(np\.(\w+)\)")
-_CLIPPED = re.compile(r"\by = np\.clip\(x, (\S+), (\S+)\) expect")
-_LIMITS = {"np.inf": "inf", "-np.inf": "-inf"}
 
 
 class ComputedBy(Part):
@@ -97,7 +86,7 @@ def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
 
 
 def check_dialect_examples(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about examples that are not those of the page, and results that are not the dialect's."""
+    """Findings about examples whose results are not the dialect's."""
     for index, example in enumerate(spec.dialect_examples):
         way: Way = ("dialect_examples", index)
         wrong = next(_unknown(spec, way, example), None)
@@ -108,7 +97,6 @@ def check_dialect_examples(spec: Spec) -> Iterator[Diagnostic]:
             yield from _results(spec, way, example)
         except UserError as error:
             yield Diagnostic((*way, "id"), f"`{example.id}`: {error.what}", error.todo)
-    yield from _of_page(spec)
 
 
 def _unknown(spec: Spec, way: Way, example: DialectExample) -> Iterator[Diagnostic]:
@@ -152,64 +140,3 @@ def _results(spec: Spec, way: Way, example: DialectExample) -> Iterator[Diagnost
             if not all(equal(one, another, etype) for one, another in pairs):
                 what = f"for X = {text} {example.dialect} and {other.id} give other values"
                 yield Diagnostic((*way, "Y"), what, "see the bounds")
-
-
-def _of_page(spec: Spec) -> Iterator[Diagnostic]:
-    """Each test of the page has its example, and each example is that test."""
-    file = spec.page(PAGE).file
-    known = {example.id: (i, example) for i, example in enumerate(spec.dialect_examples)}
-    for item in items(repo_file(file)):
-        name = _NAME.search(item.text) if item.kind == "code" else None
-        if name is None:
-            continue
-        id_, where = f"onnx_{name[1]}", f"{file}:{item.line}"
-        if id_ not in known:
-            yield Diagnostic(
-                ("dialect_examples",), f"no example takes test_clip_{name[1]} of {where}", f"add {id_}"
-            )
-            continue
-        index, example = known.pop(id_)
-        for key, said, there in _differences(spec.element_type(example.type), example, item.text):
-            what = f"test_clip_{name[1]} of {where} has {there} there, and this is {said}"
-            yield Diagnostic(("dialect_examples", index, key), what, "the numbers are those of the page")
-        if f"name='test_clip_{name[1]}')" not in example.source.quote:
-            yield Diagnostic(("dialect_examples", index, "source", "quote"), "quote the test with its name")
-    for id_, (index, _) in known.items():
-        yield Diagnostic(("dialect_examples", index, "id"), f"{file} has no test of `{id_}`", "take it away")
-
-
-def _differences(
-    etype: ElementType, example: DialectExample, text: str
-) -> Iterator[tuple[str, object, object]]:
-    """By key what an example says and what the page has, where these differ."""
-    given = {name: number for name, _, number in _BOUND.findall(text)}
-    literals = {
-        name: (tuple(part.strip() for part in numbers.split(",")), of)
-        for name, numbers, of in _LITERAL.findall(text)
-    }
-    drawn, clipped = _DRAWN.search(text), _CLIPPED.search(text)
-    types = {of for _, of, _ in _BOUND.findall(text)} | {of for _, of in literals.values()}
-    types |= {drawn[1]} if drawn else set()
-    x: object = "finite" if drawn else literals.get("x", ((), ""))[0]
-    y: object = literals.get("y", ((), ""))[0]
-    said = example.Y
-    if clipped is not None:
-        y = tuple(_limit(word, given) for word in clipped.groups())
-        said = (said.L, said.M) if isinstance(said, ComputedBy) else said
-    told = (
-        ("type", {etype.numpy}, types),
-        ("L", example.L, given.get("min")),
-        ("M", example.M, given.get("max")),
-        ("X", example.X, x),
-        ("Y", said, y),
-    )
-    yield from ((key, ours, theirs) for key, ours, theirs in told if ours != theirs)
-
-
-def _limit(word: str, given: dict[str, str]) -> str:
-    """A bound of np.clip as the number that the specification writes for it."""
-    if word.endswith("_val"):
-        return given.get(word.removesuffix("_val"), word)
-    if word.startswith("np.iinfo("):
-        return "highest" if word.endswith(".max") else "lowest"
-    return _LIMITS.get(word, word)

@@ -15,7 +15,7 @@ from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from sonnx_clip.spec.model import Spec
@@ -112,6 +112,47 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A text with one space between words.
+
+    Args:
+        words: the text.
+        starts: where each word begins.
+        lines: the line of each word in the file, from 1.
+    """
+
+    words: str
+    starts: list[int]
+    lines: list[int]
+
+    @classmethod
+    def of(cls, path: Path) -> SourceText:
+        """The text of a file."""
+        return cls(*_words_of(1, tuple(path.read_text(encoding="utf-8").splitlines())))
+
+    def line(self, at: int) -> int:
+        """The line of what stands at a place."""
+        return self.lines[max(0, bisect_right(self.starts, at) - 1)]
+
+    def find(self, words: str, to: str | None, at: int) -> tuple[int, int]:
+        """Where words begin and end, at a place or later, `to` being the last ones; -1 where they are not."""
+        start = self.words.find(fold(words), at)
+        end = start + len(fold(words))
+        if to is not None and start >= 0:
+            last = self.words.find(fold(to), end)
+            return (start, last + len(fold(to))) if last >= 0 else (-1, -1)
+        return start, end
+
+    def spans(self, quote: str, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Where a quotation that begins on one of these lines begins and ends."""
+        start, end = self.find(quote, None, 0)
+        while start >= 0:
+            if self.line(start) in lines:
+                yield start, end
+            start, end = self.find(quote, None, start + 1)
 
 
 def fold(text: str) -> str:

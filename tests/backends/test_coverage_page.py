@@ -11,10 +11,10 @@ from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.backends.pages import COVERAGE, markdown
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.coverage_checks import require_coverage
+from sonnx_clip.spec.coverage import require_coverage
 
 if TYPE_CHECKING:
-    from sonnx_clip.spec.coverage_file import Coverage
+    from sonnx_clip.spec.coverage import Coverage
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ from sonnx_clip.backends.pages import SORTS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.coverage_checks import require_coverage
-from sonnx_clip.spec.coverage_file import PATH
+from sonnx_clip.spec.coverage import PATH, require_coverage
 from tests.other_root import use_root
 
 if TYPE_CHECKING:
@@ -44,23 +43,19 @@ class Planted:
 # ruff: noqa: E501
 # fmt: off
 PLANTED = {
-    "a sentence is added to the SONNX page": Planted(
+    "a sentence is added": Planted(
         SONNX, "Tensor `X` is the input tensor", "X may be large. Tensor `X` is the input tensor", f"{SONNX}:114",
-        ("this sentence has no answer in spec/coverage.yaml: `X may be large.`", "answer it there above line")),
+        ("`X may be large. Tensor `X` is", f"stands here, and {PATH}:", "answers `Tensor `X` is", "answer the words in their order")),
     "a sentence is added at the end": Planted(
         ONNX, "Constrain input and output types to float tensors\\.\\Z", "Constrain input and output types to float tensors. Or not.",
-        f"{ONNX}:255", ("this sentence has no answer in spec/coverage.yaml: `Or not.`", "below line")),
+        f"{ONNX}:255", ("these words have no answer in spec/coverage.yaml: `Or not.`",)),
     "a word of a sentence is another": Planted(
         DIRECTML, "must have the same DataType", "must not have the same DataType", f"{DIRECTML}:63",
-        ("has no answer in spec/coverage.yaml: `InputTensor and OutputTensor must not have", "mend it")),
-    "a row is added to a table": Planted(
-        SONNX, r"\| `\[R2\]`  ", "| `[R6]` | X must be finite | new |\n| `[R2]`  ", f"{SONNX}:26", ("this table row has no answer",)),
-    "a remark is added": Planted(
-        SONNX, "> To be checked", "> I doubt that.\n\n> To be checked", f"{SONNX}:53", ("this remark has no answer",)),
-    "a branch of the formula is another": Planted(
-        SONNX, r"X\[i\] \\leq L", "X[i] < L", f"{SONNX}:57", ("this formula has no answer",)),
+        ("InputTensor and OutputTensor must not have", "answers `InputTensor and OutputTensor must have")),
     "a sentence is gone": Planted(
-        SONNX, "No error condition", "", f"{PATH}:", ("(sources.sonnx-clip[", "does not say this here: `No error condition`", "take the answer away")),
+        SONNX, "No error condition", "", f"{SONNX}:", (f"stands here, and {PATH}:", "answers `No error condition`")),
+    "a table is cut": Planted(
+        "spec/sources/onnx-clip-onnx-doc.rst", "    </table>\n", "", "spec/sources/onnx-clip-onnx-doc.rst:", ("stands here",)),
     "an id that is gone": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3, R9]", f"{PATH}:", ("encoded_by[1]", "there is no `R9`")),
     "an aspect that a dialect does not quote": Planted(
@@ -78,19 +73,8 @@ PLANTED = {
         PATH, r"      disputed_by: \[cast-of-no-number[^\]]*\]\n", "", f"{PATH}:", ("`cast-of-no-number` of spec/clip.yaml quotes", "to disputed_by")),
     "an aspect's quotation that is answered with another aspect": Planted(
         PATH, r"encoded_by: \[onnx-12/scalar_bounds\]", "encoded_by: [onnx-12/bounds]", f"{PATH}:", ("`onnx-12/scalar_bounds` of spec/clip.yaml",)),
-    "words that a finding disputes in another version that it asks": Planted(
-        PATH, r"disputed_by: \[limits-of-which-type, defaults-and-infinities\]", "disputed_by: [limits-of-which-type]", f"{PATH}:",
-        ("`defaults-and-infinities` disputes these words elsewhere and asks onnx-12 too", "to disputed_by")),
-    "the type of the output is encoded by a quotation alone": Planted(
-        PATH, r"\[onnx-13/element_types, onnx-13/result\]", "[onnx-13/result]", f"{PATH}:", ("these words say that the type is T", "add the element_types")),
-    "the pages of Max and Min are left out": Planted(
-        PATH, r"(?s)\n  onnx-max-min:.*?(?=\n  numpy-clip:)", "", f"{PATH}:", ("the source `onnx-max-min` of spec/clip.yaml has no answers",)),
     "no reason": Planted(
         PATH, "descriptive: leads-in", "descriptive: lead-in", f"{PATH}:", ("there is no reason `lead-in`", "did you mean `leads-in`")),
-    "a reason for other words": Planted(
-        PATH, "descriptive: leads-in", "descriptive: heading", f"{PATH}:", ("`heading` is a reason for heading; this is a sentence",)),
-    "a reason that nothing gives": Planted(
-        PATH, "\nreasons:\n", "\nreasons:\n  idle: {reason: nobody says it}\n", f"{PATH}:", ("no answer gives the reason `idle`",)),
     "two answers in one": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3]\n      descriptive: leads-in", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
     "no answer at all": Planted(
@@ -149,7 +133,6 @@ def test_each_answer_that_is_left_out_is_missed(own: Path) -> None:
         path.write_text("".join([*lines[:begin], *lines[end:]]), encoding="utf-8")
         message = _refused()
         assert message.startswith("spec/sources/"), message
-        assert "has no answer in spec/coverage.yaml" in message
 
 
 def test_two_answers_that_change_places_are_found(own: Path) -> None:
