@@ -274,7 +274,7 @@ class _Work:
                         with self._lock:
                             self._begun[unit.etype][unit.part] = _begun(found)
                     raise CancelledError
-                command = command_of(self._runtime, unit.etype, self._level)
+                command = command_of(self._runtime, unit.etype, "quick" if unit.first else self._level)
                 found = confirm(found, unit.etype, command, unit.limits)
                 if self._journal is not None and found.kept:
                     found = self._journal.keep(unit, found, seconds)
