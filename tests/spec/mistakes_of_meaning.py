@@ -95,7 +95,7 @@ MEANING = [
       "does not refute the claim"),
     m("repaired in vain",
       "refuted_for: {float: {X: 1, L: -0, M: 0}}\n"
-      '    repaired: {float: "high and zero_tie(L, M) implies identical(L, M)"}',
+      '    repaired: {float: "not (high and zero_tie(L, M)) or identical(L, M)"}',
       'refuted_for: {float: {X: 1, L: -0, M: 0}}\n    repaired: {float: §"not is_nan(X)"}',
       "(properties[…].repaired.float)", "does not exclude X = 1, L = -0, M = 0"),
     m("constraint not refuted", "refuted_for: {float: {X: [nan], L: 0, M: 1}}",
