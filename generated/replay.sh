@@ -4759,7 +4759,8 @@ ask 60 generated/why3/numpy_float32.mlw NumpyOutOfPlace -a inline_all -a introdu
   -G "numpy_limit_by_minus_zero_out_of_place" \
   -G "numpy_limit_by_plus_zero_out_of_place" \
   -G "numpy_limit_from_plus_zero_as_integers_out_of_place" \
-  -G "numpy_limit_to_zeros_out_of_place" \
+  -G "numpy_limit_to_minus_and_plus_zero_out_of_place" \
+  -G "numpy_limit_to_plus_and_minus_zero_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_float32.mlw NumpyOutOfPlace  \
@@ -4770,7 +4771,8 @@ ask 60 generated/why3/numpy_float32.mlw NumpyInPlace -a inline_all -a introduce_
   -G "numpy_limit_by_minus_zero_in_place" \
   -G "numpy_limit_by_plus_zero_in_place" \
   -G "numpy_limit_from_plus_zero_as_integers_in_place" \
-  -G "numpy_limit_to_zeros_in_place" \
+  -G "numpy_limit_to_minus_and_plus_zero_in_place" \
+  -G "numpy_limit_to_plus_and_minus_zero_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_float32.mlw NumpyInPlace  \
@@ -4793,7 +4795,8 @@ ask 60 generated/why3/numpy_float64.mlw NumpyOutOfPlace -a inline_all -a introdu
   -G "numpy_limit_by_minus_zero_out_of_place" \
   -G "numpy_limit_by_plus_zero_out_of_place" \
   -G "numpy_limit_from_plus_zero_out_of_place" \
-  -G "numpy_limit_to_zeros_out_of_place" \
+  -G "numpy_limit_to_minus_and_plus_zero_out_of_place" \
+  -G "numpy_limit_to_plus_and_minus_zero_out_of_place" \
   -G "numpy_ways_complete_out_of_place" \
   -G "numpy_ways_inhabited_out_of_place"
 ask 1 generated/why3/numpy_float64.mlw NumpyOutOfPlace  \
@@ -4804,7 +4807,8 @@ ask 60 generated/why3/numpy_float64.mlw NumpyInPlace -a inline_all -a introduce_
   -G "numpy_limit_by_minus_zero_in_place" \
   -G "numpy_limit_by_plus_zero_in_place" \
   -G "numpy_limit_from_plus_zero_in_place" \
-  -G "numpy_limit_to_zeros_in_place" \
+  -G "numpy_limit_to_minus_and_plus_zero_in_place" \
+  -G "numpy_limit_to_plus_and_minus_zero_in_place" \
   -G "numpy_ways_complete_in_place" \
   -G "numpy_ways_inhabited_in_place"
 ask 1 generated/why3/numpy_float64.mlw NumpyInPlace  \
@@ -4819,7 +4823,7 @@ digest=$(export LC_ALL=C; cat why3/*.mlw why3/drivers/* generated/why3/*.mlw gen
 mkdir -p build/replays
 record=build/replays/why3-$(version why3)-z3-$(version z3)-cvc5-$(version cvc5).txt
 printf '%s: %s\n' why3 "$(version why3)" z3 "$(version z3)" cvc5 "$(version cvc5)" digest "${digest%% *}" \
-  valid "$valid" goals 8646 smoke "$asked" false "$false" smokes 298 >"$record.new"
+  valid "$valid" goals 8654 smoke "$asked" false "$false" smokes 298 >"$record.new"
 mv "$record.new" "$record"
-echo "$valid of 8646 goals Valid (4323 obligations, two provers); smoke: $false of $asked Valid, 298 asked"
-[ "$valid" -eq 8646 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 298 ]
+echo "$valid of 8654 goals Valid (4327 obligations, two provers); smoke: $false of $asked Valid, 298 asked"
+[ "$valid" -eq 8654 ] && [ "$false" -eq 0 ] && [ "$asked" -eq 298 ]

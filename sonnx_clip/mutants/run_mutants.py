@@ -72,9 +72,12 @@ class Journal:
 
 def mutated_digest(spec: Spec) -> str:
     """The digest of the conditions and kernels that are mutated: neither prose nor headers count."""
-    conditions = [key_of(m) for m in yaml_mutants(spec)]
     sources = [f"{m.area} {m.name} {m.change}" for m in _kernels(spec)]
-    return digest_of_parts([*conditions, *sources])
+    return digest_of_parts([_digest_of_conditions(spec), *sources])
+
+
+def _digest_of_conditions(spec: Spec) -> str:
+    return digest_of_parts([key_of(mutant) for mutant in yaml_mutants(spec)])
 
 
 def _kernels(spec: Spec) -> list[kernel_mutants.KernelMutant]:
@@ -93,7 +96,7 @@ class MutantsRun:
     def __init__(self, spec: Spec, build: Path, console: Console) -> None:
         self.spec, self.build, self.console = spec, build, console
         self.journal = Journal(build / "mutants.jsonl")
-        self._state = mutated_digest(spec)
+        self._state = _digest_of_conditions(spec)
         self._known = reasons()
 
     def record(self) -> MutantsRecord:
@@ -103,7 +106,7 @@ class MutantsRun:
         of_kernels, surviving_kernels = self.of_kernels(_kernels(self.spec))
         return MutantsRecord(
             tool=f"sonnx-clip {__version__}",
-            mutated_sha256=self._state,
+            mutated_sha256=mutated_digest(self.spec),
             kinds=(*kinds, *of_kernels),
             survivors=(*survivors, *surviving_kernels),
             obligations=sum(1 for _ in every_claim(self.spec)),

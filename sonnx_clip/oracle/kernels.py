@@ -76,12 +76,30 @@ def limit_by_minus_zero(x: Array, lower: Array, upper: Array, out: Array) -> Non
     _make_zeros_minus(x, out.view(FORMATS[x.dtype].unsigned))
 
 
-def limit_to_zeros(x: Array, lower: Array, upper: Array, out: Array) -> None:
-    """The bounds are two zeros of different signs: a number at or below zero takes `lower`."""
-    low, high = np.less_equal(x, lower), np.greater(x, lower)
-    np.copyto(out, x)
-    np.copyto(out, lower, where=low)
-    np.copyto(out, upper, where=high)
+def limit_to_minus_and_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
+    """The lower bound is -0, the upper one is +0: a number at or below zero becomes -0."""
+    form = FORMATS[x.dtype]
+    entries, bits = x.view(form.unsigned), out.view(form.unsigned)
+    # A pattern or a pattern minus 1 has the sign bit where a number is at or below zero, and where a NaN has
+    # it. Together they have all bits of a NaN.
+    kept = np.subtract(entries, form.one)
+    np.bitwise_or(kept, entries, out=kept)
+    # Each number becomes a zero of some sign, each NaN stays. With the sign bit set, its mask decides.
+    x.clip(lower, upper, out=out)
+    np.bitwise_or(bits, form.minus_zero, out=bits)
+    np.bitwise_and(bits, kept, out=bits)
+
+
+def limit_to_plus_and_minus_zero(x: Array, lower: Array, upper: Array, out: Array) -> None:
+    """The lower bound is +0, the upper one is -0: a number at or below zero becomes +0."""
+    limit_to_minus_and_plus_zero(x, upper, lower, out)
+    form = FORMATS[x.dtype]
+    bits = out.view(form.unsigned)
+    # Subtracting 1 reverses the sign bit of both zeros, and of no NaN.
+    signs = np.subtract(bits, form.one)
+    np.bitwise_and(signs, form.minus_zero, out=signs)
+    np.bitwise_and(bits, form.magnitude, out=bits)
+    np.bitwise_or(bits, signs, out=bits)
 
 
 def _make_zeros_plus(x: Array, bits: Array) -> None:
@@ -163,15 +181,16 @@ def limit_up_to_plus_zero(x: Array, lower: Array, upper: Array, out: Array) -> N
     _make_zeros_plus(x, out.view(UINT16))
 
 
-def limit_to_zeros_16(x: Array, lower: Array, upper: Array, out: Array) -> None:
+def limit_to_zeros_16(x: Array, lower: Array, upper: Array, out: Array) -> None:  # noqa: ARG001
     """The bounds are two zeros of different signs, as uint16: what is at or below zero takes `lower`."""
     form = FORMATS[x.dtype]
-    number = np.less_equal(np.bitwise_and(x.view(UINT16), form.magnitude), form.infinity)
-    high = np.bitwise_and(number, np.greater(x.view(INT16), form.signed_zero))
-    bits = out.view(UINT16)
-    np.copyto(bits, x.view(UINT16))
-    np.copyto(bits, lower, where=number)
-    np.copyto(bits, upper, where=high)
+    entries = x.view(UINT16)
+    # A pattern minus 1, or the pattern itself, has the sign bit where a number is at or below zero.
+    limited = np.subtract(entries, form.one)
+    np.bitwise_or(limited, entries, out=limited)
+    np.bitwise_and(limited, form.minus_zero, out=limited)
+    np.bitwise_xor(limited, upper, out=limited)
+    _write_but_nan(x, limited, out)
 
 
 def _has_nan(x: Array) -> Any:

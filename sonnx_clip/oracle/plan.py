@@ -51,13 +51,15 @@ def _limit_floats(lower: Array, upper: Array) -> Plan:
     low, high = lower.view(form.unsigned), upper.view(form.unsigned)
     if low == form.plus_zero:
         if high == form.minus_zero:
-            return Plan(kernels.limit_to_zeros, lower, upper)
+            return Plan(kernels.limit_to_plus_and_minus_zero, lower, upper)
         if lower.dtype in _CLIPPED_AS_INTEGERS:
             kernel = kernels.limit_from_plus_zero_as_integers
             return Plan(kernel, lower.view(form.signed), upper.view(form.signed))
         return Plan(kernels.limit_from_plus_zero, lower, upper)
     if low == form.minus_zero:
-        kernel = kernels.limit_to_zeros if high == form.plus_zero else kernels.limit_by_minus_zero
+        if high == form.plus_zero:
+            return Plan(kernels.limit_to_minus_and_plus_zero, lower, upper)
+        kernel = kernels.limit_by_minus_zero
     elif high == form.plus_zero:
         kernel = kernels.limit_by_plus_zero
     elif high == form.minus_zero:

@@ -79,6 +79,9 @@ def _clip(
         result = checked_out(out, tensor)
         if result is not tensor and (in_c is not None or kernel not in READ_ONCE):
             tensor = _readable(tensor, result)
+    if kernel not in ONE_PASS and not _is_plain(tensor) and _is_plain(result):
+        np.copyto(result, tensor)  # a strided `x` is read once; what follows is in place
+        tensor = result
     if in_c is not None and _is_plain(result) and _is_plain(tensor):
         in_c(tensor, result)
     elif result.ndim and 0 < result.size <= chunk and result.flags.c_contiguous:

@@ -36,11 +36,6 @@ PROBED = """    if _has_nan(x):
     else:
         keys.clip(lower, upper, out=out.view(INT16))
 """
-HIGH = "    high = np.bitwise_and(number, np.greater(x.view(INT16), form.signed_zero))\n"
-BITS = """    bits = out.view(UINT16)
-    np.copyto(bits, x.view(UINT16))
-    np.copyto(bits, lower, where=number)
-"""
 
 BUGS = [
     Bug("the repair of zeros is dropped, upper bound +0", "kernels",
@@ -74,15 +69,17 @@ BUGS = [
     Bug("the bounds are not swapped where both have a minus sign", "kernels",
         "keys.clip(upper, lower, out=out.view(UINT16))", "keys.clip(lower, upper, out=out.view(UINT16))",
         _both("bfloat16", "limit_between_minus")),
-    Bug("a mask is taken after the first write", "kernels", HIGH + BITS, BITS + HIGH,
-        ("float16.numpy_limit_to_zeros_16_in_place",), ("float16.numpy_limit_to_zeros_16_out_of_place",)),
+    Bug("a mask is taken after the first write", "kernels", "    kept = np.subtract(entries, form.one)\n",
+        "    x.clip(lower, upper, out=out)\n    kept = np.subtract(entries, form.one)\n",
+        ("float32.numpy_limit_to_minus_and_plus_zero_in_place",),
+        ("float32.numpy_limit_to_minus_and_plus_zero_out_of_place",)),
     Bug("one NaN loses its payload", "formats", "_constant(infinity + 1, unsigned)",
         "_constant(infinity + 2, unsigned)", _both("float16", "limit_across_zero")),
     Bug("a NaN loses its sign", "kernels",
         "    if greatest > form.sign:\n        _make_zeros_plus(x, bits)\n    elif greatest == form.sign:\n",
         "    if greatest >= form.sign:\n", _both("float64", "limit_from_plus_zero")),
-    Bug("a zero at the lower bound stays", "kernels", "np.less_equal(x, lower), np.greater(x, lower)",
-        "np.less(x, lower), np.greater(x, lower)", _both("float32", "limit_to_zeros")),
+    Bug("a zero at the lower bound stays", "kernels", "    np.bitwise_or(kept, entries, out=kept)\n", "",
+        _both("float32", "limit_to_minus_and_plus_zero")),
     Bug("the lower bound is forgotten across zero", "kernels",
         "    keys.clip(form.least, lower, out=keys)\n", "    keys.clip(form.least, keys, out=keys)\n",
         _both("float16", "limit_across_zero")),
