@@ -65,8 +65,8 @@ PLANTED = {
     "a finding that is gone": Planted(
         PATH, r"disputed_by: \[sign-of-zero\]", "disputed_by: [sign-of-one]", f"{PATH}:", ("no finding `sign-of-one`", "did you mean `sign-of-zero`?")),
     "a quotation that is answered with another id": Planted(
-        PATH, r"encoded_by: \[R3\]", "encoded_by: [R2]", f"{PATH}:",
-        ("`R3` of spec/clip.yaml quotes these words, and the answer does not name it", "add `R3` to encoded_by")),
+        PATH, r"encoded_by: \[result_is_operand\]", "encoded_by: [R2]", f"{PATH}:",
+        ("`result_is_operand` of spec/clip.yaml quotes these words, and the answer does not name it", "add `result_is_operand` to encoded_by")),
     "a quotation that is called descriptive": Planted(
         PATH, r"encoded_by: \[result_is_operand\]", "descriptive: a remark on quality and no more", f"{PATH}:", ("`result_is_operand` of spec/clip.yaml quotes",)),
     "a finding's quotation that is not disputed": Planted(
@@ -78,7 +78,7 @@ PLANTED = {
     "two answers in one": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3]\n      descriptive: leads-in", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
     "no answer at all": Planted(
-        PATH, r"      encoded_by: \[R3\]\n", "", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
+        PATH, r"      encoded_by: \[result_is_operand\]\n", "", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
     "an unknown key": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_to: [R3]", f"{PATH}:", ("the key `encoded_to` is not known here", "`encoded_by`")),
     "a source without answers": Planted(
