@@ -43,13 +43,6 @@ if SEEN is not None:
     )
 
 
-def pytest_configure() -> None:
-    """Render in each test: what a test plants in a function is no part of the digest of what was kept."""
-    from sonnx_clip.prove import rendered
-
-    rendered.folder = lambda: None
-
-
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()

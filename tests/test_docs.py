@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.tasks import configure
+from sonnx_clip.prove.snapshot import configure
 
 ROOT = Path(__file__).parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "CITATION.cff", *sorted((ROOT / "docs").glob("*.md"))]

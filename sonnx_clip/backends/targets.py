@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.backends.acsl import render_acsl
 from sonnx_clip.backends.c_reference import kernel_theories, render_c
+from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.finding_theories import finding_theories
@@ -97,6 +98,11 @@ THEORIES: tuple[TheoryTarget, ...] = (
     ),
     TheoryTarget(rf"generated/why3/examples_{_MLW}", "the examples on ONNX's page", example_theories),
     TheoryTarget(rf"generated/why3/findings_{_MLW}", "what findings claim", finding_theories),
+    TheoryTarget(
+        rf"generated/why3/canaries_{_MLW}",
+        "properties of wrong operators, which provers must refute; they are no obligations",
+        lambda spec: (render_canaries(spec)[0], ()),
+    ),
     TheoryTarget(
         rf"generated/why3/c_{_MLW}|generated/c/drivers/.*",
         "the C kernels in WhyML, and how Why3 prints them as C",

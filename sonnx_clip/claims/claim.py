@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 
 Kind: TypeAlias = Literal[
-    "theorem", "refutation", "counterexample", "instance", "refinement", "equivalence", "finding", "smoke"
+    "theorem",
+    "refutation",
+    "counterexample",
+    "instance",
+    "refinement",
+    "equivalence",
+    "finding",
+    "smoke",
+    "canary",
 ]
 
 
@@ -26,7 +34,8 @@ class Obligation:
 
     Args:
         id: permanent, ``<subject>.<goal>``: the subject is an element type or the theory file's name.
-        kind: what has to come out; a smoke obligation must *not* be Valid, all others must.
+        kind: what has to come out; a smoke obligation must *not* be Valid, a canary must be refuted, all
+            others must be Valid.
         subject: an element type of the YAML, or the name of a hand-written theory file.
         shows: the ids of what it shows.
         title: one sentence for people.

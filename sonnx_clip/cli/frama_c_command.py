@@ -16,7 +16,7 @@ from sonnx_clip.backends.generate import Generated, differences
 from sonnx_clip.prove.frama_c_record import PROVERS, RECORD, FramaCRecord, OfType
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.run_frama_c import OPTIONS, FramaC, find_frama_c, prove_type
-from sonnx_clip.prove.tasks import configure
+from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_root

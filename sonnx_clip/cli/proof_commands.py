@@ -35,19 +35,16 @@ def generate(
         _generate_another(spec, into, check=check)
         return
     root = checkout()
-    from sonnx_clip.backends.generate import differences, write
+    from sonnx_clip.backends.generate import differences, render_all, write
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.prove.completeness import GOLDEN, unpinned
-    from sonnx_clip.prove.rendered import kept, rendered
     from sonnx_clip.spec import load_spec
     from sonnx_clip.spec.expected import check_expected
 
     of_clip = load_spec()
     check_expected(of_clip)
-    generated = kept(of_clip)
-    if generated is None:
-        check_claims(of_clip)
-        generated = rendered(of_clip)
+    check_claims(of_clip)
+    generated = render_all(of_clip)
     found = differences(generated, root) if check else write(generated, root)
     for line in found:
         print(line if check else f"written: {line}")

@@ -10,33 +10,28 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from sonnx_clip.backends.c_reference import render_c
+from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import Generated, differences, render_theories
 from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
-from sonnx_clip.prove.counterexample import explain_failure
-from sonnx_clip.prove.declared_by_why3 import differences_from_why3, reader_digest
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.proofs_report import by_hand, document, write_json
 from sonnx_clip.prove.proofs_table import print_table, summary
 from sonnx_clip.prove.prove_all import Proofs, ProofSession
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
-from sonnx_clip.prove.rendered import kept
+from sonnx_clip.prove.snapshot import Why3, configure
 from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
 from sonnx_clip.prove.standing import empty, standings
-from sonnx_clip.prove.tasks import Why3, configure
-from sonnx_clip.prove.trusted import GOLDEN, TrustedItem, of_tasks, surprises, trusted
+from sonnx_clip.prove.trusted import GOLDEN, of_tasks, surprises, trusted
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.terminal import nearest, progress
 from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.expected import differences as unexpected
-from sonnx_clip.whyml.why3_lexer import without_header
-from sonnx_clip.whyml.written import theory_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from sonnx_clip.claims.claim import Obligation
@@ -49,6 +44,10 @@ _NEWS = f"[red]what the proofs take for granted has changed[/] (compared with {G
 _ACCEPT_NEWS = f"to accept it, a person edits {GOLDEN} and says why it is believed"
 _CHANGED = f"[red]the hand-written theories state something else than {STATEMENTS} says[/]"
 _ACCEPT_CHANGED = f"to accept it, a person compares each statement with its sentence in {STATEMENTS}"
+_UNTRUSTED = (
+    "\n[red]no answer of this run is reliable:[/] a printer, Why3, a driver or a prover is wrong;"
+    " build/proofs.json stays as it is"
+)
 _ACCEPT_HOLLOW = f"to accept one that holds by definition, a person adds it to {BY_DEFINITION}"
 
 
@@ -77,11 +76,11 @@ def prove(
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
     spec = load_spec()
-    theories, extracted = _rendered(spec)
+    theories = _rendered(spec)
     require_coverage(spec, (o.id for o in theories.obligations))
     return prove_these(
         spec, theories, family=family, types=types, provers=provers, only=only, jobs=jobs, as_json=as_json,
-        build=build, extracted=extracted,
+        build=build,
     )  # fmt: skip
 
 
@@ -96,7 +95,6 @@ def prove_these(
     provers: Sequence[str] = (),
     only: Sequence[str] = (),
     as_json: bool = False,
-    extracted: bool = False,
     shown: int = _SHOWN,
 ) -> int:
     """Prove what is asked for of theories that lie in generated/; print a table, or JSON; the exit status.
@@ -111,7 +109,6 @@ def prove_these(
         provers: likewise.
         only: likewise.
         as_json: likewise.
-        extracted: whether the C, too, is known to be what Why3 extracts.
         shown: how many failures are shown in full.
 
     Raises:
@@ -120,23 +117,24 @@ def prove_these(
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
     why3 = configure(build)
+    _, canaries = render_canaries(spec)
     complete = selected == theories.obligations and len(found) == len(NAMES)
-    if complete and not extracted:
+    if complete:
         _require_extracted(spec, theories)
     console = Console(stderr=as_json)
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
     ledger = Ledger(build / "ledger.sqlite")
     try:
-        otherwise = misread(why3, ledger, None if complete else {o.file for o in selected}, jobs)
-        proofs = _run(console, why3, found, ledger, selected, theories.obligations, jobs)
+        proofs = _run(console, why3, found, ledger, selected, theories.obligations, canaries, jobs)
     finally:
         ledger.close()
-    listed = trusted(theories.obligations)
-    taken = (*listed, *otherwise, *of_tasks(proofs.said, listed))
+    why3.require_unchanged()
+    listed = trusted(theories.obligations, why3.texts)
+    taken = (*listed, *of_tasks(proofs.said, listed))
     news = surprises(taken)
     if any(t.kind == "refused" for t in taken):  # nobody else need try to read it
-        _print_failures(console, spec, why3, found, proofs, shown)
+        _print_failures(console, why3, found, proofs, shown)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
         _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
         return 1
@@ -144,7 +142,7 @@ def prove_these(
     standing = standings(spec, theories.obligations, build, asked=asked)
     proofs = replace(proofs, standing={o.id: standing[o.id] for o in selected if o.kind != "smoke"})
     data = document(spec, why3, found, proofs, taken, complete=complete)
-    if complete:
+    if complete and not any(o.status == "not proved" for o in proofs.canaries):
         write_json(data, build / "proofs.json")
     gaps, changed = uncovered(spec, theories.obligations), unpinned()
     weakened = [str(error) for error in unexpected(spec)]
@@ -154,7 +152,7 @@ def prove_these(
         print(json.dumps(data, indent=1, ensure_ascii=False))
     else:
         print_table(console, spec, proofs)
-        _print_failures(console, spec, why3, found, proofs, shown)
+        _print_failures(console, why3, found, proofs, shown)
         if not complete:
             console.print(f"a part of the obligations: {build}/proofs.json stays as it is", highlight=False)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
@@ -167,18 +165,12 @@ def prove_these(
     return 0 if proofs.all_shown and not (news or gaps or changed or weakened or hollow) else 1
 
 
-def _rendered(spec: Spec) -> tuple[Generated, bool]:
-    """What is rendered, as it lies in generated/, and whether the C, too, is known to be what Why3 extracts.
-
-    Raises:
-        UserError: something lies there otherwise and may not.
-    """
-    if (known := kept(spec)) is not None:
-        return known, True  # every file is there, the C included
+def _rendered(spec: Spec) -> Generated:
+    """The theories; UserError if those in generated/ are not what the specification gives."""
     theories = render_theories(spec)
     if stale := differences(theories, repo_root(), ("generated/why3",)):
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
-    return theories, False
+    return theories
 
 
 def _require_extracted(spec: Spec, theories: Generated) -> None:
@@ -225,42 +217,6 @@ def _speaking_of(obligations: Iterable[Obligation], pattern: str) -> list[Obliga
     return [o for o in obligations if any(fnmatchcase(id_, pattern) for id_ in (o.id, *o.shows))]
 
 
-def misread(
-    why3: Why3,
-    ledger: Ledger,
-    only: set[str] | None,
-    jobs: int | None,
-    compare: Callable[[Mapping[str, str], Sequence[str], int], tuple[TrustedItem, ...]] | None = None,
-) -> tuple[TrustedItem, ...]:
-    """Where Why3 reads the theories otherwise than we do; asked once for each state of a file.
-
-    A file uses itself and hand-written ones, which `why3.base` stands for.
-
-    Args:
-        why3: Why3 with its configuration.
-        ledger: knows the states in which a file is read alike.
-        only: the generated files that are read; every one, if None.
-        jobs: how many processes run at once; all cores by default.
-        compare: compares files of these texts, with so many processes; `differences_from_why3`, if None.
-    """
-    texts = {file: text for file, text in theory_texts() if _is_read(file, only)}
-    states = {
-        file: digest_of("\0".join([why3.base, reader_digest(), file, without_header(text)]))
-        for file, text in texts.items()
-    }
-    files = [file for file, state in states.items() if ledger.account(state, "why3") is None]
-    ask = compare or differences_from_why3
-    found = ask(texts, files, jobs or os.cpu_count() or 1) if files else ()
-    if not found:
-        for file in files:
-            ledger.record_account(states[file], "why3", ())
-    return found
-
-
-def _is_read(file: str, only: set[str] | None) -> bool:
-    return only is None or file in only or not file.startswith("generated/")
-
-
 def _run(
     console: Console,
     why3: Why3,
@@ -268,41 +224,47 @@ def _run(
     ledger: Ledger,
     selected: tuple[Obligation, ...],
     every: tuple[Obligation, ...],
+    canaries: tuple[Obligation, ...],
     jobs: int | None,
 ) -> Proofs:
     asked_for = set(selected)
     partly = {o.file for o in every if o not in asked_for}
     complete_files = frozenset(o.file for o in selected if o.file not in partly)
-    with progress("proving", len(selected) * len(provers), "answers", console) as show:
+    with progress("proving", (len(selected) + len(canaries)) * len(provers), "answers", console) as show:
         session = ProofSession(
             why3, provers, ledger, jobs or os.cpu_count() or 1, lambda count: show(count, "")
         )
-        return session.prove(selected, complete_files)
+        return session.prove(selected, complete_files, canaries)
 
 
 def _print_failures(
-    console: Console, spec: Spec, why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int
+    console: Console, why3: Why3, provers: Sequence[Prover], proofs: Proofs, shown: int
 ) -> None:
     failed = [o for o in proofs.outcomes if o.status == "not proved"]
     for outcome in failed[:shown]:
-        console.print(f"\n[red]not proved[/] [bold]{outcome.obligation.id}[/]: {outcome.obligation.title}")
-        for reply in outcome.failed_replies:
-            words = reply.answer.words.splitlines() or [""]
-            console.print(f"  {reply.prover}: {reply.answer.verdict}: ", end="", highlight=False)
-            console.print("\n    ".join(words[-5:]), markup=False, highlight=False)
-            prover = next(p for p in provers if p.name == reply.prover)
-            line = by_hand(why3, prover)(outcome.obligation)
-            console.print(f"  by hand: {line}", markup=False, soft_wrap=True, highlight=False)
-        for line in _counterexample(spec, why3, provers, outcome):
-            console.print(f"  {line}", markup=False, soft_wrap=True, highlight=False)
+        _print_failure(console, why3, provers, outcome, "not proved")
     if len(failed) > shown:
         console.print(f"\n… and {len(failed) - shown} more that are not proved", highlight=False)
+    believed = [o for o in proofs.canaries if o.status == "not proved"]
+    for outcome in believed[:shown]:
+        _print_failure(console, why3, provers, outcome, "a false statement is not refuted:")
+    if believed:
+        console.print(_UNTRUSTED, highlight=False)
     for stray in proofs.strays:
         console.print(f"[red]a goal that no obligation knows:[/] {stray}", highlight=False)
 
 
-def _counterexample(spec: Spec, why3: Why3, provers: Sequence[Prover], outcome: Outcome) -> list[str]:
-    return explain_failure(spec, why3, provers, outcome.obligation)
+def _print_failure(
+    console: Console, why3: Why3, provers: Sequence[Prover], outcome: Outcome, what: str
+) -> None:
+    console.print(f"\n[red]{what}[/] [bold]{outcome.obligation.id}[/]: {outcome.obligation.title}")
+    for reply in outcome.failed_replies:
+        words = reply.answer.words.splitlines() or [""]
+        console.print(f"  {reply.prover}: {reply.answer.verdict}: ", end="", highlight=False)
+        console.print("\n    ".join(words[-5:]), markup=False, highlight=False)
+        prover = next(p for p in provers if p.name == reply.prover)
+        line = by_hand(why3, prover)(outcome.obligation)
+        console.print(f"  by hand: {line}", markup=False, soft_wrap=True, highlight=False)
 
 
 def _print_listed(console: Console, head: str, lines: Sequence[str], last: str = "") -> None:

@@ -16,7 +16,8 @@ from sonnx_clip.evidence.write import PAGE, RECORD, render
 from sonnx_clip.prove.proofs_record import AGAIN
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
-from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
+from sonnx_clip.prove.snapshot import configure
+from sonnx_clip.prove.tasks import lemmas, print_tasks
 from sonnx_clip.prove.trusted import of_tasks, trusted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
@@ -144,7 +145,7 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
                 what = f"{reply.prover} {reply.version} answered, and {prover.version} is installed"
                 raise UserError(what, path, AGAIN)
             if (o.file, prover.name) not in printed:
-                tasks = print_tasks(why3, prover, o.file, lemmas())
+                tasks = print_tasks(why3, prover, o.file, lemmas(why3))
                 for item in of_tasks(tasks.account.said, listed):
                     if (item.kind, item.name, item.statement) not in known:
                         what = f"the tasks of {o.file} take {item.kind} {item.name} for granted, unlisted"

@@ -28,7 +28,8 @@ from sonnx_clip.language.scope import kind_of
 from sonnx_clip.language.tree import Expr, Kind, parts_of, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.prove.provers import ProverLimits, ask, find_provers
-from sonnx_clip.prove.tasks import configure, print_tasks
+from sonnx_clip.prove.snapshot import configure
+from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec.claims import claim_names

@@ -157,10 +157,17 @@ def _parts(text: str, goal: str) -> _Parts:
             raise UnaccountedError(f"a command that no task may have: {_short(command)}")
     if not asserts or asserts[-1] is not every[-2]:
         raise UnaccountedError("the goal is not the last assertion of the task")
-    last = asserts[-1]
-    if last.name != f"{_GOAL}{goal}" or not isinstance(_formula(last), tuple) or _formula(last)[0] != "not":
+    _require_negated(asserts[-1], goal)
+    return _Parts(tuple(sets), tuple(asserts[:-1]), asserts[-1], declared, tuple(places[:-1]))
+
+
+def _require_negated(last: Command, goal: str) -> None:
+    """UnaccountedError if an assertion is not the negated goal of this name; a smoke goal is ``false``."""
+    formula = _formula(last)
+    if last.name != f"{_GOAL}{goal}" or not isinstance(formula, tuple) or formula[0] != "not":
         raise UnaccountedError(f"the last assertion is not the negated goal {goal}: {_short(last)}")
-    return _Parts(tuple(sets), tuple(asserts[:-1]), last, declared, tuple(places[:-1]))
+    if goal.startswith("smoke_") and formula != ("not", "false"):
+        raise UnaccountedError(f"the smoke goal {goal} is not `false`: {_short(last)}")
 
 
 def _declare(command: Command, place: int, declared: dict[str, int]) -> None:

@@ -1,8 +1,8 @@
 """The ledger: keeps each prover's answer under the digest of its task, so that no task is proved twice.
 
-An answer is kept under the digest of the exact task text, the prover's name, version, command and limits. A
-change of any of these makes it a new question. Each answer is committed as it arrives: a run that is killed
-goes on where it was.
+An answer is kept under the digest of the exact task text, the prover's name, version, digest, command and
+limits. A change of any of these makes it a new question. Each answer is committed as it arrives: a run that
+is killed goes on where it was.
 """
 
 from __future__ import annotations
@@ -158,4 +158,5 @@ class Ledger:
 
 
 def _key(task: str, prover: Prover, limits: ProverLimits) -> tuple[str, str, str, str, int, int]:
-    return (task, prover.name, prover.version, " ".join(prover.command), limits.seconds, limits.megabytes)
+    version = f"{prover.version} {prover.digest}"  # a program that is replaced has given no answer yet
+    return (task, prover.name, version, " ".join(prover.command), limits.seconds, limits.megabytes)

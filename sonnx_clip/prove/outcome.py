@@ -35,7 +35,8 @@ class ProverReply:
 class Outcome:
     """An obligation with the replies of all provers that had to answer.
 
-    For a smoke obligation ``proved`` means that every prover answered and none derived false.
+    For a smoke obligation ``proved`` means that every prover answered and none derived false; for a canary,
+    that every prover refuted it.
     """
 
     obligation: Obligation
@@ -44,7 +45,9 @@ class Outcome:
     @property
     def proved_by(self) -> tuple[str, ...]:
         """The provers that showed it."""
-        good = ("countermodel", "unknown", "timeout") if self.obligation.kind == "smoke" else ("valid",)
+        good = {"smoke": ("countermodel", "unknown", "timeout"), "canary": ("countermodel",)}.get(
+            self.obligation.kind, ("valid",)
+        )
         return tuple(r.prover for r in self.replies if r.answer.verdict in good)
 
     @property
@@ -56,7 +59,7 @@ class Outcome:
         """
         verdicts = {r.answer.verdict for r in self.replies}
         shown = len(self.proved_by)
-        if self.obligation.kind == "smoke":
+        if self.obligation.kind in ("smoke", "canary"):
             return "proved" if self.replies and shown == len(self.replies) else "not proved"
         if verdicts & {"countermodel", "failed"} or shown == 0:
             return "not proved"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sonnx_clip import __version__
 from sonnx_clip.prove.prove_all import PROOF, SMOKE, Proofs, limits_of
-from sonnx_clip.prove.tasks import Why3, command, goal_options
+from sonnx_clip.prove.tasks import command, goal_options
 from sonnx_clip.root.files import digest_of_file, write_whole
 from sonnx_clip.root.folders import repo_file
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.prove.standing import Standing
     from sonnx_clip.prove.trusted import TrustedItem
     from sonnx_clip.spec import Spec
@@ -75,9 +76,10 @@ def document(
         "about": {
             "tool": f"sonnx-clip {__version__}",
             "spec_digest": spec.digest,
-            "files": theory_digests(),
+            "files": {**theory_digests(), **why3.digests},
         },
         "tools": {"why3": why3.version, **{p.name: p.version for p in provers}},
+        "programs": {"why3": why3.program, **{p.name: p.digest for p in provers}},
         "why3_drivers": dict(why3.files),
         "commands": {p.name: " ".join(p.command) for p in provers},
         "limits": {"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
@@ -89,6 +91,7 @@ def document(
         },
         "complete": complete,
         "outcomes": [_outcome(asked, o, proofs.standing.get(o.obligation.id)) for o in proofs.outcomes],
+        "canaries": [_outcome(asked, o, None) for o in proofs.canaries],
         "strays": list(proofs.strays),
         "trusted": [asdict(t) for t in taken],
     }

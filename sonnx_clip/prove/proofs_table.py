@@ -130,12 +130,14 @@ def summary(proofs: Proofs) -> str:
         kinds = counts(proofs.standing.values())
         asked = headline(len(statuses), kinds["by definition"], kinds["repeats"])
     by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
+    refuted_canaries = sum(o.status == "proved" for o in proofs.canaries)
+    canaries = f"{refuted_canaries} of {len(proofs.canaries)} canaries refuted"
     smoke = f"no prover found false: {held} of {counted(len(smokes), 'smoke test')} held"
     return (
         f"{asked}: {statuses.count('proved')} proved by two provers, {by_one},"
         f" {statuses.count('not proved')} not proved;"
         f" {counted(shown['refutation'], 'refutation')} of the source,"
         f" {counted(shown['counterexample'], 'counterexample')} to what no source states;"
-        f" {smoke if smokes else 'no smoke test was among them'}"
+        f" {smoke if smokes else 'no smoke test was among them'}; {canaries}"
         f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
     )

@@ -14,17 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sonnx_clip.prove.outcome import Outcome, ProverReply
 from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ask
-from sonnx_clip.prove.tasks import (
-    PrintedTasks,
-    Task,
-    Why3,
-    lemmas,
-    print_files,
-    print_tasks,
-    source_digest,
-    source_of,
-)
-from sonnx_clip.root.folders import repo_file
+from sonnx_clip.prove.tasks import PrintedTasks, Task, lemmas, print_files, print_tasks, source_of
 from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
@@ -33,6 +23,7 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.ledger import Ledger, TaskName
+    from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.prove.standing import Standing
 
 PROOF = ProverLimits(seconds=60)
@@ -49,11 +40,12 @@ class Proofs:
     Args:
         outcomes: one for each obligation, in the order asked for.
         strays: goals that Why3 printed and nobody asked for, as ``file theory.goal``.
-        asked: how many questions went to provers; the others were answered by the ledger.
+        asked: how many tasks of obligations went to provers; the ledger had the answers to the others.
         wall: seconds that the run took.
-        prover_cpu: processor seconds of the provers that were asked in this run.
+        prover_cpu: processor seconds of the provers in this run, but for canaries.
         why3_cpu: processor seconds of Why3 in this run.
         said: what the tasks say besides premises and goals: it has to be listed.
+        canaries: false statements; each must be refuted by every prover.
         standing: what each obligation but smoke adds, by its id.
     """
 
@@ -64,12 +56,13 @@ class Proofs:
     prover_cpu: float
     why3_cpu: float
     said: frozenset[Said]
+    canaries: tuple[Outcome, ...] = ()
     standing: Mapping[str, Standing] = field(default_factory=dict)
 
     @property
     def all_shown(self) -> bool:
-        """Whether something was asked, everything is shown and nothing is left over."""
-        shown = all(o.status != "not proved" for o in self.outcomes)
+        """Whether something was asked, everything is shown, canaries included, and nothing is left over."""
+        shown = all(o.status != "not proved" for o in (*self.outcomes, *self.canaries))
         return bool(self.outcomes) and shown and not self.strays
 
 
@@ -110,32 +103,42 @@ class ProofSession:
         self.strays: list[str] = []
         self.said: set[Said] = set()
         self.asked = 0
-        self.prover_cpu = 0.0
+        self.canaries: frozenset[str] = frozenset()
+        self.prover_cpu = self.canary_cpu = 0.0
         self.running = Running()
         self.asking: dict[Future[ProverAnswer], list[tuple[_Questions, Obligation, str]]] = {}
         # Each puts itself here when it is done: to wait for any of thousands is to look at all of them.
         self.done: SimpleQueue[Future[Any]] = SimpleQueue()
         self.open_questions: dict[tuple[str, str, ProverLimits], Future[ProverAnswer]] = {}
 
-    def prove(self, obligations: Sequence[Obligation], complete_files: frozenset[str]) -> Proofs:
-        """Ask about every obligation.
+    def prove(
+        self,
+        obligations: Sequence[Obligation],
+        complete_files: frozenset[str],
+        canaries: Sequence[Obligation] = (),
+    ) -> Proofs:
+        """Ask about every obligation, and about the canaries among them.
 
         Args:
             obligations: what is to be shown.
             complete_files: files of which every goal is among them: a goal more is then a stray.
+            canaries: all of some files; they are sent in every run, whatever the ledger has.
         """
+        self.canaries = frozenset(c.id for c in canaries)
+        files = complete_files | {c.file for c in canaries}
         start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(self.jobs) as pool:
             try:
-                self._drain(pool, Path(folder), list(self._questions(obligations, complete_files)))
+                self._drain(pool, Path(folder), list(self._questions((*obligations, *canaries), files)))
             except BaseException:
                 self.running.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         children = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        outcomes = tuple(
-            Outcome(o, tuple(self.replies[o.id, p.name] for p in self.provers)) for o in obligations
+        outcomes, of_canaries = (
+            tuple(Outcome(o, tuple(self.replies[o.id, p.name] for p in self.provers)) for o in every)
+            for every in (obligations, canaries)
         )
         wall = time.monotonic() - start
         return Proofs(
@@ -144,8 +147,9 @@ class ProofSession:
             self.asked,
             wall,
             self.prover_cpu,
-            max(0.0, children - self.prover_cpu),
+            max(0.0, children - self.prover_cpu - self.canary_cpu),
             frozenset(self.said),
+            of_canaries,
         )
 
     def _questions(
@@ -153,16 +157,16 @@ class ProofSession:
     ) -> Iterable[_Questions]:
         by_file = groupby(sorted(obligations, key=lambda o: o.file), key=lambda o: o.file)
         for file, group in [(f, tuple(g)) for f, g in by_file]:
-            source = source_digest(self.why3, file)
+            source = self.why3.digest(file)
             for prover in self.provers:
                 yield _Questions(file, prover, group, file in complete_files, source)
 
     def _drain(self, pool: ThreadPoolExecutor, folder: Path, questions: list[_Questions]) -> None:
         """Print what the ledger does not know, ask what it does not know, until nothing is pending."""
         unknown = [q for q in questions if not self._answered_by_ledger(q)]
-        proved = lemmas() if unknown else frozenset[str]()
+        proved = lemmas(self.why3) if unknown else frozenset[str]()
         printing: dict[Future[Mapping[str, PrintedTasks]], tuple[_Questions, ...]] = {}
-        for portion in _portions(unknown, _PORTIONS * self.jobs):
+        for portion in _portions(self.why3, unknown, _PORTIONS * self.jobs):
             printing[self._submit(pool, _print, self.why3, portion, proved, self.running)] = portion
         while printing or self.asking:
             future = self.done.get()
@@ -178,7 +182,7 @@ class ProofSession:
 
     def _answered_by_ledger(self, q: _Questions) -> bool:
         """Take all replies from the ledger, if it has them."""
-        known = self._known(q)
+        known = q.obligations[0].id not in self.canaries and self._known(q)
         for o in q.obligations if known else ():
             self._from_ledger(q, o, self._task_of(q, o))
         return known
@@ -224,6 +228,8 @@ class ProofSession:
         return q.names.get((o.theory, o.goal))
 
     def _from_ledger(self, q: _Questions, o: Obligation, task: TaskName | None) -> bool:
+        if o.id in self.canaries:
+            return False
         answer = self.ledger.answer(task.digest, q.prover, limits_of(o)) if task else None
         if task is None or answer is None:
             return False
@@ -265,10 +271,13 @@ class ProofSession:
     def _answered(self, q: _Questions, o: Obligation, digest: str, answer: ProverAnswer) -> None:
         """A failure, or a timeout that may be the machine's fault, is asked again in the next run."""
         final = answer.verdict != "failed" and (answer.verdict != "timeout" or o.kind == "smoke")
-        if final:
+        if final and o.id not in self.canaries:
             self.ledger.record(digest, q.prover, limits_of(o), answer)
-        self.asked += 1
-        self.prover_cpu += answer.cpu
+        if o.id in self.canaries:
+            self.canary_cpu += answer.cpu
+        else:
+            self.asked += 1
+            self.prover_cpu += answer.cpu
         self._reply(q, o, digest, answer, from_ledger=False)
 
     def _reply(
@@ -280,12 +289,12 @@ class ProofSession:
         self.on_progress(len(self.replies))
 
 
-def _portions(questions: Sequence[_Questions], count: int) -> Iterator[tuple[_Questions, ...]]:
+def _portions(why3: Why3, questions: Sequence[_Questions], count: int) -> Iterator[tuple[_Questions, ...]]:
     """What Why3 is asked to print in one go: whole files of about as much text, for one prover.
 
     Starting Why3 and reading the theories that all files use takes longer than to print most of them.
     """
-    sizes = {q.file: repo_file(q.file).stat().st_size for q in questions}
+    sizes = {q.file: len(why3.texts[q.file]) for q in questions}
     most = sum(sizes[q.file] for q in questions) // count
     for q in questions:
         if not q.everything:

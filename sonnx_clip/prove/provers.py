@@ -7,16 +7,16 @@ and says nothing else: a crash, a hang, an empty, truncated or foreign answer is
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 from sonnx_clip.backends.drivers import COMMANDS
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ProverVerdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 
@@ -34,11 +34,13 @@ class Prover:
         name: its name in Why3's configuration and in the ledger.
         command: program and options; ``{seconds}`` is the time limit, the task's file is appended.
         version: what the program says of itself.
+        digest: SHA-256 of the program.
     """
 
     name: str
     command: tuple[str, ...]
     version: str
+    digest: str = ""
 
     @property
     def why3_name(self) -> str:
@@ -87,7 +89,7 @@ def _find(name: str) -> Prover:
     found = _VERSIONS[match].search(said)
     if found is None:
         raise UserError(f"{command[0]} does not say its version", todo=f"it said: {said[:200]!r}; {INSTALL}")
-    return Prover(match, command, found[1])
+    return Prover(match, command, found[1], digest_of_file(Path(shutil.which(command[0]) or "")))
 
 
 def ask(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.prove.provers import Prover
-    from sonnx_clip.prove.tasks import Why3
+    from sonnx_clip.prove.snapshot import Why3
 
 
 _TROUBLE = re.compile(r"\b(Warning|User Error|Failure|Fatal error|Unexpected error|aborted)\b")

@@ -23,6 +23,7 @@ FoundKind: TypeAlias = Literal[
 
 CALLED: Final = "sonnx_clip_"  # how the name of a program begins that C calls
 
+_ASSERTS: Final = ("axiom", "lemma", "goal", "lemma program", "clone", "val", "type", "undefined")
 _MODULE: Final = ("module", "theory")
 _LOGIC: Final = ("function", "predicate", "constant")
 _STATEMENTS: Final[dict[str, Literal["axiom", "lemma", "goal"]]] = {
@@ -77,7 +78,19 @@ def read_theories(text: str) -> tuple[Found, ...]:
 
 @lru_cache(maxsize=1024)
 def _read_theories(text: str) -> tuple[Found, ...]:
-    return tuple(_Reader(tokens(text)).found())
+    found = tuple(_Reader(tokens(text)).found())
+    return (*found, *_behind_smoke(found))
+
+
+def _behind_smoke(found: tuple[Found, ...]) -> Iterator[Found]:
+    """What stands behind the smoke goal of its module, whose task would not show it."""
+    tested: set[str] = set()
+    for f in found:
+        if f.module in tested and f.kind in _ASSERTS:
+            what = f"a declaration behind the smoke goal of {f.module}"
+            yield Found("refused", f.module, what, f"{f.kind} {f.name}".rstrip(), "", f.line)
+        if f.kind == "goal" and f.name.startswith("smoke_"):
+            tested.add(f.module)
 
 
 def module_names(text: str) -> tuple[str, ...]:

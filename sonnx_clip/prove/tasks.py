@@ -5,55 +5,31 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.drivers import ELEMENTS, configuration, driver, driver_file
 from sonnx_clip.prove.accounts import Account, account
 from sonnx_clip.prove.ledger import TaskName
-from sonnx_clip.prove.provers import INSTALL, NAMES, Prover, find_provers
+from sonnx_clip.prove.snapshot import INLINE
 from sonnx_clip.prove.taken_for_granted import read_theories
-from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
-from sonnx_clip.root.folders import repo_file, repo_root
-from sonnx_clip.root.run_program import run_limited, version_of
-from sonnx_clip.whyml.why3_lexer import without_header
-from sonnx_clip.whyml.written import directives, theory_files, theory_texts
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.root.folders import repo_root
+from sonnx_clip.root.run_program import run_limited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.root.run_program import Ended, Running
 
     _Texts = dict[str, dict[tuple[str, str], str]]  # of each file, by theory and goal
 
 WHY3_SECONDS = 300
-
-_C_DRIVERS = (Path("drivers/c.drv"), Path("extraction_drivers/c.drv"))  # Why3 1.7 moved it
-
-# Inlining definitions makes the goals on elements free of quantifiers: both provers then decide them.
-# Where variables are constants from the beginning, Z3 needs up to a hundred times less time.
-INLINE = ("-a", "inline_all", "-a", "introduce_premises")
-
-
-@dataclass(frozen=True)
-class Why3:
-    """Why3 with the project's configuration.
-
-    Args:
-        version: what the program says of itself.
-        config: the configuration file made for this machine.
-        base: a digest of everything but the theory file that shapes a task.
-        files: the digests of Why3's own drivers that take part, by their name: of the provers, and of C.
-    """
-
-    version: str
-    config: Path
-    base: str
-    files: Mapping[str, str] = field(default_factory=dict)
+_SNAPSHOT = ("why3", "prove", "-C", "why3.conf", "-L", "why3", "-P")
 
 
 @dataclass(frozen=True)
@@ -64,88 +40,15 @@ class Task:
     text: str
 
 
-def configure(build: Path, driver_of: Callable[[str, str], str] = driver) -> Why3:
-    """Make Why3's configuration in ``build/why3``.
-
-    Args:
-        build: the build folder.
-        driver_of: gives the driver of a prover, which takes in Why3's own from a folder.
-
-    Raises:
-        UserError: a tool is missing, or the folder cannot be made.
-    """
-    version = version_of(("why3", "--version"), INSTALL).removeprefix("Why3 platform, version ")
-    data = version_of(("why3", "--print-datadir"), INSTALL)
-    if not Path(data, "drivers").is_dir():
-        raise UserError("why3 does not say where its drivers are", todo=INSTALL)
-    drivers = build.absolute() / "why3" / "drivers"
-    texts = {driver_file(name): driver_of(name, data) for name in NAMES}
-    texts[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
-    configured = configuration(str(drivers), {p.name: p.version for p in find_provers()})
-    try:
-        drivers.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        what = f"this folder cannot be made: {error.strerror}"
-        raise UserError(what, str(build / "why3"), "choose another one with --build") from error
-    for name, text in texts.items():
-        write_whole(drivers / name, text)
-    write_whole(build / "why3" / "why3.conf", configured)
-    parts = [version, *INLINE, *_why3_files(Path(data)), *texts.values()]
-    parts += [path.read_text(encoding="utf-8") for path in theory_files()]
-    base = digest_of("\0".join(parts))
-    return Why3(version, build / "why3" / "why3.conf", base, _own_drivers(Path(data), texts.values()))
-
-
-def _why3_files(folder: Path) -> list[str]:
-    """The texts of Why3's own drivers and library: a task depends on them as on ours."""
-    files = [*(folder / "drivers").glob("*.*"), *(folder / "stdlib").rglob("*.mlw")]
-    return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
-
-
-def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
-    """The digests of Why3's own drivers that ours take in, directly or not, and of the one that prints C."""
-    found: dict[str, str] = {}
-    left = [path for text in ours for path in _imported(text) if path.is_relative_to(data)]
-    left += [path for path in _C_DRIVERS if (data / path).is_file()]
-    while left:
-        path = data / left.pop()
-        name = path.relative_to(data).as_posix()
-        if name not in found:
-            found[name] = digest_of_file(path)
-            text = path.read_text(encoding="utf-8", errors="replace")
-            left += [path.parent / imported for imported in _imported(text)]
-    return dict(sorted(found.items()))
-
-
-def _imported(text: str) -> list[Path]:
-    """The drivers that a driver takes in."""
-    return [Path(d.text) for d in directives(text) if d.word == "import" and d.text]
-
-
-def source_digest(why3: Why3, file: str) -> str:
-    """A digest of all that decides the tasks of a theory file; its header, a comment, does not."""
-    text = without_header(repo_file(file).read_text(encoding="utf-8"))
-    return digest_of(f"{why3.base}\x00{file}\x00{text}")
-
-
 def source_of(source: str, asked: Sequence[Obligation]) -> str:
     """The digest of a source of which some tasks alone are printed; they never stand for all of them."""
     return digest_of("\0".join([source, *sorted(f"{o.theory}.{o.goal}" for o in asked)]))
 
 
 def command(why3: Why3, prover: Prover, *more: str) -> list[str]:
-    """How Why3 is asked about files, here and by hand, from the repository's root; `more` names them."""
-    return [
-        "why3",
-        "prove",
-        "-C",
-        _relative(why3.config.absolute(), repo_root()),
-        "-L",
-        "why3",
-        "-P",
-        prover.why3_name,
-        *more,
-    ]
+    """The command that a person enters in the repository's root to prove files, which `more` names."""
+    config = _relative(why3.config.absolute(), repo_root())
+    return ["why3", "prove", "-C", config, "-L", "why3", "-P", prover.why3_name, *more]
 
 
 @lru_cache(maxsize=16)
@@ -177,10 +80,10 @@ class PrintedTasks:
     account: Account
 
 
-def lemmas() -> frozenset[str]:
+def lemmas(why3: Why3) -> frozenset[str]:
     """The lemmas of all theories: each is an obligation itself."""
     kinds = ("lemma", "lemma program")
-    texts = (text for _, text in theory_texts() if kinds[0] in text)  # most have none, and reading takes long
+    texts = (text for text in why3.texts.values() if kinds[0] in text)  # most have none, and reading is slow
     return frozenset(f.name for text in texts for f in read_theories(text) if f.kind in kinds)
 
 
@@ -208,15 +111,15 @@ def print_tasks(
         seconds: for each run of Why3.
     """
     stem = Path(file).stem
-    goals, context = _options(file, asked)
+    goals, context = _options(why3, file, asked)
     found: _Texts = {stem: {}}
     said = ""
     if goals or not asked:
-        found, said = _print(command(why3, prover, file, *goals, *INLINE), (stem,), running, seconds)
+        found, said = _print(why3, (prover.why3_name, file, *goals, *INLINE), (stem,), running, seconds)
     whole: _Texts = {stem: {}}
     if (found[stem] or asked) and not said:
         more = context or _whole(found[stem])
-        whole, said = _print(command(why3, prover, file, *more), (stem,), running, seconds)
+        whole, said = _print(why3, (prover.why3_name, file, *more), (stem,), running, seconds)
     if said and asked:  # of one goal that it does not find, Why3 prints no other
         return print_tasks(why3, prover, file, proved, (), running, seconds)
     return _printed(found[stem], whole[stem], said, proved, prover)
@@ -243,11 +146,11 @@ def print_files(
     """
     stems = {Path(file).stem: file for file in files}
     if len(stems) == len(files) > 1:
-        found, said = _print(command(why3, prover, *files, *INLINE), tuple(stems), running)
+        found, said = _print(why3, (prover.why3_name, *files, *INLINE), tuple(stems), running)
         options = [o for stem, file in stems.items() if found[stem] for o in (file, *_whole(found[stem]))]
         whole = found
         if not said:
-            whole, said = _print(command(why3, prover, *options), tuple(stems), running)
+            whole, said = _print(why3, (prover.why3_name, *options), tuple(stems), running)
         if not said:
             return {
                 file: _printed(found[stem], whole[stem], "", proved, prover) for stem, file in stems.items()
@@ -281,11 +184,11 @@ def _whole(texts: Iterable[tuple[str, str]]) -> list[str]:
     return options + [option for theory in sorted(bare) for option in ("-T", theory)]
 
 
-def _options(file: str, asked: Sequence[Obligation]) -> tuple[list[str], list[str]]:
+def _options(why3: Why3, file: str, asked: Sequence[Obligation]) -> tuple[list[str], list[str]]:
     """Why3's options for the goals that are asked about, and for what shows the context of their theories."""
     goals: list[str] = []
     context: list[str] = []
-    text = repo_file(file).read_text(encoding="utf-8") if asked else ""
+    text = why3.texts[file] if asked else ""
     named = [(f.module, f.name) for f in read_theories(text) if f.kind == "goal" and _is_smoke(f.name)]
     for theory in dict.fromkeys(o.theory for o in asked):
         mine = [o for o in asked if o.theory == theory and o.kind != "smoke"]
@@ -300,18 +203,24 @@ def _options(file: str, asked: Sequence[Obligation]) -> tuple[list[str], list[st
     return goals, context
 
 
-def run_why3(command: list[str], running: Running | None = None, seconds: float = WHY3_SECONDS) -> Ended:
-    """Run Why3 in the repository's root, for so many seconds at most."""
-    return run_limited(command, seconds, running, folder=repo_root())
+def run_why3(
+    command: list[str], folder: Path, running: Running | None = None, seconds: float = WHY3_SECONDS
+) -> Ended:
+    """Run Why3 in the folder of a snapshot, for so many seconds at most."""
+    return run_limited(command, seconds, running, folder=folder)
 
 
 def _print(
-    asked: list[str], stems: Sequence[str], running: Running | None, seconds: float = WHY3_SECONDS
+    why3: Why3,
+    asked: Sequence[str],
+    stems: Sequence[str],
+    running: Running | None,
+    seconds: float = WHY3_SECONDS,
 ) -> tuple[_Texts, str]:
     """What Why3 prints of the files with these names, and what it complains of."""
     tasks: _Texts = {stem: {} for stem in stems}
     with tempfile.TemporaryDirectory() as folder:
-        done = run_why3([*asked, "-o", folder], running, seconds)
+        done = run_why3([*_SNAPSHOT, *asked, "-o", folder], why3.root, running, seconds)
         if done.killed:
             return tasks, f"why3 did not end within {seconds} s"
         for path in sorted(Path(folder).glob("*.smt2")):

@@ -1,6 +1,6 @@
 """What the proofs take for granted, listed from the theories and drivers themselves.
 
-Why3's own printing of the theories (declared.py) and the tasks themselves (accounts.py) are compared with it.
+The tasks themselves (accounts.py) are compared with it.
 
 The list is compared with why3/trusted.txt, which a person keeps: an axiom that slips in stops the proofs.
 """
@@ -17,17 +17,17 @@ from sonnx_clip.backends.c_reference import COMMAND as EXTRACT
 from sonnx_clip.backends.c_reference import HEADER, HEADER_TEMPLATE, PRECISE
 from sonnx_clip.backends.drivers import COMMANDS, configuration, driver, driver_file
 from sonnx_clip.backends.templating import template_text
+from sonnx_clip.prove.snapshot import INLINE
 from sonnx_clip.prove.taken_for_granted import CALLED, Found, read_theories
-from sonnx_clip.prove.tasks import INLINE
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY
 from sonnx_clip.trace.numpy_meaning import table
 from sonnx_clip.whyml.why3_lexer import tokens
-from sonnx_clip.whyml.written import directives, theory_files, theory_texts
+from sonnx_clip.whyml.written import directives, theory_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.accounts import Said
@@ -91,10 +91,17 @@ class TrustedItem:
         return f"{self.kind} {self.name}: {self.statement}"
 
 
-def trusted(obligations: Iterable[Obligation]) -> tuple[TrustedItem, ...]:
-    """Everything that the theories and the driver take for granted."""
+def trusted(
+    obligations: Iterable[Obligation], texts: Mapping[str, str] | None = None
+) -> tuple[TrustedItem, ...]:
+    """Everything that the theories and the driver take for granted.
+
+    Args:
+        obligations: all of them.
+        texts: the theories by path; those of the repository by default.
+    """
     known = tuple(obligations)
-    return (*_of_theories(known), *_of_drivers(known), *_of_c(), *_of_numpy())
+    return (*_of_theories(known, texts or dict(theory_texts())), *_of_drivers(known), *_of_c(), *_of_numpy())
 
 
 def of_tasks(said: Iterable[Said], axioms: Iterable[TrustedItem]) -> tuple[TrustedItem, ...]:
@@ -132,11 +139,11 @@ def surprises(taken: Iterable[TrustedItem]) -> list[str]:
     return [*(f"+ {line}" for line in (*news, *never)), *(f"- {line}" for line in gone)]
 
 
-def _of_theories(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
+def _of_theories(obligations: tuple[Obligation, ...], texts: Mapping[str, str]) -> Iterator[TrustedItem]:
     instances = [o for o in obligations if o.kind == "instance"]
-    ours = {path.stem for path in theory_files()}
+    ours = {Path(where).stem for where in texts if where.startswith("why3/")}
     library: dict[str, str] = {}
-    for where, text in theory_texts():
+    for where, text in texts.items():
         undefined: dict[str, list[str]] = {}
         for found in read_theories(text):
             module = f"{Path(where).stem}.{found.module}"

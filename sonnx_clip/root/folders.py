@@ -53,7 +53,7 @@ def repo_file(relative: str) -> Path:
 # --- The folder in which the user's programs keep what can be made again, and what may be believed there ----
 #
 # `sonnx_clip.spec.load` keeps the checked specification in it, `sonnx_clip.oracle.c_build` and `built`
-# the C kernels; `sonnx_clip.prove.rendered` reads by the same rules what lies in the build folder.
+# the C kernels.
 
 
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH

@@ -83,7 +83,7 @@ def check_not_empty(spec: Spec) -> Iterator[Diagnostic]:
     wrong = {w.id: w for w in spec.wrong_clips}
     for index, entry in enumerate(spec.properties):
         if not any(
-            _false_somewhere(spec, entry, family, wrong[entry.false_for]) for family in entry.families
+            is_false_somewhere(spec, entry, family, wrong[entry.false_for]) for family in entry.families
         ):
             what = f"`{entry.id}` is true of the wrong Clip `{entry.false_for}` too"
             yield Diagnostic(("properties", index, "claim"), what, "it must exclude the one that it names")
@@ -92,7 +92,7 @@ def check_not_empty(spec: Spec) -> Iterator[Diagnostic]:
         yield from _role(spec, index, constraint)
 
 
-def _false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongClip) -> bool:
+def is_false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongClip) -> bool:
     """Whether a claim is false of a wrong Clip for some samples, under the condition that repairs it."""
     etype = spec.types_of(family)[0]
     ask = WrongEvaluator(spec, etype, wrong)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.claims.claim import Kind, Obligation
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.whyml.why3_lexer import tokens
 
 if TYPE_CHECKING:
@@ -26,23 +26,20 @@ _SHOWS = re.compile(r"\[@shows:([^\]]*)\]")
 
 
 def theory_files() -> list[Path]:
-    """The hand-written theory files, sorted; UserError if Why3 would load what is not among them."""
-    folder = repo_file("why3")
-    files = sorted(folder.glob("*.mlw"))
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".mlw", ".why") and path not in files:
-            where = f"why3/{path.relative_to(folder).as_posix()}"
-            raise UserError(
-                "a theory in this place is not looked at", where, "put it in why3/ as an .mlw file"
-            )
-    return files
+    """The hand-written theory files, sorted."""
+    return sorted(repo_file("why3").glob("*.mlw"))
 
 
-def theory_texts() -> Iterator[tuple[str, str]]:
-    """Path in the repository and text of each theory file, written by hand or rendered."""
-    for path in [*theory_files(), *sorted(repo_file("generated/why3").glob("*.mlw"))]:
-        folder = path.parent.relative_to(repo_file("")).as_posix()
-        yield f"{folder}/{path.name}", path.read_text(encoding="utf-8")
+def theory_texts(root: Path | None = None) -> Iterator[tuple[str, str]]:
+    """Path in the repository and text of each theory file, written by hand or rendered.
+
+    Args:
+        root: the folder that holds generated/; the repository by default.
+    """
+    for path in theory_files():
+        yield f"why3/{path.name}", path.read_text(encoding="utf-8")
+    for path in sorted(((root or repo_root()) / "generated/why3").glob("*.mlw")):
+        yield f"generated/why3/{path.name}", path.read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

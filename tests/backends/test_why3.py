@@ -32,7 +32,7 @@ from sonnx_clip.language.tree import (
     Position,
     conjuncts,
 )
-from sonnx_clip.prove.tasks import configure
+from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec

@@ -20,7 +20,8 @@ from sonnx_clip.evidence.verify import (
 from sonnx_clip.prove.outcome import ProverReply
 from sonnx_clip.prove.proofs_record import TrustedRecord
 from sonnx_clip.prove.provers import ProverAnswer, find_provers
-from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
+from sonnx_clip.prove.snapshot import configure
+from sonnx_clip.prove.tasks import lemmas, print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
@@ -71,7 +72,8 @@ def answer(tmp_path_factory):
     build = tmp_path_factory.mktemp("verified")
     o = next(o for o in made.generated().obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))
-    tasks = print_tasks(configure(build), z3, o.file, lemmas())
+    why3 = configure(build)
+    tasks = print_tasks(why3, z3, o.file, lemmas(why3))
     task = next(t for t in tasks.tasks if (t.name.theory, t.name.goal) == (o.theory, o.goal))
     found = read_records(made.write(build, made.proofs()), load_spec())
     return (

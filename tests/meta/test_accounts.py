@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.backends.generate import Generated, render_theories
-from sonnx_clip.prove import declared_by_why3
-from sonnx_clip.prove.taken_for_granted import read_theories
-from sonnx_clip.prove.tasks import configure, source_digest
+from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
@@ -176,52 +173,23 @@ def test_an_axiom_behind_the_smoke_goal_is_named(bench: Workbench) -> None:
     ended = bench.prove("--only", NAN_OUT)
     assert ended.status == 1
     words = " ".join(ended.out.split())
-    assert "+ refused why3/clip.mlw:ClipTheorems: lemma late stands behind the smoke goal" in words
-
-
-# What a reader that overlooks something would find, and what the comparison with Why3 says.
-OVERLOOKED = {
-    "axiom": ("why3/ordered.mlw", "Why3 alone reads 5 axiom", "Why3 alone reads an axiom total"),
-    "val": ("why3/memory.mlw", "Why3 alone reads 1 val read", None),
-    "undefined": ("why3/elements.mlw", "Why3 alone reads 1 undefined ule", None),
-    "clone": ("why3/clip.mlw", "Why3 alone reads 1 clone ordered.Ordered", "Why3 alone reads an axiom total"),
-    "lemma program": ("why3/tensor.mlw", "Why3 alone reads 1 lemma", "Why3 alone reads an axiom zero_size"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", OVERLOOKED)
-def test_a_reader_that_overlooks_something_is_found_out(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, parsed, typed = OVERLOOKED[kind]
-    texts = {f"why3/{path.name}": path.read_text() for path in sorted(repo_file("why3").glob("*.mlw"))}
-    assert declared_by_why3.differences_from_why3(texts, list(texts), 2) == ()
-
-    def overlooks(text: str) -> tuple:
-        found = read_theories(text)
-        return tuple(f for f in found if f.kind != kind) if text in texts.values() else found
-
-    monkeypatch.setattr(declared_by_why3, "read_theories", overlooks)
-    lines = [t.line for t in declared_by_why3.differences_from_why3(texts, [file], 2)]
-    counted = parsed.replace("5 axiom", "1 axiom")
-    assert any(counted in line for line in lines), lines
-    assert typed is None or any(typed in line for line in lines), lines
-
-
-def test_a_theory_that_why3_does_not_read_is_named(bench: Workbench) -> None:
-    bench.plant(CLIP, FORMULA, f"  axiom easy: no_such_symbol\n{FORMULA}")
-    text = (bench.root / CLIP).read_text()
-    lines = [t.line for t in declared_by_why3.differences_from_why3({CLIP: text}, [CLIP], 1)]
-    assert any("Why3 does not print the theories" in line and "no_such_symbol" in line for line in lines)
+    assert "a declaration behind the smoke goal of ClipTheorems: lemma late" in words
 
 
 def test_the_state_of_all_theories_decides_whether_why3_is_asked(bench: Workbench) -> None:
     why3 = configure(bench.build)
-    before = source_digest(why3, CLIP)
+    before = why3.digest(CLIP)
     assert bench.prove("--only", NAN_OUT).status == 0
     bench.plant(CLIP, FORMULA, f"  axiom easy: forall x: t. le x x\n\n{FORMULA}")
-    assert source_digest(configure(bench.build), CLIP) != before
+    assert configure(bench.build).digest(CLIP) != before
     assert bench.prove("--only", NAN_OUT).status == 1
 
 
-def test_the_tool_has_what_the_comparison_needs() -> None:
-    done = subprocess.run(["why3", "pp", "--help"], capture_output=True, text=True, check=False)
-    assert "--output" in done.stdout + done.stderr
+def test_a_smoke_goal_that_is_not_false_is_refused(bench: Workbench) -> None:
+    smoke = "  goal smoke_clip [@shows:smoke] : false\n"
+    bench.plant(CLIP, smoke, smoke.replace("false", "forall x l m: t. clip x l m = x"))
+    ended = bench.prove("--only", NAN_OUT, "--only", "clip.smoke_clip")
+    assert ended.status == 1
+    words = " ".join(ended.out.split())
+    assert "not proved clip.smoke_clip" in words
+    assert "the smoke goal smoke_clip is not `false`" in words

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.prove import counterexample, provers
+from sonnx_clip.prove import provers
 from tests.prove.tools import fake, only_tools
 
 if TYPE_CHECKING:
@@ -97,8 +97,6 @@ def test_a_hang_is_killed(real_bench: Workbench, tmp_path: Path) -> None:
         fake(prover, fault, tmp_path / "bin", real_bench.monkeypatch)
     real_bench.limit(1)
     real_bench.monkeypatch.setattr(provers, "GRACE", 0)
-    real_bench.monkeypatch.setattr(counterexample, "GRACE", 0)
-    real_bench.monkeypatch.setattr(counterexample, "_SECONDS", 1)
     report = _reported(real_bench.prove("--only", GOAL), GOAL)
     assert "Z3: timeout: (it printed nothing)" in report
     assert "cvc5: timeout: (it printed nothing)" in report

@@ -12,8 +12,9 @@ from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.prove import standing
 from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.prove.provers import find_provers
+from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.standing import by_definition, counts, empty, standings
-from sonnx_clip.prove.tasks import configure, lemmas, print_tasks
+from sonnx_clip.prove.tasks import lemmas, print_tasks
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.terminal import headline
 from sonnx_clip.spec import load_spec
@@ -104,7 +105,8 @@ def _count_twice(file: str, folder: Path) -> list[str]:
     subjects = {o.subject for o in mine.values()}
     found = standings(spec, [o for o in every if o.subject in subjects], None)
     count = {id_ for id_, s in found.items() if s.kind == "counts"}
-    printed = print_tasks(configure(folder), find_provers(("Z3",))[0], file, lemmas())
+    why3 = configure(folder)
+    printed = print_tasks(why3, find_provers(("Z3",))[0], file, lemmas(why3))
     assert not printed.said
     tasks = {key: t for t in printed.tasks if (key := (t.name.theory, t.name.goal)) in mine}
     assert set(tasks) == set(mine)

@@ -10,7 +10,7 @@ import pytest
 from sonnx_clip.backends import drivers
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.backends.templating import template_text
-from sonnx_clip.prove.tasks import configure
+from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.trusted import GOLDEN, surprises, trusted
 from sonnx_clip.spec import load_spec
 

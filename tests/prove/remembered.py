@@ -12,11 +12,10 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sonnx_clip.prove import declared_by_why3, prove_all, standing, tasks
+from sonnx_clip.prove import prove_all, standing, tasks
 from sonnx_clip.prove.provers import ask
 from sonnx_clip.prove.tasks import WHY3_SECONDS
 from sonnx_clip.root.files import digest_of_parts, write_whole_bytes
-from sonnx_clip.root.folders import repo_root
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
@@ -48,19 +47,18 @@ class Remembered:
 
     def use(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Let the proofs ask here first."""
-        for module in (tasks, declared_by_why3):
-            monkeypatch.setattr(module, "run_why3", self.run_why3)
+        monkeypatch.setattr(tasks, "run_why3", self.run_why3)
         monkeypatch.setattr(prove_all, "ask", self.ask)
         monkeypatch.setattr(standing, "_of_subject", self.of_subject)
 
     def run_why3(
-        self, command: list[str], running: Running | None = None, seconds: float = WHY3_SECONDS
+        self, command: list[str], root: Path, running: Running | None = None, seconds: float = WHY3_SECONDS
     ) -> Ended:
         """As `tasks.run_why3`; the files that Why3 writes are written again."""
-        if shutil.which("why3") != _REAL["why3"] and command[1] != "pp":  # see `tools.fake`
-            return _RUN_WHY3(command, running, seconds)
+        if shutil.which("why3") != _REAL["why3"]:  # see `tools.fake`
+            return _RUN_WHY3(command, root, running, seconds)
         folder = Path(command[command.index("-o") + 1]) if "-o" in command else None
-        done, files = self._once(lambda: _why3(command, folder, running), *_question(command))
+        done, files = self._once(lambda: _why3(command, root, folder, running), *_question(command, root))
         for name, text in files.items() if folder else ():
             (folder / name).write_text(text, encoding="utf-8")
         return done
@@ -104,15 +102,16 @@ def _failed(found: Any) -> bool:
     return hasattr(found, "verdict") and found.verdict not in _ASKED
 
 
-def _why3(command: list[str], folder: Path | None, running: Running | None) -> tuple[Ended, dict[str, str]]:
-    done = _RUN_WHY3(command, running)
+def _why3(
+    command: list[str], root: Path, folder: Path | None, running: Running | None
+) -> tuple[Ended, dict[str, str]]:
+    done = _RUN_WHY3(command, root, running)
     files = folder.iterdir() if folder else ()
     return done, {path.name: path.read_text(encoding="utf-8") for path in files}
 
 
-def _question(command: list[str]) -> Iterator[str]:
+def _question(command: list[str], root: Path) -> Iterator[str]:
     """The command with what it reads; where its files are is left out."""
-    root = repo_root()
     yield from ("why3", command[1])
     at = 2
     while at < len(command):
@@ -127,10 +126,8 @@ def _question(command: list[str]) -> Iterator[str]:
             if file.is_file():
                 yield _body(file)
         at += 1
-    if command[1] != "pp":
-        yield from (
-            part for path in sorted((root / "why3").glob("*.mlw")) for part in (path.name, _body(path))
-        )
+    for path in sorted((root / "why3").glob("*.mlw")):
+        yield from (path.name, _body(path))
 
 
 def _configuration(file: Path) -> Iterator[str]:

@@ -12,17 +12,8 @@ from sonnx_clip.backends.drivers import driver
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.tasks import (
-    clean,
-    command,
-    configure,
-    goal_options,
-    lemmas,
-    print_files,
-    print_tasks,
-    source_digest,
-    source_of,
-)
+from sonnx_clip.prove.snapshot import configure
+from sonnx_clip.prove.tasks import clean, command, goal_options, lemmas, print_files, print_tasks, source_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
@@ -59,7 +50,7 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
     for file in {o.file for o in every}:
         mine = [o for o in every if o.file == file]
         for prover in find_provers():
-            found = print_tasks(why3, prover, file, lemmas())
+            found = print_tasks(why3, prover, file, lemmas(why3))
             printed = found.tasks
             assert found.said == ""
             assert found.account.refused == {}
@@ -74,7 +65,8 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
     "file", ["generated/why3/uint8.mlw", "why3/tensor.mlw", "generated/why3/numpy_int8.mlw"]
 )
 def test_the_tasks_of_some_goals_are_those_of_the_whole_file(file: str, tmp_path: Path) -> None:
-    why3, proved = configure(tmp_path), lemmas()
+    why3 = configure(tmp_path)
+    proved = lemmas(why3)
     every = [o for o in all_obligations(load_spec()) if o.file == file]
     for prover in find_provers():
         whole = {t.name: t.text for t in print_tasks(why3, prover, file, proved).tasks}
@@ -90,7 +82,8 @@ def test_the_tasks_of_some_goals_are_those_of_the_whole_file(file: str, tmp_path
 def test_files_that_are_printed_together_are_printed_as_each_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    why3, proved = configure(tmp_path), lemmas()
+    why3 = configure(tmp_path)
+    proved = lemmas(why3)
     files = [
         "generated/why3/uint8.mlw",
         "generated/why3/numpy_int8.mlw",
@@ -110,12 +103,13 @@ def test_files_that_are_printed_together_are_printed_as_each_alone(
 
 
 def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbench) -> None:
-    why3, proved = configure(bench.build), lemmas()
+    why3 = configure(bench.build)
+    proved = lemmas(why3)
     (prover, _) = find_provers()
     files = ["generated/why3/int8.mlw", "generated/why3/uint8.mlw"]
     whole = print_files(why3, prover, files, proved)
     bench.plant(files[0], "module Instance\n", "module Instance\n  axiom wrong: no_such_symbol\n")
-    found = print_files(why3, prover, files, proved)
+    found = print_files(configure(bench.build), prover, files, proved)
     assert "no_such_symbol" in found[files[0]].said
     assert found[files[1]] == whole[files[1]]
     assert found[files[1]].tasks
@@ -126,7 +120,7 @@ def test_a_goal_that_is_not_there_hides_no_other(tmp_path: Path) -> None:
     (prover, _) = find_provers()
     first, other, *_ = [o for o in all_obligations(load_spec()) if o.file == "why3/clip.mlw"]
     gone = replace(first, goal="gone")
-    found = print_tasks(why3, prover, first.file, lemmas(), [gone, other])
+    found = print_tasks(why3, prover, first.file, lemmas(why3), [gone, other])
     assert found.said == ""
     printed = {(t.name.theory, t.name.goal) for t in found.tasks}
     assert (other.theory, other.goal) in printed
@@ -137,7 +131,7 @@ def test_what_is_kept_of_some_goals_stands_for_no_more(real_bench: Workbench) ->
     """What is said to the provers, and which goals nobody asks for, is known of a file as a whole alone."""
     assert real_bench.prove("--only", "int8.monotone").status == 0
     why3 = configure(real_bench.build)
-    source = source_digest(why3, "generated/why3/int8.mlw")
+    source = why3.digest("generated/why3/int8.mlw")
     (asked,) = [o for o in all_obligations(load_spec()) if o.id == "int8.monotone"]
     ledger = Ledger(real_bench.build / "ledger.sqlite")
     for prover in find_provers():
@@ -152,23 +146,54 @@ def test_a_smoke_task_keeps_the_whole_context(tmp_path: Path) -> None:
     """Inlining would drop what a contradiction could follow from."""
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
-    printed = print_tasks(why3, prover, "why3/tensor.mlw", lemmas())
+    printed = print_tasks(why3, prover, "why3/tensor.mlw", lemmas(why3))
     (task,) = [t for t in printed.tasks if t.name.goal == "smoke_tensor"]
     assert task.text.count("(assert") > 5
 
 
 def test_two_configurations_give_the_same_tasks(tmp_path: Path) -> None:
-    digests = [source_digest(configure(tmp_path / name), "generated/why3/int8.mlw") for name in "ab"]
+    digests = [configure(tmp_path / name).digest("generated/why3/int8.mlw") for name in "ab"]
     assert digests[0] == digests[1]
 
 
 def test_the_header_of_a_generated_file_is_no_part_of_its_digest(bench: Workbench) -> None:
+    int8 = "generated/why3/int8.mlw"
+    before = configure(bench.build).digest(int8)
+    bench.plant(int8, "   Source: spec/clip.yaml\n", "   Source: spec/other.yaml\n")
+    assert configure(bench.build).digest(int8) == before
+    bench.plant(int8, "module Instance\n", "module Instance\n  type other\n")
+    assert configure(bench.build).digest(int8) != before
+
+
+def test_why3_reads_the_snapshot_alone(bench: Workbench) -> None:
+    """What changes after it was read, or could be loaded in another format, is not seen."""
     why3 = configure(bench.build)
-    before = source_digest(why3, "generated/why3/int8.mlw")
-    bench.plant("generated/why3/int8.mlw", "   Source: spec/clip.yaml\n", "   Source: spec/other.yaml\n")
-    assert source_digest(why3, "generated/why3/int8.mlw") == before
-    bench.plant("generated/why3/int8.mlw", "module Instance\n", "module Instance\n  type other\n")
-    assert source_digest(why3, "generated/why3/int8.mlw") != before
+    (prover, _) = find_provers()
+    before = print_tasks(why3, prover, "why3/clip.mlw", lemmas(why3))
+    bench.plant("why3/clip.mlw", "  predicate le t t\n", "  predicate le t t\n  axiom easy: false\n")
+    (bench.root / "why3/elements.mlcfg").write_text("")
+    (bench.root / "why3/clip.py").write_text("x = 1\n")
+    assert print_tasks(why3, prover, "why3/clip.mlw", lemmas(why3)) == before
+    read = {path.relative_to(why3.root).as_posix() for path in why3.root.rglob("*.*") if path.is_file()}
+    assert {path for path in read if not path.startswith("drivers/")} == {*why3.texts, "why3.conf"}
+
+
+def test_a_source_that_changes_during_a_run_fails_the_run(bench: Workbench, tmp_path: Path) -> None:
+    """The answers are those of the text that was read; the next run proves the one that is there now."""
+    clip = bench.root / "why3/clip.mlw"
+    late = f'echo >>{clip}; "$real" "$@"'
+    with bench.monkeypatch.context() as patch:
+        fake("why3", late, tmp_path / "bin", patch)
+        ended = bench.prove("--only", "clip.nan_out")
+    assert ended.status == 2
+    assert "why3/clip.mlw" in ended.err
+    assert "changed while it was being proved" in ended.err
+
+
+def test_the_environment_leads_why3_nowhere_else(bench: Workbench, tmp_path: Path) -> None:
+    for name in ("WHY3DATA", "WHY3LIB", "WHY3CONFIG"):
+        bench.monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    assert bench.prove("--only", "clip.nan_out").status == 0
 
 
 @pytest.mark.parametrize(
@@ -181,18 +206,18 @@ def test_the_header_of_a_generated_file_is_no_part_of_its_digest(bench: Workbenc
 def test_a_change_in_a_theory_or_driver_changes_every_source(
     file: str, old: str, new: str, bench: Workbench
 ) -> None:
-    before = source_digest(configure(bench.build), "generated/why3/int8.mlw")
+    before = configure(bench.build).digest("generated/why3/int8.mlw")
     bench.plant(file, old, new)
-    assert source_digest(configure(bench.build), "generated/why3/int8.mlw") != before
+    assert configure(bench.build).digest("generated/why3/int8.mlw") != before
 
 
 def test_a_change_of_a_rendered_driver_changes_every_source(tmp_path: Path) -> None:
     def changed(prover: str, data: str) -> str:
         return driver(prover, data).replace("ALL", "QF_BV")
 
-    before = source_digest(configure(tmp_path), "generated/why3/int8.mlw")
+    before = configure(tmp_path).digest("generated/why3/int8.mlw")
     assert changed("cvc5", "") != driver("cvc5", "")
-    assert source_digest(configure(tmp_path, changed), "generated/why3/int8.mlw") != before
+    assert configure(tmp_path, changed).digest("generated/why3/int8.mlw") != before
 
 
 def test_the_command_by_hand_proves_the_goal(tmp_path: Path) -> None:
@@ -211,7 +236,7 @@ def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
-    printed = print_tasks(why3, prover, "why3/clip.mlw", lemmas(), seconds=0.2)
+    printed = print_tasks(why3, prover, "why3/clip.mlw", lemmas(why3), seconds=0.2)
     assert (printed.tasks, printed.said) == ((), "why3 did not end within 0.2 s")
 
 

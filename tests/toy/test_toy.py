@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from sonnx_clip.prove.completeness import uncovered
 from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.prove_all import ProofSession
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.tasks import configure
+from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import class_of, evaluator, load_spec, result_value
 from sonnx_clip.spec.model import OF_CLIP, ClipSpec, Spec
@@ -38,8 +37,9 @@ LINES = 45
 CLIP_ALONE = (*OF_CLIP, "definitions")
 
 
-def proofs_of(obligations: tuple[Obligation, ...], folder: Path) -> Proofs:
-    session = ProofSession(configure(folder / "build"), find_provers(), Ledger(folder / "ledger.db"), 2)
+def proofs_of(obligations: tuple[Obligation, ...], generated: Path, folder: Path) -> Proofs:
+    why3 = configure(folder / "build", root=generated)
+    session = ProofSession(why3, find_provers(), Ledger(folder / "ledger.db"), 2)
     return session.prove(obligations, frozenset(o.file for o in obligations))
 
 
@@ -65,7 +65,7 @@ def test_every_statement_has_its_claims_and_every_claim_its_obligation(toy: Toy)
 
 
 def test_both_provers_show_everything(toy: Toy, tmp_path: Path) -> None:
-    proofs = proofs_of(toy.generated.obligations, tmp_path)
+    proofs = proofs_of(toy.generated.obligations, toy.folder, tmp_path)
     assert {reply.prover for outcome in proofs.outcomes for reply in outcome.replies} == {"Z3", "cvc5"}
     assert proofs.all_shown
     shown = {o.obligation.id for o in proofs.outcomes if o.obligation.kind != "smoke"}
@@ -79,16 +79,12 @@ def test_a_theory_that_is_changed_is_not_proved(toy: Toy, tmp_path: Path) -> Non
     head, _, rest = theory.partition(f"predicate {first} ")
     parameters, _, body = rest.partition(" = ")
     _, _, after = body.partition("\n")
-    changed = tmp_path / "int8.mlw"
     marked = "".join(f"(_{p}" if i == 0 else f" _{p}" for i, p in enumerate(parameters.strip("(").split()))
+    changed = tmp_path / "generated/why3/int8.mlw"
+    changed.parent.mkdir(parents=True)
     changed.write_text(f"{head}predicate {first} {marked} = false\n{after}", encoding="utf-8")
-    session = ProofSession(configure(tmp_path / "build"), find_provers(), Ledger(tmp_path / "l.db"), 2)
-    proofs = session.prove((_elsewhere(o, changed),), frozenset())
+    proofs = proofs_of((o,), tmp_path, tmp_path)
     assert [outcome.status for outcome in proofs.outcomes] == ["not proved"]
-
-
-def _elsewhere(o: Obligation, file: Path) -> Obligation:
-    return replace(o, file=str(file))
 
 
 @pytest.mark.parametrize(

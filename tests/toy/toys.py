@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.generate import placed, render_all, write
+from sonnx_clip.backends.generate import render_all, write
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
@@ -51,4 +51,4 @@ def made(name: str, folder: Path) -> Toy:
     spec = spec_of(name)
     generated = render_all(spec)
     write(generated, folder, alone=False)
-    return Toy(spec, folder, placed(generated, folder))
+    return Toy(spec, folder, generated)

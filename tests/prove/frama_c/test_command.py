@@ -13,7 +13,7 @@ from sonnx_clip.cli.frama_c_command import frama_c
 from sonnx_clip.prove import run_frama_c
 from sonnx_clip.prove.frama_c_record import HEADER, FramaCRecord, c_path, digests
 from sonnx_clip.prove.run_frama_c import FramaC, configuration, prove_type
-from sonnx_clip.prove.tasks import Why3
+from sonnx_clip.prove.snapshot import Why3
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file

@@ -1,0 +1,111 @@
+"""Renders canaries: properties with a wrong operator in Clip's place, which every prover must refute.
+
+They go the way of every obligation: the same printer, Why3, driver and provers. A tool that answers yes to
+everything, or a driver that weakens what it prints, proves one of them and is found out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sonnx_clip.backends.templating import template
+from sonnx_clip.backends.theory import Goal, declare, header, obligations_of
+from sonnx_clip.backends.why3 import FOLDER, declared_cases, definition, definitions_used, result_of_cases
+from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
+from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.meaning_claims import property_claims
+from sonnx_clip.language import tree
+from sonnx_clip.spec.wrong_checks import is_false_somewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sonnx_clip.claims.claim import Claim, Kind, Obligation
+    from sonnx_clip.language.printing import Piece
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.spec import Spec
+    from sonnx_clip.spec.entries import WrongClip
+
+
+@dataclass(frozen=True)
+class _Theory:
+    """What the template prints of one wrong operator."""
+
+    name: str
+    title: str
+    cases: list[dict[str, str]]
+    result: str
+    definitions: list[dict[str, str]]
+    operator: dict[str, str]
+    goals: list[Goal]
+
+
+@dataclass(frozen=True)
+class _TruePrinter(WhymlPrinter):
+    """Prints the result of the cases as `right`: `cases` is the wrong operator there."""
+
+    def application(self, expr: tree.Call | tree.Use) -> Piece:
+        level, text = super().application(expr)
+        return level, text.replace("cases", "right", 1) if isinstance(expr, tree.CasesResult) else text
+
+
+def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
+    """The theories of the canaries by path, and the canaries: for the first element type of each family.
+
+    Of the reals, one for each wrong operator: it must not be proved. All others must be refuted by a model.
+    """
+    files: dict[str, str] = {}
+    found: list[Obligation] = []
+    first = {etype.family: etype for etype in reversed(spec.element_types)}
+    for etype in first.values():
+        path = f"{FOLDER}/canaries_{etype.id}.mlw"
+        made = (_theory(spec, etype, wrong, _claims(spec, etype, wrong)) for wrong in spec.wrong_clips)
+        theories = [theory for theory in made if theory.goals]
+        kind: Kind = "canary"
+        if etype.family == "real":  # with the axioms of the reals cvc5 finds no model, and takes all its time
+            kind, theories = "smoke", [replace(theory, goals=theory.goals[:1]) for theory in theories]
+        files[path] = template("canaries.mlw.j2").render(
+            header=header(spec), operator=spec.operator, etype=etype, theories=theories
+        )
+        for theory in theories:
+            goals = [replace(g, kind=kind) for g in theory.goals]
+            found += obligations_of(f"canary.{etype.id}", path, theory.name, goals)
+    return files, tuple(found)
+
+
+def _claims(spec: Spec, etype: ElementType, wrong: WrongClip) -> list[Claim]:
+    """Properties that name a wrong operator and are false of it in this type.
+
+    Not all are: no real is NaN. One that holds under a condition alone is claimed under it.
+    """
+    false = {
+        p.id
+        for p in spec.properties
+        if p.false_for == wrong.id
+        and etype.family in p.families
+        and is_false_somewhere(spec, p, etype.family, wrong)
+    }
+    claims = property_claims(spec, etype)
+    return [c for c in claims if c.role in ("holds", "repaired") and c.shows[0] in false]
+
+
+def _theory(spec: Spec, etype: ElementType, wrong: WrongClip, claims: list[Claim]) -> _Theory:
+    """What the template declares: the cases, the definitions, the wrong operator, the goals."""
+    printer = _TruePrinter(etype, spec.head)
+    said = [part for c in claims for part in (c.conclusion, *c.premises) if not isinstance(part, Written)]
+    used = definitions_used(spec, said)
+    definitions = [definition(spec, d, etype) for d in used if d.id != wrong.of]
+    operands = spec.head.arguments
+    if wrong.of is not None:
+        definitions.append(declare(wrong.of, operands, "t", printer.show(wrong.is_), wrong.title))
+    body = f"right {operands}" if wrong.of else printer.show(wrong.is_)
+    return _Theory(
+        "".join(word.capitalize() for word in wrong.id.split("_")),
+        wrong.title,
+        declared_cases(spec, printer),
+        result_of_cases(spec, printer),
+        definitions,
+        declare("cases", operands, "t", body, wrong.title, is_function=True),
+        [goal(claim, WhymlPrinter(etype, spec.head)) for claim in claims],
+    )

@@ -1,0 +1,155 @@
+"""A private copy of everything that Why3 reads, so that an answer belongs to the bytes it was computed from.
+
+Theories, drivers and configuration are read once. Digests are taken of what was read, and Why3 sees the copy
+alone: a source that changes during a run changes nothing of it, and a file of another format that Why3 could
+load is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from sonnx_clip.backends.drivers import ELEMENTS, configuration, driver, driver_file
+from sonnx_clip.prove.provers import INSTALL, NAMES, find_provers
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.run_program import version_of
+from sonnx_clip.whyml.why3_lexer import without_header
+from sonnx_clip.whyml.written import directives, theory_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+# Why3 replaces names by their definitions: goals on elements become free of quantifiers, which both provers
+# decide. Where variables are constants from the beginning, Z3 needs up to a hundred times less time.
+INLINE = ("-a", "inline_all", "-a", "introduce_premises")
+
+_C_DRIVERS = (Path("drivers/c.drv"), Path("extraction_drivers/c.drv"))  # Why3 1.7 moved it
+_ENVIRONMENT = ("WHY3DATA", "WHY3LIB", "WHY3CONFIG")
+
+
+@dataclass(frozen=True)
+class Why3:
+    """Why3 with the project's configuration and a snapshot of the theories.
+
+    Args:
+        version: as the program prints it.
+        program: SHA-256 of the program.
+        config: the configuration in the build folder, for commands that a person enters.
+        files: the digests of Why3's own drivers that take part, by their name: of the provers, and of C.
+        base: a digest of all that shapes every task: Why3, its library, drivers, hand-written theories.
+        texts: the theories, by their path in the repository.
+        origin: the folder that holds generated/, from which they were read.
+        folder: holds the snapshot, and removes it when it is no longer used.
+    """
+
+    version: str
+    program: str
+    config: Path
+    files: Mapping[str, str]
+    base: str
+    texts: Mapping[str, str]
+    origin: Path
+    folder: TemporaryDirectory[str]
+
+    @property
+    def root(self) -> Path:
+        """The folder of the snapshot, in which Why3 runs."""
+        return Path(self.folder.name)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each theory."""
+        return {path: digest_of(text) for path, text in self.texts.items()}
+
+    def digest(self, file: str) -> str:
+        """A digest of all that decides the tasks of a theory file; its header, a comment, does not."""
+        return digest_of(f"{self.base}\x00{file}\x00{without_header(self.texts[file])}")
+
+    def require_unchanged(self) -> None:
+        """UserError if a source is no longer what was proved."""
+        now = dict(theory_texts(self.origin))
+        for file in sorted({*now, *self.texts}):
+            if now.get(file) != self.texts.get(file):
+                what = "the file changed while it was being proved"
+                raise UserError(what, file, "run `sonnx-clip prove` again")
+
+
+def configure(build: Path, driver_of: Callable[[str, str], str] = driver, root: Path | None = None) -> Why3:
+    """Read theories and drivers, and copy them for Why3; put a configuration into ``build/why3``.
+
+    Args:
+        build: the build folder.
+        driver_of: renders the driver of a prover, which imports Why3's own from a folder.
+        root: the folder that holds generated/; the repository by default.
+
+    Raises:
+        UserError: a tool is missing, or the folder cannot be made.
+    """
+    for name in _ENVIRONMENT:
+        os.environ.pop(name, None)  # they would lead Why3 to other drivers, theories and provers
+    version = version_of(("why3", "--version"), INSTALL).removeprefix("Why3 platform, version ")
+    data = version_of(("why3", "--print-datadir"), INSTALL)
+    if not Path(data, "drivers").is_dir():
+        raise UserError("why3 --print-datadir names a folder without drivers", data, INSTALL)
+    drivers = {driver_file(name): driver_of(name, data) for name in NAMES}
+    drivers[ELEMENTS] = repo_file(f"why3/drivers/{ELEMENTS}").read_text(encoding="utf-8")
+    _configure(build.absolute() / "why3", drivers)
+    origin = root or repo_root()
+    texts = dict(theory_texts(origin))
+    folder = TemporaryDirectory(prefix="sonnx-clip-why3-")
+    _configure(Path(folder.name), drivers)
+    for path, text in texts.items():
+        file = Path(folder.name, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    written = (text for path, text in texts.items() if path.startswith("why3/"))
+    base = digest_of("\0".join([version, *INLINE, *_library(Path(data)), *drivers.values(), *written]))
+    files = _own_drivers(Path(data), drivers.values())
+    program = digest_of_file(Path(shutil.which("why3") or ""))
+    return Why3(version, program, build / "why3" / "why3.conf", files, base, texts, origin, folder)
+
+
+def _configure(folder: Path, drivers: Mapping[str, str]) -> None:
+    """Write drivers and configuration into a folder."""
+    versions = {p.name: p.version for p in find_provers()}
+    try:
+        (folder / "drivers").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"this folder cannot be made: {error.strerror}"
+        raise UserError(what, str(folder), "choose another one with --build") from error
+    for name, text in drivers.items():
+        write_whole(folder / "drivers" / name, text)
+    write_whole(folder / "why3.conf", configuration(str(folder / "drivers"), versions))
+
+
+def _library(data: Path) -> list[str]:
+    """The texts of Why3's own drivers and library: a task depends on them as on ours."""
+    files = [*(data / "drivers").glob("*.*"), *(data / "stdlib").rglob("*.mlw")]
+    return [path.read_text(encoding="utf-8", errors="replace") for path in sorted(files)]
+
+
+def _own_drivers(data: Path, ours: Iterable[str]) -> dict[str, str]:
+    """The digests of Why3's own drivers that ours import, directly or not, and of the one that prints C."""
+    found: dict[str, str] = {}
+    left = [path for text in ours for path in _imported(text) if path.is_relative_to(data)]
+    left += [path for path in _C_DRIVERS if (data / path).is_file()]
+    while left:
+        path = data / left.pop()
+        name = path.relative_to(data).as_posix()
+        if name not in found:
+            found[name] = digest_of_file(path)
+            text = path.read_text(encoding="utf-8", errors="replace")
+            left += [path.parent / imported for imported in _imported(text)]
+    return dict(sorted(found.items()))
+
+
+def _imported(text: str) -> list[Path]:
+    """The drivers that a driver imports."""
+    return [Path(d.text) for d in directives(text) if d.word == "import" and d.text]
