@@ -78,7 +78,7 @@ PLANTED = {
     "two answers in one": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_by: [R3]\n      descriptive: leads-in", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
     "no answer at all": Planted(
-        PATH, r"      encoded_by: \[result_is_operand\]\n", "", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
+        PATH, r"      encoded_by: \[onnx_default_int8_inbounds\]\n", "", f"{PATH}:", ("an answer has encoded_by or disputed_by",)),
     "an unknown key": Planted(
         PATH, r"encoded_by: \[R3\]", "encoded_to: [R3]", f"{PATH}:", ("the key `encoded_to` is not known here", "`encoded_by`")),
     "a source without answers": Planted(
