@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,6 @@ from sonnx_clip.prove.proofs_table import print_table, summary
 from sonnx_clip.prove.prove_all import Proofs, ProofSession
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.snapshot import Why3, configure
-from sonnx_clip.prove.standing import GOLDEN as BY_DEFINITION
-from sonnx_clip.prove.standing import empty, standings
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, surprises, trusted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -48,7 +45,6 @@ _UNTRUSTED = (
     "\n[red]no answer of this run is reliable:[/] a printer, Why3, a driver or a prover is wrong;"
     " build/proofs.json stays as it is"
 )
-_ACCEPT_HOLLOW = f"to accept one that holds by definition, a person adds it to {BY_DEFINITION}"
 
 
 def prove(
@@ -138,9 +134,6 @@ def prove_these(
         console.print(summary(proofs), soft_wrap=True, highlight=False)
         _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
         return 1
-    asked = None if selected == theories.obligations else {o.id for o in selected}
-    standing = standings(spec, theories.obligations, build, asked=asked)
-    proofs = replace(proofs, standing={o.id: standing[o.id] for o in selected if o.kind != "smoke"})
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete and not any(o.status == "not proved" for o in proofs.canaries):
         write_json(data, build / "proofs.json")
@@ -156,13 +149,11 @@ def prove_these(
         if not complete:
             console.print(f"a part of the obligations: {build}/proofs.json stays as it is", highlight=False)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
-    hollow = empty(standing)
     _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
     _print_listed(console, "[red]spec/clip.yaml states what nothing is to prove[/]", gaps)
     _print_listed(console, _CHANGED, changed, _ACCEPT_CHANGED)
     _print_listed(console, "[red]the specification claims something else than is expected[/]", weakened)
-    _print_listed(console, "[red]obligations that say nothing[/]", hollow, _ACCEPT_HOLLOW)
-    return 0 if proofs.all_shown and not (news or gaps or changed or weakened or hollow) else 1
+    return 0 if proofs.all_shown and not (news or gaps or changed or weakened) else 1
 
 
 def _rendered(spec: Spec) -> Generated:

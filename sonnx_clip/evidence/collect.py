@@ -29,6 +29,7 @@ from sonnx_clip.prove.coq_sources import coq_sources
 from sonnx_clip.prove.coq_sources import digests as coq_digests
 from sonnx_clip.prove.frama_c_record import PROVERS
 from sonnx_clip.prove.frama_c_record import digests as frama_c_digests
+from sonnx_clip.prove.outcome import distinct_tasks
 from sonnx_clip.prove.proofs_record import TrustedRecord
 from sonnx_clip.prove.run_coq import surprises as coq_surprises
 from sonnx_clip.prove.run_frama_c import OPTIONS
@@ -218,7 +219,7 @@ def _totals(
     ]  # fmt: skip
     return Totals(
         obligations=len(goals),
-        tasks=len({frozenset(r.task for r in o.replies) for o in goals if o.replies}),
+        tasks=distinct_tasks((r.task for r in o.replies) for o in goals),
         by_two=status["proved"],
         by_one=status["proved by one"],
         not_proved=status["not proved"],

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.provers import ProverAnswer
 
@@ -74,3 +76,8 @@ class Outcome:
     def failed_replies(self) -> tuple[ProverReply, ...]:
         """The replies that did not show it."""
         return tuple(r for r in self.replies if r.prover not in self.proved_by)
+
+
+def distinct_tasks(asked: Iterable[Iterable[str]]) -> int:
+    """How many different questions were asked, of the digests of the tasks of each obligation."""
+    return len({frozenset(tasks) for tasks in asked} - {frozenset()})

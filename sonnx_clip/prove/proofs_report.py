@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.outcome import Outcome
     from sonnx_clip.prove.provers import Prover
     from sonnx_clip.prove.snapshot import Why3
-    from sonnx_clip.prove.standing import Standing
     from sonnx_clip.prove.trusted import TrustedItem
     from sonnx_clip.spec import Spec
 
@@ -90,16 +89,14 @@ def document(
             "why3_cpu": round(proofs.why3_cpu, 3),
         },
         "complete": complete,
-        "outcomes": [_outcome(asked, o, proofs.standing.get(o.obligation.id)) for o in proofs.outcomes],
-        "canaries": [_outcome(asked, o, None) for o in proofs.canaries],
+        "outcomes": [_outcome(asked, o) for o in proofs.outcomes],
+        "canaries": [_outcome(asked, o) for o in proofs.canaries],
         "strays": list(proofs.strays),
         "trusted": [asdict(t) for t in taken],
     }
 
 
-def _outcome(
-    asked: Mapping[str, Callable[[Obligation], str]], outcome: Outcome, standing: Standing | None
-) -> dict[str, Any]:
+def _outcome(asked: Mapping[str, Callable[[Obligation], str]], outcome: Outcome) -> dict[str, Any]:
     replies = [
         {
             "prover": r.prover,
@@ -115,9 +112,6 @@ def _outcome(
     return {
         **asdict(outcome.obligation),
         "status": outcome.status,
-        "standing": standing.kind if standing else "counts",
-        "repeats": standing.of if standing and standing.kind == "repeats" else "",
-        "witness": standing.witness if standing else None,
         "commands": {name: command_of(outcome.obligation) for name, command_of in asked.items()},
         "replies": replies,
     }

@@ -9,8 +9,8 @@ from rich import box
 from rich.table import Table
 
 from sonnx_clip.language import unparse
-from sonnx_clip.prove.standing import counts
-from sonnx_clip.root.terminal import counted, headline
+from sonnx_clip.prove.outcome import distinct_tasks
+from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec.sections import SECTIONS
 
 if TYPE_CHECKING:
@@ -116,19 +116,15 @@ def refutations(spec: Spec, proofs: Proofs) -> list[str]:
 
 
 def summary(proofs: Proofs) -> str:
-    """One line: how many questions in how many obligations, by how many provers, in what time.
-
-    Where proofs are not believed nothing is known of what each adds: then the obligations alone are counted.
-    """
-    statuses = [o.status for o in proofs.outcomes if o.obligation.kind != "smoke"]
+    """One line: how many obligations and distinct tasks, proved by how many provers, in what time."""
+    goals = [o for o in proofs.outcomes if o.obligation.kind != "smoke"]
+    statuses = [o.status for o in goals]
     smokes = [o for o in proofs.outcomes if o.obligation.kind == "smoke"]
     held = sum(o.status == "proved" for o in smokes)
     shown = Counter(o.obligation.kind for o in proofs.outcomes if o.status != "not proved")
     single = [o.obligation.id for o in proofs.outcomes if o.status == "proved by one"]
-    asked = counted(len(statuses), "obligation")
-    if proofs.standing:
-        kinds = counts(proofs.standing.values())
-        asked = headline(len(statuses), kinds["by definition"], kinds["repeats"])
+    tasks = distinct_tasks((r.task for r in o.replies) for o in goals)
+    asked = f"{counted(len(statuses), 'obligation')} ({counted(tasks, 'distinct task')})"
     by_one = f"{len(single)} by one" + (f" ({', '.join(single)})" if single else "")
     refuted_canaries = sum(o.status == "proved" for o in proofs.canaries)
     canaries = f"{refuted_canaries} of {len(proofs.canaries)} canaries refuted"

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.ledger import Ledger, TaskName
     from sonnx_clip.prove.snapshot import Why3
-    from sonnx_clip.prove.standing import Standing
 
 PROOF = ProverLimits(seconds=60)
 SMOKE = ProverLimits(seconds=1)
@@ -46,7 +45,6 @@ class Proofs:
         why3_cpu: processor seconds of Why3 in this run.
         said: what the tasks say besides premises and goals: it has to be listed.
         canaries: false statements; each must be refuted by every prover.
-        standing: what each obligation but smoke adds, by its id.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -57,7 +55,6 @@ class Proofs:
     why3_cpu: float
     said: frozenset[Said]
     canaries: tuple[Outcome, ...] = ()
-    standing: Mapping[str, Standing] = field(default_factory=dict)
 
     @property
     def all_shown(self) -> bool:

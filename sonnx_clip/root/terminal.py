@@ -132,15 +132,6 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def headline(obligations: int, by_definition: int, repeats: int) -> str:
-    """How many distinct questions there are: what holds by definition or repeats another is none."""
-    distinct = counted(obligations - by_definition - repeats, "distinct question")
-    return (
-        f"{distinct} in {counted(obligations, 'obligation')}"
-        f" ({by_definition} by definition, {counted(repeats, 'repeat')} of another)"
-    )
-
-
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The names most like a given one, best first; upper and lower case count as alike."""
     from difflib import get_close_matches

@@ -1,1 +1,1 @@
-"""WhyML theories as Python reads them: their text as a tree, and the tree evaluated, without any prover."""
+"""WhyML theories as Python reads them: tokens, declarations, and what is written by hand."""

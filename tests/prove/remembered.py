@@ -12,26 +12,23 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sonnx_clip.prove import prove_all, standing, tasks
+from sonnx_clip.prove import prove_all, tasks
 from sonnx_clip.prove.provers import ask
 from sonnx_clip.prove.tasks import WHY3_SECONDS
 from sonnx_clip.root.files import digest_of_parts, write_whole_bytes
 from sonnx_clip.whyml.why3_lexer import without_header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     import pytest
 
-    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits
-    from sonnx_clip.prove.standing import Standing
     from sonnx_clip.root.run_program import Ended, Running
-    from sonnx_clip.spec import Spec
 
 _REAL: Final = {name: shutil.which(name) for name in ("why3", "z3", "cvc5")}
 _ASKED = ("valid", "countermodel", "unknown")
-_STANDING, _RUN_WHY3 = standing._of_subject, tasks.run_why3
+_RUN_WHY3 = tasks.run_why3
 
 
 class Remembered:
@@ -49,7 +46,6 @@ class Remembered:
         """Let the proofs ask here first."""
         monkeypatch.setattr(tasks, "run_why3", self.run_why3)
         monkeypatch.setattr(prove_all, "ask", self.ask)
-        monkeypatch.setattr(standing, "_of_subject", self.of_subject)
 
     def run_why3(
         self, command: list[str], root: Path, running: Running | None = None, seconds: float = WHY3_SECONDS
@@ -72,13 +68,6 @@ class Remembered:
             return ask(prover, task, digest, limits, folder, running)
         question = ("ask", repr((prover, limits)), task)
         return self._once(lambda: ask(prover, task, digest, limits, folder, running), *question)
-
-    def of_subject(
-        self, spec: Spec, mine: Sequence[Obligation], wanted: frozenset[str]
-    ) -> dict[str, Standing]:
-        """As `standing._of_subject`."""
-        question = ("standing", standing._key(spec, mine), repr(mine), repr(sorted(wanted)))
-        return self._once(lambda: _STANDING(spec, mine, wanted), *question)
 
     def _once(self, find: Callable[[], Any], *question: str) -> Any:
         key = digest_of_parts(question)
