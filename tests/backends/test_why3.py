@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 SPEC = load_spec()
 AT = Position(1, 1)
 THEORIES = sorted(repo_file("generated/why3").glob("*.mlw"))
-MEANINGS = [path for path in THEORIES if not path.stem.startswith(("c_", "kernel_"))]
+MEANINGS = [path for path in THEORIES if not path.stem.startswith(("c_", "canaries_"))]
 HOW_TIGHT = {"and": "/\\", "or": "\\/", "implies": "->", "iff": "<->"}
 
 

@@ -55,10 +55,6 @@ REFUSED = {
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: bounds_are_numbers}",
         "refuted_for: {float: {X: 1, L: nan, M: 2}}\n    repaired: {float: is_nan(L) and not is_nan(L)}",
         "no witness of a class meets the condition of prose_is_complete"),
-    "a condition on tensors that nothing meets": (
-        "float: every(not is_nan(X[i])) and not is_nan(L) and not is_nan(M)",
-        "float: is_nan(L) and not is_nan(L)",
-        "no witness of a class meets the condition"),
     "a family that is forgotten": (
         "    claim: is_nan(Y) iff (is_nan(X) and not M < L)\n    holds_for: [real, int, float]\n",
         "    claim: is_nan(Y) iff (is_nan(X) and not M < L)\n    holds_for: [real, int]\n",
@@ -129,12 +125,3 @@ def test_a_lemma_within_a_line_is_an_obligation(bench: Workbench) -> None:
     ended = bench.prove("--only", "extra.*")
     assert ended.status == 1
     assert "not proved extra.no_nan" in ended.out
-
-
-@pytest.mark.parametrize("place", ["sub/extra.mlw", "extra.why"])
-def test_a_theory_that_nobody_would_look_at(place: str, bench: Workbench) -> None:
-    path = bench.root / "why3" / place
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("module Extra end\n")
-    with pytest.raises(UserError, match="in this place is not looked at"):
-        all_obligations(load_spec())

@@ -24,7 +24,6 @@ def test_samples_that_miss_a_difference_in_a_class_are_caught(bench: Workbench) 
     assert f"not proved {id_}: in 22 classes onnx-body has the bits of the cases" in " ".join(
         ended.out.split()
     )
-    assert "class low_max_nan" in ended.out or "class high_min_nan" in ended.out
 
 
 def test_readings_taken_for_the_same_are_caught(bench: Workbench) -> None:

@@ -49,8 +49,6 @@ def test_planted_bug_is_caught_by_its_obligation(bug: Bug, bench: Workbench) -> 
     ended = bench.prove(*_only(bug.caught_by))
     assert ended.status == 1
     assert _not_proved(ended) == set(bug.caught_by)
-    for words in bug.says:
-        assert words in ended.out
 
 
 @pytest.mark.parametrize(

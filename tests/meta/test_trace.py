@@ -34,8 +34,6 @@ def test_a_wrong_kernel_is_refuted_and_fails_in_numpy(bug: Bug, bench: Workbench
     assert ended.status == 1
     failed = re.findall(r"^not proved (\S+):", ended.out, re.MULTILINE)
     assert sorted(failed) == sorted(bug.caught_by)
-    assert ended.out.count("a counterexample by") == len(bug.caught_by)
-    assert ended.out.count("and so in NumPy") == len(bug.caught_by), ended.out
 
 
 LIMIT = "    x.clip(lower, upper, out=out)\n\n\n# ---"

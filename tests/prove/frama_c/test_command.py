@@ -13,7 +13,7 @@ from sonnx_clip.cli.frama_c_command import frama_c
 from sonnx_clip.prove import run_frama_c
 from sonnx_clip.prove.frama_c_record import HEADER, FramaCRecord, c_path, digests
 from sonnx_clip.prove.run_frama_c import FramaC, configuration, prove_type
-from sonnx_clip.prove.snapshot import Why3
+from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file
@@ -287,7 +287,7 @@ def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch)
     fake.install(monkeypatch)
     (fake.folder / "frama-c").write_text("no program")
     with pytest.raises(UserError, match=r"frama-c does not run: .*Exec format error"):
-        run_frama_c.find_frama_c(Why3("1.5.1", tmp_path / "why3.conf", ""), (), tmp_path, 1)
+        run_frama_c.find_frama_c(configure(tmp_path / "build"), (), tmp_path, 1)
 
 
 def test_files_that_are_missing_have_no_digests(tmp_path):
