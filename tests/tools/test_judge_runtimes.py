@@ -44,9 +44,11 @@ def test_an_extra_of_this_project_has_the_package() -> None:
 
 def test_a_record_under_an_earlier_specification_says_so() -> None:
     changed = copy.deepcopy(RECORDS)
+    for record in changed:
+        record["spec_sha256"] = load_spec().digest
+    assert "under an earlier spec/clip.yaml" not in judging.page(changed)
     changed[0]["spec_sha256"] = "0" * 64
-    text = judging.page(changed)
-    assert text.count("under an earlier spec/clip.yaml") == judging.page(RECORDS).count("an earlier spec") + 1
+    assert judging.page(changed).count("under an earlier spec/clip.yaml") == 1
 
 
 def test_every_type_that_does_not_conform_is_explained() -> None:
