@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.printing import Piece
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import WrongClip
+    from sonnx_clip.spec.entries import Property, WrongClip
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,18 @@ def _claims(spec: Spec, etype: ElementType, wrong: WrongClip) -> list[Claim]:
     false = {
         p.id
         for p in spec.properties
-        if p.false_for == wrong.id
-        and etype.family in p.families
-        and is_false_somewhere(spec, p, etype.family, wrong)
+        if p.false_for == wrong.id and etype.family in p.families and _is_false(spec, p, etype, wrong)
     }
     claims = property_claims(spec, etype)
     return [c for c in claims if c.role in ("holds", "repaired") and c.shows[0] in false]
+
+
+def _is_false(spec: Spec, entry: Property, etype: ElementType, wrong: WrongClip) -> bool:
+    """Whether a property is false of a wrong operator; False where cases are missing: `complete` names that."""
+    try:
+        return is_false_somewhere(spec, entry, etype.family, wrong)
+    except ValueError:
+        return False
 
 
 def _theory(spec: Spec, etype: ElementType, wrong: WrongClip, claims: list[Claim]) -> _Theory:
