@@ -89,7 +89,7 @@ def _claims(spec: Spec, etype: ElementType, wrong: WrongClip) -> list[Claim]:
 
 
 def _is_false(spec: Spec, entry: Property, etype: ElementType, wrong: WrongClip) -> bool:
-    """Whether a property is false of a wrong operator; False where cases are missing: `complete` names that."""
+    """Whether a property is false of a wrong operator; False where the cases are incomplete."""
     try:
         return is_false_somewhere(spec, entry, etype.family, wrong)
     except ValueError:
