@@ -108,7 +108,7 @@ def test_the_table_and_the_last_line(real_bench: Workbench) -> None:
     assert "  idempotent_bitwise (float): X = 1, L = -0, M = 0; holds if not " in ended.out
     last = ended.out.splitlines()[-1]
     assert last.startswith(
-        "8 obligations (7 distinct tasks): "
+        "8 obligations (8 distinct tasks): "
         "8 proved by two provers, 0 by one, 0 not proved; "
         "0 refutations of the source, 2 counterexamples to what no source states; "
         "no prover found false: 1 of 1 smoke test held; "
