@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sonnx_clip.claims.claim import Aspect
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec.entries import Reading
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
 SCALAR_CASTS = ("cast_lowers_a_bound", "cast_underflows", "cast_overflows")
 """What a conversion of a FLOAT to a smaller type changes."""
-CAST_OF_NO_NUMBER = "cast_undefined_elsewhere"
 RESULT_IS_OPERAND = "result_is_operand"
 
 
@@ -156,9 +153,3 @@ def equals(word: str, reading: str) -> str:
 def of_contradiction(word: str, missing: str | None) -> str:
     """What answers contradict that no dialect allows: with a bound missing, or with both."""
     return without(word, missing) if missing else is_sonnx(word)
-
-
-def of_equivalence(word: str, reading: str) -> Iterator[str]:
-    """Everything on a dialect that has the values of a reading in a region alone."""
-    name = equals(word, reading)
-    yield from (refuted(name), repaired(name), nowhere_else(name))

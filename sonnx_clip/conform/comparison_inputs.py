@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 Way: TypeAlias = Literal["both", "no min", "no max", "none"]
-WAYS: tuple[Way, ...] = ("both", "no min", "no max", "none")
 
 _IR_VERSION = 8  # known to every runtime: what is refused is the operator set, not the file
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
 
     _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
-    Triples: TypeAlias = tuple[Array, Array, Array]  # entries of X, what is expected, classes; each (p, n)
     ClassAt: TypeAlias = Callable[[Array, Array], Array]  # the classes of some of them, by row and column
 
 FORM_TAGS = ("C1", "C3")  # shape and type of a result are judged call by call, with or without entries

@@ -109,9 +109,6 @@ def check_same(witness: SameStatement, spec: Spec, way: Way) -> Iterator[Diagnos
 # --- Checks of the findings: each witness shows what it says, by evaluation ---------------------------------
 
 
-_NAMING = ("refutes", "example", "dialect", "taken_by", "constraint", "restriction", "same_as")
-
-
 def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that are not there, and about witnesses that do not show what they say."""
     for index, entry in enumerate(spec.findings):
@@ -128,21 +125,6 @@ def _witnesses(spec: Spec, index: int, entry: SourceFinding) -> Iterator[Diagnos
                 yield from _check(witness, spec, way)
             except UserError as error:
                 yield Diagnostic(way, error.what, error.todo)
-
-
-def names_of(witness: Witness) -> tuple[str, ...]:
-    """The ids of the specification that a witness speaks of, but for the cases; none for one of the texts."""
-    match witness:
-        case Contrast():
-            names = [side.by for side in witness.answers if side.by != "cases"]
-        case SharedTag():
-            names = list(witness.stands_for)
-        case Overlap():
-            names = list(witness.rows)
-        case _:
-            given = (getattr(witness, key, None) for key in _NAMING)
-            names = [name for name in given if name is not None]
-    return tuple(dict.fromkeys(names))
 
 
 _NAMED = {

@@ -141,12 +141,3 @@ def directml_levels(path: Path) -> tuple[Version, ...]:
             )
         )
     return tuple(levels)
-
-
-def constraints_of(path: Path, title: str) -> tuple[str, ...] | None:
-    """The types that a section lists for ``T``; None if there is no such section or list."""
-    for section in sections(path):
-        listed = _TYPES.search(fold("\n".join(section.lines))) if section.title == title else None
-        if listed is not None:
-            return tuple(_NAME.findall(listed["names"]))
-    return None

@@ -16,14 +16,13 @@ LOW = "when: not inverted and X <= L\n    result: L"
 
 @dataclass(frozen=True)
 class Bug:
-    """A planted mistake, what catches it, and what the report then says."""
+    """A planted mistake, and what catches it."""
 
     name: str
     file: str
     old: str
     new: str
     caught_by: tuple[str, ...]
-    says: tuple[str, ...] = ()
     loader: str = ""
     evaluated: str = ""
 
@@ -32,23 +31,17 @@ class Bug:
 
 CASES = [
     Bug("results of low and high swapped", YAML, LOW, LOW.replace("result: L", "result: M"),
-        ("int8.clip_is_cases", "int8.example_int_1"),
-        ("falls in case low",), "does not refute the claim"),
+        ("int8.clip_is_cases", "int8.example_int_1"), "does not refute the claim"),
     Bug("result of inverted is L", YAML, "when: M < L\n    result: M", "when: M < L\n    result: L",
-        ("int8.clip_is_cases", "int8.example_int_2"),
-        ("falls in case inverted",), "this region says otherwise"),
+        ("int8.clip_is_cases", "int8.example_int_2"), "this region says otherwise"),
     Bug("< for <= in low", YAML, LOW, LOW.replace("<=", "<"),
-        ("float32.cases_complete", "float32.clip_is_cases"),
-        ("x = -0 (0x80000000), min = 0 (0x00000000)", "falls in case none"), "no case holds"),
+        ("float32.cases_complete", "float32.clip_is_cases"), "no case holds"),
     Bug("<= for < in inverted", YAML, "when: M < L\n", "when: M <= L\n",
-        ("float32.clip_is_cases", "float32.nan_out"),
-        ("falls in case inverted",), "does not lie in `low_equal_bounds`"),
+        ("float32.clip_is_cases", "float32.nan_out"), "does not lie in `low_equal_bounds`"),
     Bug("high dropped where X is M", YAML, "not (X <= L) and M <= X\n", "not (X <= L) and M < X\n",
-        ("int8.cases_complete", "int8.high_tie_inhabited"),
-        ("falls in case none",), "no case holds"),
+        ("int8.cases_complete", "int8.high_tie_inhabited"), "no case holds"),
     Bug("low forgets that inverted comes first", YAML, LOW, LOW.replace("not inverted and ", ""),
-        ("int8.cases_disjoint",),
-        ("falls in case inverted, low",), "hold"),
+        ("int8.cases_disjoint",), "hold"),
 ]
 
 CLAIMS = [
@@ -65,48 +58,45 @@ CLAIMS = [
 
 CLASSES = [
     Bug("a class overlaps another", YAML, "when: M < X and L == M,", "when: M < X and L <= M,",
-        ("int8.classes_of_high_disjoint",),
-        ("falls in case high, class high_equal_bounds, high_",), "high_equal_bounds and high_ordinary hold"),
+        ("int8.classes_of_high_disjoint",), "high_equal_bounds and high_ordinary hold"),
     Bug("a class leaves a hole", YAML, "is_nan(X) and not bounds_are_numbers,", "is_nan(X) and is_nan(L),",
-        ("float32.classes_of_inside_complete",), ("x = ", "falls in case inside"),
+        ("float32.classes_of_inside_complete",),
         "no class of `inside` holds"),
     Bug("the smallest normal number is subnormal", YAML, "(0 < a and a < smallest_normal)",
         "(0 < a and a <= smallest_normal)", ("float32.encoding_is_subnormal",)),
     Bug("infinity is the lowest number", YAML, "is: a == inf or a == -inf", "is: a == inf or a == lowest",
         ("float32.low_infinite_inhabited", "float32.widest_bounds_are_no_bound_repaired"),
-        ("x = -inf (0xff800000)",), "does not lie in `low_infinite`"),
+        "does not lie in `low_infinite`"),
 ]
 
 PROPERTIES = [
     Bug("NaN out whenever NaN in", YAML, "iff (is_nan(X) and not M < L)", "iff is_nan(X)",
-        ("bfloat16.nan_out",), ("confirmed by evaluation: x = ", "class inverted_nan"),
+        ("bfloat16.nan_out",),
         evaluated="`float16.nan_out` is false for X = nan, L = -0, M = -1"),
     Bug("strictly monotone", YAML, "claim: X <= X2 implies Y <= clip(X2, L, M)",
         "claim: X < X2 implies Y < clip(X2, L, M)", ("int8.monotone",),
-        ("confirmed by evaluation: x = ", "x2 = "),
         evaluated="`real.monotone` is false for X = 0, L = 1, M = 0, X2 = 1"),
     Bug("one limit instead of both", YAML, "claim: identical(clip(X, lowest, highest), X)",
         "claim: identical(clip(X, lowest, M), X)",
         ("float32.widest_bounds_are_no_bound_repaired",)),
     Bug("condition forgets a NaN bound", YAML,
         "or high or (not is_nan(X) and bounds_are_numbers)", "or high or (not is_nan(X) and not is_nan(L))",
-        ("float32.interval_repaired",), ("confirmed by evaluation: x = ", "max = nan"),
+        ("float32.interval_repaired",),
         evaluated="`float16.interval_repaired` is false for X = -1, L = -1, M = nan"),
     Bug("condition forgets one order of the zeros", YAML, "not (high and zero_tie(L, M)) or identical(L, M)",
         "not (high and identical(L, -0)) or not identical(M, 0)", ("float32.idempotent_bitwise_repaired",),
-        ("confirmed by evaluation: x = ", "min = 0 (0x00000000), max = -0 (0x80000000)"),
         evaluated="`float16.idempotent_bitwise_repaired` is false for X = 1, L = 0, M = -0"),
     Bug("a latitude that accepts other numbers", YAML, "accepts: A == 0 and", "accepts: A <= 0 and",
-        ("float32.zero_sign_is_narrow",), (), "it accepts -1 for X = -1, L = -0, M = nan"),
+        ("float32.zero_sign_is_narrow",), "it accepts -1 for X = -1, L = -0, M = nan"),
     Bug("a latitude that accepts a zero that is no operand", YAML,
         "accepts: A == 0 and (identical(A, X) or (low and identical(A, M)))", "accepts: A == 0",
-        ("float32.zero_sign_is_given",), (), "it accepts 0 for X = -1, L = -0, M = nan"),
+        ("float32.zero_sign_is_given",), "it accepts 0 for X = -1, L = -0, M = nan"),
     Bug("a latitude that leaves out the ties of both bounds", YAML, " or (low and identical(A, M)))", ")",
         ("float32.formula_2008_is_accepted", "float32.formula_2019_is_accepted", "float32.numpy_is_accepted"),
-        (), "which no latitude accepts"),
+        "which no latitude accepts"),
     Bug("a latitude that rests on a reading which does not do it", YAML,
         "given_by: [onnx-body, formula-2019, numpy]", "given_by: [formula-c, formula-2008]",
-        ("float32.nan_inverted_is_given",), (), "it accepts nan for X = nan, L = -0, M = -1"),
+        ("float32.nan_inverted_is_given",), "it accepts nan for X = nan, L = -0, M = -1"),
     Bug("a condition excludes more than it must", YAML, "{float: inverted or high or (not is_nan(X)",
         "{float: inverted or (not is_nan(X)", ("float32.interval_repaired_nowhere_else",),
         evaluated="`float16.interval_repaired_nowhere_else` is false for X = -1, L = nan, M = -1"),
@@ -125,11 +115,11 @@ RENDERED_AND_WRITTEN = [
     Bug("R5 of the YAML forgets a pair", YAML, "same_type(X, Y) and same_type(L, M) and",
         "same_type(L, M) and", ("restrictions.R5_is_written",)),
     Bug("C3 of the YAML forgets Y", YAML, "type(X) == type(M) and type(X) == type(Y)", "type(X) == type(M)",
-        ("int8.C3_is_written",), (), "`R5` and `C3` are not the same"),
+        ("int8.C3_is_written",), "`R5` and `C3` are not the same"),
     Bug("Clip by hand: results swapped", "why3/clip.mlw", "else if le x l then l  ",
-        "else if le x l then m  ", ("int16.clip_is_cases", "clip.monotone"), ("falls in case low",)),
+        "else if le x l then m  ", ("int16.clip_is_cases", "clip.monotone")),
     Bug("Clip by hand: lt for le", "why3/clip.mlw", "else if le m x then m  ", "else if lt m x then m  ",
-        ("float32.clip_is_cases", "clip.nan_min_is_no_bound"), ("falls in case high, class high_zero_tie",)),
+        ("float32.clip_is_cases", "clip.nan_min_is_no_bound")),
     Bug("R4 by hand: a symbol counts as explicit", "why3/profile.mlw", "| And (Symbolic _) _ -> false",
         "| And (Symbolic _) rest -> all_known rest", ("restrictions.R4_independent",)),
     Bug("R1 by hand: absent is set", "why3/profile.mlw", "match n.l with Absent -> false",
@@ -143,27 +133,25 @@ RENDERED_AND_WRITTEN = [
 AXIOM = "  (** Equal is less"
 FOUNDATIONS = [
     Bug("an axiom that no type meets", "why3/ordered.mlw", AXIOM,
-        f"  axiom bad: forall a b: t. le a b\n\n{AXIOM}", ("int8.bad",),
-        ("+ axiom ordered.Ordered.bad: forall a b: t. le a b",)),
+        f"  axiom bad: forall a b: t. le a b\n\n{AXIOM}", ("int8.bad",)),
     Bug("a vacuous axiom: no number exists", "why3/ordered.mlw", AXIOM,
-        f"  axiom bad: forall a: t. nan a\n\n{AXIOM}", ("float16.bad",),
-        ("+ axiom ordered.Ordered.bad: forall a: t. nan a",)),
+        f"  axiom bad: forall a: t. nan a\n\n{AXIOM}", ("float16.bad",)),
     Bug("a contradiction", "why3/ordered.mlw", AXIOM, f"  axiom bad: false\n\n{AXIOM}",
-        ("clip.smoke_clip", "tensor.smoke_tensor", "int8.bad"), ("0 of 2 smoke tests held",)),
+        ("clip.smoke_clip", "tensor.smoke_tensor", "int8.bad")),
     Bug("a contradiction beside Clip", "why3/clip.mlw", "  function clip (x l m: t) : t =",
         "  axiom bad: forall a: t. lt a a /\\ not lt a a\n\n  function clip (x l m: t) : t =",
-        ("int8.smoke_meaning", "int8.smoke_constraints"), ("+ axiom clip.Clip.bad",)),
+        ("int8.smoke_meaning", "int8.smoke_constraints")),
     Bug("<= of float32 is <", DRIVER, "(fp.leq ((_ to_fp 8 24) %1)", "(fp.lt ((_ to_fp 8 24) %1)",
-        ("float32.encoding_le", "float32.total", "float32.eq_is_both"), ("- symbol elements.Float32.le",)),
+        ("float32.encoding_le", "float32.total", "float32.eq_is_both")),
     Bug("bfloat16 is read as float16", DRIVER, '"(fp.isNaN ((_ to_fp 8 8) %1))"',
         '"(fp.isNaN ((_ to_fp 5 11) %1))"',
-        ("bfloat16.encoding_nan", "bfloat16.only_numbers_compare"), ("+ symbol elements.BFloat16.nan",)),
+        ("bfloat16.encoding_nan", "bfloat16.only_numbers_compare")),
     Bug("int8 is compared as unsigned", DRIVER,
         '#x%2x"\n  syntax predicate ule  "(bvule %1 %2)"\n  syntax predicate ult  "(bvult %1 %2)"\n'
         '  syntax predicate sle  "(bvsle %1 %2)"',
         '#x%2x"\n  syntax predicate ule  "(bvule %1 %2)"\n  syntax predicate ult  "(bvult %1 %2)"\n'
         '  syntax predicate sle  "(bvule %1 %2)"',
-        ("int8.lt_is_strict", "int8.extremes", "int8.example_int_1"), ("+ symbol elements.Bits8.sle",)),
+        ("int8.lt_is_strict", "int8.extremes", "int8.example_int_1")),
 ]
 
 BODY_AGREES = "returns: identical(Y, min_then_max)\n    agrees: {float: not (is_nan(X) and inverted)}"
@@ -177,54 +165,53 @@ READINGS = [
     Bug("a reading with two operands swapped", YAML, "identical(Y, max(L, min(X, M)))",
         "identical(Y, max(L, min(M, X)))",
         ("float32.directml_c_agrees", "float32.directml_c_agrees_bitwise",
-         "float32.directml_c_agrees_bitwise_nowhere_else"),
-        ("a counterexample by ", "it falls in case "), "this region says otherwise"),
+         "float32.directml_c_agrees_bitwise_nowhere_else"), "this region says otherwise"),
     Bug("the operands of Less swapped in the function body", YAML, "if M < body_tmp then",
         "if body_tmp < M then", ("int8.onnx_body_agrees", "int8.onnx_body_agrees_bitwise"),
-        ("a counterexample by ",), "the reading differs for"),
+        "the reading differs for"),
     Bug("the region of a reading is too large by one point", YAML, BODY_AGREES,
         f"{BODY}"
         'agrees: {float: "not (is_nan(X) and inverted) or (is_nan(X) and identical(L, 7) and M == 3)"}',
-        ("float32.onnx_body_agrees",), ("min = 7 (0x40e00000), max = 3 (0x40400000)",)),
+        ("float32.onnx_body_agrees",)),
     Bug("the region of a reading is too large by a point that evaluation tries", YAML, BODY_AGREES,
         f"{BODY}"
         'agrees: {float: "not (is_nan(X) and inverted) or '
         '(identical(X, -nan) and L == 1 and identical(M, 0))"}',
-        ("float32.onnx_body_agrees",), ("min = 1 (0x3f800000), max = 0 (0x00000000)",),
+        ("float32.onnx_body_agrees",),
         "the reading differs for X = -nan, L = 1, M = 0"),
     Bug("the region for bits is too large by one point", YAML, BODY_BITS,
         f"{BODY_AGREES}\n{BODY_REGION}"
         '{float: "(if inverted then not is_nan(X) else X == Y implies identical(X, Y))'
         ' or (identical(X, -0) and identical(L, 0) and M == 7)"}',
-        ("float32.onnx_body_agrees_bitwise",), ("min = 0 (0x00000000), max = 7 (0x40e00000)",)),
+        ("float32.onnx_body_agrees_bitwise",)),
     Bug("the region for bits is too small by one point", YAML, BODY_BITS,
         f"{BODY_AGREES}\n{BODY_REGION}"
         '{float: "(if inverted then not is_nan(X) else X == Y implies identical(X, Y)) and not X == 7"}',
-        ("float32.onnx_body_agrees_bitwise_nowhere_else",), ("x = 7 (0x40e00000)",)),
+        ("float32.onnx_body_agrees_bitwise_nowhere_else",)),
     Bug("a signalling NaN is dropped as a quiet one", YAML,
         "      if is_signalling(X) or is_signalling(L) then (if is_nan(M) then is_nan(Y) else"
         " identical(Y, M)) else\n"
         "      if is_signalling(M) then is_nan(Y) else ", "      ",
-        ("float32.formula_2008_agrees", "float32.formula_2008_agrees_bitwise_nowhere_else"), (),
+        ("float32.formula_2008_agrees", "float32.formula_2008_agrees_bitwise_nowhere_else"),
         "this region says otherwise"),
     Bug("the larger of two values is the second in doubt", YAML,
         "returns: (is_smaller(X, M, X) and is_larger(L, X, Y)) or "
         "(is_smaller(X, M, M) and is_larger(L, M, Y))",
         "returns: identical(Y, max(L, if X < M then X else M))",
-        ("float32.directml_agrees", "float32.directml_agrees_bitwise_nowhere_else"), (),
+        ("float32.directml_agrees", "float32.directml_agrees_bitwise_nowhere_else"),
         "this region says otherwise"),
     Bug("std::min and std::max return the second in doubt", YAML, "if max_of_cpp < M then max_of_cpp else M",
-        "if M < max_of_cpp then M else max_of_cpp", ("float32.formula_cpp_agrees",), (),
+        "if M < max_of_cpp then M else max_of_cpp", ("float32.formula_cpp_agrees",),
         "this region says otherwise"),
     Bug("the nodes Max and Min drop a NaN", YAML,
         "leave the zeros open\n    returns: (is_max_numpy(X, L, X) and is_min_numpy(M, X, Y)) or"
         " (is_max_numpy(X, L, L) and is_min_numpy(M, L, Y))\n",
         "leave the zeros open\n    returns: (is_max_2008(X, L, X) and is_min_2008(M, X, Y)) or"
         " (is_max_2008(X, L, L) and is_min_2008(M, L, Y))\n",
-        ("float32.onnx_equation_agrees", "float32.onnx_equation_differs"), (), "this region says otherwise"),
+        ("float32.onnx_equation_agrees", "float32.onnx_equation_differs"), "this region says otherwise"),
     Bug("IEEE 754-2019 with +0 before -0", YAML, "is: identical(a, -0) and identical(b, 0)",
         "is: identical(a, 0) and identical(b, -0)",
-        ("float32.formula_2019_differs_bitwise",), (), "the region holds for"),
+        ("float32.formula_2019_differs_bitwise",), "the region holds for"),
 ]
 
 TO_INT8 = (
@@ -234,50 +221,48 @@ TO_INT8 = (
 DIALECTS = [
     Bug("a dialect that answers as another reading", YAML,
         "    reading: onnx-13-words\n", "    reading: numpy\n",
-        ("float32.onnx_13_after_onnx_12", "float32.onnx_13_allows_its_oracle"), (),
+        ("float32.onnx_13_after_onnx_12", "float32.onnx_13_allows_its_oracle"),
         "`onnx-13` allows more than `onnx-12`"),
     Bug("what a version widens is left out", YAML, "    widens: {float: is_nan(X) and inverted}\n", "",
-        ("float32.onnx_13_after_onnx_12",), (),
+        ("float32.onnx_13_after_onnx_12",),
         "`onnx-13` allows more than `onnx-12` for X = nan, L = -0, M = -1"),
     Bug("a version widens less than it says", YAML, "    widens: {float: is_nan(X) and inverted}\n",
-        "    widens: {float: is_nan(X)}\n", ("float32.onnx_13_after_onnx_12_widened",), (),
+        "    widens: {float: is_nan(X)}\n", ("float32.onnx_13_after_onnx_12_widened",),
         "`onnx-13` allows no more than `onnx-12`"),
     Bug("Clip-13 is equivalent to its equation for a NaN in X", YAML,
         "where: {float: if is_nan(X) then not inverted else bounds_are_numbers}",
         "where: {float: is_nan(X) or bounds_are_numbers}",
-        ("float32.onnx_13_is_onnx_equation_repaired",), (),
+        ("float32.onnx_13_is_onnx_equation_repaired",),
         "for X = nan, L = -0, M = -1 (float16) the values are not the same"),
     Bug("Clip-13 is equivalent to its equation in less than it is", YAML,
         "where: {float: if is_nan(X) then not inverted else bounds_are_numbers}",
         "where: {float: not is_nan(X) and bounds_are_numbers}",
-        ("float32.onnx_13_is_onnx_equation_nowhere_else",), (), "the values are the same"),
+        ("float32.onnx_13_is_onnx_equation_nowhere_else",), "the values are the same"),
     Bug("a bound that an example of ONNX does not have", YAML,
         "    L: 0\n    Y: {reading: numpy, L: 0, M: inf}\n",
         "    L: 1\n    Y: {reading: numpy, L: 0, M: inf}\n",
-        ("float32.example_onnx_default_min",), (), "onnx-13 and numpy give other values"),
+        ("float32.example_onnx_default_min",), "onnx-13 and numpy give other values"),
     Bug("an entry that an example of ONNX does not expect", YAML,
         "    Y: [-1, 0, 1]\n    source: {page: onnx-clip-examples, section: clip_default_int8,",
         "    Y: [-1, 0, 2]\n    source: {page: onnx-clip-examples, section: clip_default_int8,",
-        ("int8.example_onnx_default_int8_inbounds",), (), "for X = 1 onnx-13 allows 1"),
+        ("int8.example_onnx_default_int8_inbounds",), "for X = 1 onnx-13 allows 1"),
     Bug("a default that is dropped", YAML,
         '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'
         "    bound_type: tensor\n    missing: {min: lowest, max: highest, of: element}",
         '    version: "11"\n    after: onnx-6\n    section: "Clip - 11"\n    bounds: inputs\n'
         "    bound_type: tensor\n    missing: {min: 0, max: highest, of: element}",
         ("float16.onnx_11_defaults_are_limits", "float32.onnx_11_after_onnx_6_without_bounds"),
-        (), "without bounds, onnx-11 is not onnx-6 for float32"),
+        "without bounds, onnx-11 is not onnx-6 for float32"),
     Bug("a bound is rounded to nearest and not truncated", DRIVER, TO_INT8.format("RTZ"),
-        TO_INT8.format("RNE"), ("int8.cast_defined_in_range", "int8.cast_toward_zero"),
-        ("+ symbol convert.ToInt8.converts",)),
+        TO_INT8.format("RNE"), ("int8.cast_defined_in_range", "int8.cast_toward_zero")),
     Bug("a FLOAT is rounded down to a float16", DRIVER,
         'predicate converts "(= ((_ to_fp 5 11) RNE', 'predicate converts "(= ((_ to_fp 5 11) RTN',
-        ("float16.cast_overflows", "float16.cast_underflows", "float16.onnx_6_defaults_convert"),
-        ("+ symbol convert.ToFloat16.converts",)),
+        ("float16.cast_overflows", "float16.cast_underflows", "float16.onnx_6_defaults_convert")),
     Bug("Scale is rounded up to a float16", DRIVER,
         'predicate converts "(= ((_ to_fp 5 11) RNE', 'predicate converts "(= ((_ to_fp 5 11) RTP',
-        ("float16.scale_cast_costs_more",), ("+ symbol convert.ToFloat16.converts",)),
+        ("float16.scale_cast_costs_more",)),
     Bug("an error of a quarter unit", DRIVER, "#x3e70000000000000)", "#x3e60000000000000)",
-        ("float32.scale_rounding_error",), ("+ symbol scale_bias.ScaleFloat32.within_half_unit",)),
+        ("float32.scale_rounding_error",)),
 ]
 
 GROUPS = (CASES, CLAIMS, CLASSES, PROPERTIES, RENDERED_AND_WRITTEN, FOUNDATIONS, READINGS, DIALECTS)
