@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import sonnx_clip
+from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import LEFT_BY_COQC
 from sonnx_clip.conform.check_report import FAILING
 from sonnx_clip.evidence.entries import entries_of
@@ -29,7 +30,7 @@ from sonnx_clip.prove.coq_sources import coq_sources
 from sonnx_clip.prove.coq_sources import digests as coq_digests
 from sonnx_clip.prove.frama_c_record import PROVERS
 from sonnx_clip.prove.frama_c_record import digests as frama_c_digests
-from sonnx_clip.prove.outcome import distinct_tasks
+from sonnx_clip.prove.outcome import Outcome, distinct_tasks
 from sonnx_clip.prove.proofs_record import TrustedRecord
 from sonnx_clip.prove.run_coq import surprises as coq_surprises
 from sonnx_clip.prove.run_frama_c import OPTIONS
@@ -94,6 +95,7 @@ def gather(found: Records) -> Evidence:
         sources=tuple(_sources(coverage)),
         trusted=taken,
         tools=_tools(found),
+        programs={**proofs.programs, **{f"Why3's {name}": d for name, d in proofs.why3_drivers.items()}},
         limits={
             name: ", ".join(f"{v} {k}" for k, v in limit.items()) for name, limit in proofs.limits.items()
         },
@@ -208,6 +210,7 @@ def _totals(
     ours = [runtime for runtime in runtimes if runtime.name in OURS]
     opened = [
         *(f"not proved: {o.id}: {_answers(o)}" for o in obligations if o.status == "not proved"),
+        *(f"a canary was not refuted: {o.obligation.id}" for o in _canaries(found) if o.status != "proved"),
         *(f"not answered by every prover: {counted(unasked, 'obligation')}" for _ in range(unasked > 0)),
         *(f"no obligation shows {e.id} in {', '.join(e.gaps)}" for e in entries if e.gaps),
         *(f"unaccounted for: {line}" for line in unaccounted),
@@ -231,6 +234,11 @@ def _totals(
         vectors=sum(len(found.vectors(t.id)) for t in found.spec.element_types if t.width is not None),
         open=tuple(opened),
     )
+
+
+def _canaries(found: Records) -> tuple[Outcome, ...]:
+    """The false statements that each prover must refute, with the recorded answers."""
+    return found.proofs.outcomes_of(render_canaries(found.spec)[1])
 
 
 def _answers(o: ObligationEvidence) -> str:
@@ -264,6 +272,12 @@ def _argument(
     yield line(
         "Z3 and cvc5", "every obligation, for all inputs; and that no context is contradictory",
         f"{replies:,} answers about {len(obligations):,} obligations", "build/proofs.json", TAKEN,
+    )  # fmt: skip
+    canaries = _canaries(found)
+    yield line(
+        "Canaries", "the printer, Why3, its drivers and each prover refute what is false",
+        f"{sum(o.status == 'proved' for o in canaries)} of {len(canaries)} refuted",
+        "build/proofs.json", TAKEN,
     )  # fmt: skip
     basis: Basis = TAKEN if coq.status in ("checked", "not proved") else coq.status  # type: ignore[assignment]
     result = f"{len(coq.theorems)} theorems checked" if coq.status == "checked" else ""

@@ -261,7 +261,10 @@ class Totals(Stored):
 
 
 class Evidence(Stored):
-    """The whole of evidence.json. `files` holds the SHA-256 of what the evidence rests on."""
+    """The whole of evidence.json.
+
+    `files` holds the SHA-256 of what the evidence rests on, `programs` that of Why3, its drivers and provers.
+    """
 
     format: Literal[2] = 2
     tool: str
@@ -281,5 +284,6 @@ class Evidence(Stored):
     sources: tuple[SourceItem, ...]
     trusted: tuple[TrustedRecord, ...]
     tools: dict[str, str]
+    programs: dict[str, str]
     limits: dict[str, str]
     files: dict[str, str]

@@ -68,8 +68,11 @@ class ProofsRecord(Excerpt):
 
     about: ProofsAbout
     tools: dict[str, str]
+    programs: dict[str, str] = Field(default_factory=dict)
+    why3_drivers: dict[str, str] = Field(default_factory=dict)
     limits: dict[str, dict[str, int]] = Field(default_factory=dict)
     outcomes: tuple[OutcomeRecord, ...]
+    canaries: tuple[OutcomeRecord, ...] = ()
     strays: tuple[str, ...] = ()
     trusted: tuple[TrustedRecord, ...] = ()
 
@@ -83,7 +86,7 @@ class ProofsRecord(Excerpt):
 
         An answer without a task is none. A smoke obligation that not every prover answered has none.
         """
-        replies = {outcome.id: outcome.replies for outcome in self.outcomes}
+        replies = {outcome.id: outcome.replies for outcome in (*self.outcomes, *self.canaries)}
         found = []
         for o in obligations:
             given = replies.get(o.id, ())

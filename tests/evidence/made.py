@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_all
 from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport
 from sonnx_clip.conform.verdicts import worst
@@ -29,10 +30,12 @@ def generated():
 
 
 def replies(kind, number):
-    verdict = "unknown" if kind == "smoke" else "valid"
+    verdict, words = {"smoke": ("unknown", "unknown"), "canary": ("countermodel", "sat")}.get(
+        kind, ("valid", "unsat")
+    )
     return [
         {"prover": prover, "version": TOOLS[prover], "verdict": verdict, "cpu": 0.25, "from_ledger": True,
-         "task": f"{number * 2 + index:064x}", "words": "unknown" if kind == "smoke" else "unsat"}
+         "task": f"{number * 2 + index:064x}", "words": words}
         for index, prover in enumerate(("Z3", "cvc5"))
     ]  # fmt: skip
 
@@ -53,6 +56,12 @@ def _proofs():
         "tools": TOOLS,
         "limits": {"proof": {"seconds": 60, "megabytes": 4000}, "smoke": {"seconds": 1, "megabytes": 4000}},
         "outcomes": [{"id": o.id, "replies": replies(o.kind, n)} for n, o in enumerate(obligations)],
+        "programs": {"why3": "1" * 64, "Z3": "2" * 64, "cvc5": "3" * 64},
+        "why3_drivers": {"drivers/z3_471.drv": "4" * 64},
+        "canaries": [
+            {"id": o.id, "replies": replies(o.kind, 10**6 + n)}
+            for n, o in enumerate(render_canaries(load_spec())[1])
+        ],
         "strays": [],
         "trusted": [asdict(item) for item in of_tasks(_said_by_tasks(), listed)],
     })  # fmt: skip
