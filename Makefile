@@ -68,12 +68,12 @@ shell: setup-python ## a shell in which `sonnx-clip` is on PATH
 
 .PHONY: test
 test: setup ## the test suite
-	$(PYTEST) -m "not exhaustive and not browser"
+	$(PYTEST) -m "not nightly"
 
 .PHONY: coverage
 coverage: setup ## the test suite, with the lines that it runs; fails below COVER percent
 	@rm -rf build/seen
-	SEEN=build/seen $(PYTEST) -m "not exhaustive and not browser"
+	SEEN=build/seen $(PYTEST) -m "not nightly"
 	@$(BIN)/slipcover --merge build/seen/*.json --out build/seen/all --skip-covered --fail-under $(COVER) || \
 	    { echo "make coverage: less than $(COVER) % of the lines of sonnx_clip ran" >&2; exit 1; }
 
@@ -89,13 +89,9 @@ fresh: setup-python setup-provers ## fail if generated/ is not what spec/clip.ya
 
 # --- More tests and measurements -------------------------------------------------------------
 
-.PHONY: test-exhaustive
-test-exhaustive: setup-python setup-provers ## the long, complete sweeps
-	$(PYTEST) -m exhaustive
-
-.PHONY: test-browser
-test-browser: setup-python setup-provers setup-browser ## the evidence page in headless Chromium
-	$(PYTEST) -m browser
+.PHONY: nightly
+nightly: setup ## what is too slow for `make test`; writes docs/nightly.md
+	$(BIN)/python tools/nightly.py
 
 .PHONY: sweep
 sweep: setup-python setup-c ## every triple of 8 bits, every X of 16 bits with every bound, by C and by NumPy; resumable
@@ -160,7 +156,7 @@ clean: ## remove what was built; .venv stays
 	rm -rf build dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find sonnx_clip tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: say-prove setup setup-python setup-provers setup-coq setup-browser setup-bench setup-runtimes setup-c setup-cross setup-frama-c
+.PHONY: say-prove setup setup-python setup-provers setup-coq setup-bench setup-runtimes setup-c setup-cross setup-frama-c
 setup:
 	@tools/setup.sh python provers c
 
@@ -172,9 +168,6 @@ setup-provers:
 
 setup-coq:
 	@tools/setup.sh coq
-
-setup-browser:
-	@tools/setup.sh browser
 
 setup-c:
 	@tools/setup.sh c

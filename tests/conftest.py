@@ -1,6 +1,6 @@
 """What holds for every test: the collector, Hypothesis, and coverage where ``SEEN`` names a folder for it.
 
-``make test`` sets ``SEEN``. Each process that runs tests then writes what it ran to a file there, and
+``make coverage`` sets ``SEEN``. Each process that runs tests then writes what it ran to a file there, and
 ``slipcover --merge`` joins the files. SlipCover stops watching a line that ran: no test needs to be left out.
 Processes that a test starts are not measured: what is reported is less than what the tests run.
 """

@@ -121,7 +121,7 @@ def test_a_lost_goal_fails_the_replay(bench: Workbench) -> None:
     assert "monotone" not in {line[3] for line in lines}
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_the_whole_replay_agrees_with_the_proofs(bench: Workbench, tmp_path: Path) -> None:
     """Every obligation and prover: Valid there exactly where it is valid here."""
     shutil.copy(repo_file("generated/why3/obligations.json"), tmp_path)

@@ -96,7 +96,7 @@ def test_the_harness_of_the_page_is_judged_by_an_emulator(target, tmp_path):
     assert [found.verdict for found in report.types] == ["conforms"] * len(types)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_our_kernels_conform_in_every_call_of_every_type():
     target = next(target for target in NATIVE if shutil.which(target.compiler))
     assert judged(target) == CONFORM

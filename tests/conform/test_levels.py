@@ -240,7 +240,7 @@ def test_an_oracle_that_gives_no_bound_is_noticed(monkeypatch: pytest.MonkeyPatc
         class_ranges(np.dtype(np.int16), [np.array([-7], np.int16), np.array([90], np.int16)])
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["int8", "uint8"])
 def test_every_triple_of_8_bits_is_expected_by_ranges_as_by_the_oracle(name: str) -> None:
     etype, every = TYPES[name], np.arange(256, dtype=np.uint8)
@@ -252,7 +252,7 @@ def test_every_triple_of_8_bits_is_expected_by_ranges_as_by_the_oracle(name: str
         assert np.array_equal(found.classes, due.classes)
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["int8", "uint8"])
 def test_every_triple_of_8_bits_of_functions(name: str) -> None:
     for runtime in ("sonnx", "numpy"):
@@ -261,7 +261,7 @@ def test_every_triple_of_8_bits_of_functions(name: str) -> None:
         assert found.compared > 7 * 2**24  # once in plain calls, once in each of six layouts
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_some_units_of_the_level_exhaustive() -> None:
     some = WhichCalls(kinds=lambda etype, _: [("every-x" if etype.width == 32 else "every-max", 2)])
     types = ["float16", "uint16", "int32", "float32"]

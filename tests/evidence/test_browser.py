@@ -10,7 +10,11 @@ import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.browser
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: tools/setup.sh browser installs it"),
+]
 
 _WRAPPER = """<!DOCTYPE html><meta charset="utf-8"><pre id="found"></pre><script>
 const found = {};
@@ -53,12 +57,9 @@ async function measure(width) {
 
 def browse(folder, profile, *options, wrapper=_WRAPPER):
     """What the wrapper found, and the lines that the page wrote to the console."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        pytest.fail("there is no Chromium: tools/setup.sh browser installs it")
     (folder / "wrapper.html").write_text(wrapper)
     command = [
-        program, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+        CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
         f"--user-data-dir={profile}", "--enable-logging=stderr", "--window-size=1500,2000",
         "--virtual-time-budget=20000", *options, "--dump-dom", (folder / "wrapper.html").as_uri(),
     ]  # fmt: skip

@@ -105,7 +105,7 @@ def test_a_few(tmp_path: Path) -> None:
     assert counts["changed"] > 20
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_many(tmp_path: Path) -> None:
     counts = Counter(judged(tmp_path, seed) for seed in range(1000, 1500))
     assert counts["changed"] > 300

@@ -252,7 +252,7 @@ def start(cluster: Cluster, report: Path, *words: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_command_that_is_ended_leaves_nothing_at_the_workers(
     cluster: Cluster, nanny: psutil.Process, tmp_path: Path, number: signal.Signals
@@ -270,7 +270,7 @@ def test_a_command_that_is_ended_leaves_nothing_at_the_workers(
     second.terminate()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_command_whose_scheduler_is_killed_says_so(tmp_path: Path) -> None:
     found = Cluster(tmp_path)
     worker = found.worker(1, "--no-nanny")
@@ -287,7 +287,7 @@ def test_a_command_whose_scheduler_is_killed_says_so(tmp_path: Path) -> None:
     found.close()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize("threads", [1, 2])
 def test_limits_hold_at_workers(cluster: Cluster, threads: int, tmp_path: Path) -> None:
     worker = cluster.worker(threads, "--name", f"limits-{threads}")
@@ -303,7 +303,7 @@ def test_limits_hold_at_workers(cluster: Cluster, threads: int, tmp_path: Path) 
     worker.terminate()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_a_long_campaign_of_which_workers_are_killed(tmp_path: Path) -> None:
     """As often as Dask forgives one unit; the journal has each unit in the end, and no unit twice."""
     cluster = Cluster(tmp_path, settings={FORGIVES: str(KILLS)})
@@ -328,7 +328,7 @@ def test_a_long_campaign_of_which_workers_are_killed(tmp_path: Path) -> None:
     cluster.close()
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
     make = f"openssl req -x509 -newkey rsa:2048 -nodes -keyout {key} -out {cert} -days 2 -subj /CN=localhost"

@@ -9,7 +9,7 @@ from tests.prove.frama_c.real import Copy, copy, frama_c, installed
 
 __all__ = ["copy", "frama_c"]
 
-pytestmark = [pytest.mark.framac, installed]
+pytestmark = [pytest.mark.nightly, installed]
 
 MEANING = "clip_element_ensures_meaning"
 EVERY = "clip_elements_ensures_every_element"
@@ -46,16 +46,10 @@ PLANTED = {
                               "rank_ensures_number"),
 }  # fmt: skip
 
-# One run takes ten to twenty seconds: the others belong to the long sweeps.
-QUICK = {"a swapped branch", "one element too many"}
-
-
 QUICK_SECONDS = 2  # a wrong claim uses all the time that it gets
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.exhaustive) for n in PLANTED]
-)
+@pytest.mark.parametrize("name", PLANTED)
 def test_a_mistake_in_the_c_is_refused_by_name(copy: Copy, name: str) -> None:
     type_id, old, new, goal = PLANTED[name]
     copy.plant(f"generated/c/sonnx_clip_{type_id}.c", old, new)
@@ -72,7 +66,6 @@ def test_swapped_results_in_the_yaml_are_refused_by_name(copy: Copy) -> None:
     assert MEANING in still_open
 
 
-@pytest.mark.exhaustive
 def test_a_case_that_is_missing_in_the_yaml_is_refused_by_name(copy: Copy) -> None:
     spec = load_spec()
     copy.render(spec.model_copy(update={"cases": spec.cases[:-1]}))
@@ -80,7 +73,6 @@ def test_a_case_that_is_missing_in_the_yaml_is_refused_by_name(copy: Copy) -> No
     assert MEANING in still_open
 
 
-@pytest.mark.exhaustive
 def test_axioms_that_contradict_themselves_are_found(copy: Copy) -> None:
     said = "(a & 0x7FFF) == a - 0x8000"
     copy.plant("generated/c/acsl/float16.h", said, f"{said} && (a & 0x7FFF) == a")
@@ -88,7 +80,6 @@ def test_axioms_that_contradict_themselves_are_found(copy: Copy) -> None:
     assert "rank_smoke: false was proved" in still_open
 
 
-@pytest.mark.exhaustive
 def test_preconditions_that_nobody_can_meet_are_found(copy: Copy) -> None:
     path = "generated/c/acsl/int8.h"
     text = (copy.folder / path).read_text()

@@ -139,7 +139,7 @@ def _try(
 
 
 def _quick_and_many(test: Callable[..., None]) -> Callable[..., None]:
-    many = pytest.param(MANY, marks=pytest.mark.exhaustive)
+    many = pytest.param(MANY, marks=pytest.mark.nightly)
     return pytest.mark.parametrize("tries", [TRIES, many])(test)
 
 
@@ -198,7 +198,7 @@ def test_check(checkout: Checkout, tries: int) -> None:
     ("tries", "arguments", "folder"),
     [
         (TRIES, ("--spec", "tests/toy/max.yaml", "--into", "toy"), "toy/generated"),
-        pytest.param(MANY, (), "generated", marks=pytest.mark.exhaustive),
+        pytest.param(MANY, (), "generated", marks=pytest.mark.nightly),
     ],
     ids=["a toy", "Clip"],
 )

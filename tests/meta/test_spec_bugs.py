@@ -36,7 +36,7 @@ def test_each_can_be_planted() -> None:
 
 @pytest.mark.parametrize(
     "bug",
-    [pytest.param(bug, marks=() if bug in QUICK else pytest.mark.exhaustive, id=bug.name) for bug in ALL],
+    [pytest.param(bug, marks=() if bug in QUICK else pytest.mark.nightly, id=bug.name) for bug in ALL],
 )
 def test_planted_bug_is_caught_by_its_obligation(bug: Bug, bench: Workbench) -> None:
     bench.limit(SECONDS)
@@ -74,9 +74,7 @@ def test_a_wrong_constant_is_caught(
     assert _not_proved(ended) == set(caught_by)
 
 
-@pytest.mark.parametrize(
-    "bugs", [QUICK, pytest.param(ALL, marks=pytest.mark.exhaustive)], ids=["quick", "all"]
-)
+@pytest.mark.parametrize("bugs", [QUICK, pytest.param(ALL, marks=pytest.mark.nightly)], ids=["quick", "all"])
 def test_without_a_bug_the_same_obligations_hold(bugs: Iterable[Bug], bench: Workbench) -> None:
     """The obligations fail because of the bugs, and not for want of time.
 

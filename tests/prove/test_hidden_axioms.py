@@ -37,7 +37,7 @@ def test_no_theory_hides_what_it_assumes(tmp_path: Path) -> None:
     assert [t.text for t in theories(1, QUICK) if missed(t, refusing=False)] == []
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 def test_no_theory_of_very_many_hides_what_it_assumes(tmp_path: Path) -> None:
     taken, unseen = _look(2, ALL, tmp_path)
     print(f"{sum(taken.values())} theories that Why3 accepts, of {ALL}: {dict(taken)}")

@@ -159,7 +159,7 @@ class _Ranked(PatternOrder):
         return (self.ranks[a] == self.ranks[b]) & ~self.nans[a] & ~self.nans[b]
 
 
-@pytest.mark.exhaustive
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
