@@ -24,6 +24,11 @@ GOAL = "int8.monotone"
 SAYS_YES = 'echo "task $digest"; echo unsat; echo "end $digest"'
 
 
+@pytest.fixture(autouse=True)
+def canaries(bench: Workbench) -> None:
+    bench.send_canaries()
+
+
 def test_every_property_has_a_canary() -> None:
     spec = load_spec()
     _, canaries = render_canaries(spec)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import pytest
+
 from sonnx_clip.claims import reading_claims
 from sonnx_clip.spec import reading_classes
 from tests.meta.test_spec_bugs import SECONDS
 
 if TYPE_CHECKING:
     from tests.prove.workbench import Workbench
+
+
+pytestmark = pytest.mark.nightly
 
 
 def test_samples_that_miss_a_difference_in_a_class_are_caught(bench: Workbench) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.cli import prove_command
 from sonnx_clip.spec import load
 from tests.other_root import use_root
 from tests.prove.remembered import Remembered
@@ -15,6 +16,9 @@ from tests.prove.workbench import HERE, SharedSpec, Workbench, copy_of_the_repos
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.spec import Spec
 
 
 @cache
@@ -26,6 +30,11 @@ def remembered(factory: pytest.TempPathFactory) -> Remembered:
     """What was said in this session; the processes of pytest-xdist share it."""
     base = factory.getbasetemp()
     return _remembered((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "remembered")
+
+
+def _no_canaries(_: Spec) -> tuple[dict[str, str], tuple[Obligation, ...]]:
+    """Saves each run of `prove` two seconds; `Workbench.send_canaries` undoes it."""
+    return {}, ()
 
 
 @pytest.fixture
@@ -42,6 +51,7 @@ def bench(
     specs = SharedSpec()
     monkeypatch.setattr(load, "_load_once", specs)
     remembered(tmp_path_factory).use(monkeypatch)
+    monkeypatch.setattr(prove_command, "render_canaries", _no_canaries)
     return Workbench(root, tmp_path / "build", monkeypatch, capsys, specs)
 
 
@@ -54,4 +64,5 @@ def real_bench(
 ) -> Workbench:
     """The real repository with an empty ledger."""
     remembered(tmp_path_factory).use(monkeypatch)
+    monkeypatch.setattr(prove_command, "render_canaries", _no_canaries)
     return Workbench(HERE, tmp_path / "build", monkeypatch, capsys)

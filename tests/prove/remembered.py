@@ -2,7 +2,7 @@
 
 A question is remembered with all that decides its answer: the texts of the theories, drivers and tasks, and
 the options. What a test plants in any of them is another question. A tool that stands in for the real one is
-asked each time, and so is a question whose answer was a failure or a timeout.
+asked each time, and so is a question whose answer was a failure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sonnx_clip.root.run_program import Ended, Running
 
 _REAL: Final = {name: shutil.which(name) for name in ("why3", "z3", "cvc5")}
-_ASKED = ("valid", "countermodel", "unknown")
+_ASKED = ("valid", "countermodel", "unknown", "timeout")
 _RUN_WHY3 = tasks.run_why3
 
 

@@ -8,7 +8,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.generate import render_theories, write
+from sonnx_clip.cli import prove_command
 from sonnx_clip.cli.app import main
 from sonnx_clip.cli.prove_command import prove_these
 from sonnx_clip.prove import prove_all
@@ -109,6 +111,10 @@ class Workbench:
     def limit(self, seconds: int) -> None:
         """Give the provers less time than usual."""
         self.monkeypatch.setattr(prove_all, "PROOF", ProverLimits(seconds))
+
+    def send_canaries(self) -> None:
+        """Send canaries in each run, as users do."""
+        self.monkeypatch.setattr(prove_command, "render_canaries", render_canaries)
 
     def generate(self) -> None:
         """Render the theories of the copy."""
