@@ -14,13 +14,14 @@ from sonnx_clip.backends.generate import Generated, differences, render_theories
 from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.ledger import Ledger
-from sonnx_clip.prove.proofs_report import by_hand, document, write_json
+from sonnx_clip.prove.proofs_record import RECORD, by_hand, document, text_of
 from sonnx_clip.prove.proofs_table import print_table, summary
 from sonnx_clip.prove.prove_all import Proofs, ProofSession
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.snapshot import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, surprises, trusted
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.terminal import nearest, progress
 from sonnx_clip.spec import Spec, load_spec
@@ -136,13 +137,11 @@ def prove_these(
         return 1
     data = document(spec, why3, found, proofs, taken, complete=complete)
     if complete and not any(o.status == "not proved" for o in proofs.canaries):
-        write_json(data, build / "proofs.json")
+        write_whole(build / RECORD, text_of(data))
     gaps, changed = uncovered(spec, theories.obligations), unpinned()
     weakened = [str(error) for error in unexpected(spec)]
     if as_json:
-        import json
-
-        print(json.dumps(data, indent=1, ensure_ascii=False))
+        print(text_of({**data, "run": proofs.run}), end="")
     else:
         print_table(console, spec, proofs)
         _print_failures(console, why3, found, proofs, shown)
@@ -250,11 +249,11 @@ def _print_failure(
 ) -> None:
     console.print(f"\n[red]{what}[/] [bold]{outcome.obligation.id}[/]: {outcome.obligation.title}")
     for reply in outcome.failed_replies:
-        words = reply.answer.words.splitlines() or [""]
-        console.print(f"  {reply.prover}: {reply.answer.verdict}: ", end="", highlight=False)
+        words = reply.words.splitlines() or [""]
+        console.print(f"  {reply.prover}: {reply.verdict}: ", end="", highlight=False)
         console.print("\n    ".join(words[-5:]), markup=False, highlight=False)
         prover = next(p for p in provers if p.name == reply.prover)
-        line = by_hand(why3, prover)(outcome.obligation)
+        line = by_hand(why3, prover, outcome.obligation)
         console.print(f"  by hand: {line}", markup=False, soft_wrap=True, highlight=False)
 
 

@@ -31,7 +31,6 @@ from sonnx_clip.prove.coq_sources import digests as coq_digests
 from sonnx_clip.prove.frama_c_record import PROVERS
 from sonnx_clip.prove.frama_c_record import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
-from sonnx_clip.prove.proofs_record import TrustedRecord
 from sonnx_clip.prove.run_coq import surprises as coq_surprises
 from sonnx_clip.prove.run_frama_c import OPTIONS
 from sonnx_clip.prove.trusted import TrustedItem, surprises, trusted
@@ -73,7 +72,7 @@ def gather(found: Records) -> Evidence:
     coverage = require_coverage(spec, (o.id for o in found.obligations))
     unaccounted = (
         *proofs.strays,
-        *(f"trusted base: {line}" for line in surprises(TrustedItem(**t.model_dump()) for t in taken)),
+        *(f"trusted base: {line}" for line in surprises(taken)),
         *(f"trusted base: no reason is given for {t.name}" for t in taken if not t.justification.strip()),
         *(f"Coq: {line}" for line in coq.problems),
     )
@@ -110,8 +109,8 @@ def _obligations(found: Records) -> tuple[ObligationEvidence, ...]:
             status=outcome.status,
             replies=tuple(
                 ReplyEvidence(
-                    prover=r.prover, version=r.version, verdict=r.answer.verdict, task=r.task,
-                    words=r.answer.words,
+                    prover=r.prover, version=r.version, verdict=r.verdict, task=r.task,
+                    words=r.words,
                 )
                 for r in outcome.replies
             ),
@@ -120,10 +119,9 @@ def _obligations(found: Records) -> tuple[ObligationEvidence, ...]:
     )  # fmt: skip
 
 
-def _trusted(found: Records) -> tuple[TrustedRecord, ...]:
+def _trusted(found: Records) -> tuple[TrustedItem, ...]:
     """What is taken for granted: read from the theories again, and of the tasks as the record has it."""
-    of_theories = tuple(TrustedRecord(**asdict(item)) for item in trusted(found.obligations))
-    return (*of_theories, *(item for item in found.proofs.trusted if item.kind in _OF_TASKS))
+    return (*trusted(found.obligations), *(item for item in found.proofs.trusted if item.kind in _OF_TASKS))
 
 
 def _coq(found: Records) -> CoqEvidence:

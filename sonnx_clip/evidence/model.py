@@ -16,8 +16,8 @@ from sonnx_clip.conform.comparison_record import Group, State
 from sonnx_clip.explain.findings_told import FindingTold
 from sonnx_clip.prove.coq_record import CoqTheorem
 from sonnx_clip.prove.outcome import Status
-from sonnx_clip.prove.proofs_record import TrustedRecord
 from sonnx_clip.prove.provers import ProverVerdict
+from sonnx_clip.prove.trusted import TrustedItem
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage import Sort
 from sonnx_clip.spec.sections import SHOWN
@@ -282,7 +282,7 @@ class Evidence(Stored):
     replays: tuple[ReplayEvidence, ...]
     dialect_runs: tuple[DialectRunEvidence, ...]
     sources: tuple[SourceItem, ...]
-    trusted: tuple[TrustedRecord, ...]
+    trusted: tuple[TrustedItem, ...]
     tools: dict[str, str]
     programs: dict[str, str]
     limits: dict[str, str]

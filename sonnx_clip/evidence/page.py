@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from dataclasses import asdict
 from functools import cache
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any
@@ -207,7 +208,7 @@ def _data(evidence: Evidence, found: Records) -> dict[str, Any]:
         },
         "sources": {source: [words.model_dump() for words in of_source] for source, of_source in sources},
         "deviations": {r.name: [d.model_dump() for d in r.deviations] for r in evidence.runtimes},
-        "trusted": {file: [item.model_dump() for item in of_file] for file, of_file in trusted},
+        "trusted": {file: [asdict(item) for item in of_file] for file, of_file in trusted},
         "files": evidence.files,
     }
 

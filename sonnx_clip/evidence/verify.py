@@ -17,7 +17,7 @@ from sonnx_clip.prove.proofs_record import AGAIN
 from sonnx_clip.prove.prove_all import limits_of
 from sonnx_clip.prove.provers import ask, find_provers
 from sonnx_clip.prove.snapshot import configure
-from sonnx_clip.prove.tasks import lemmas, print_tasks
+from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.prove.trusted import of_tasks, trusted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.evidence.records import Records
-    from sonnx_clip.prove.outcome import ProverReply
+    from sonnx_clip.prove.outcome import Reply
     from sonnx_clip.prove.tasks import PrintedTasks
 
     _T = TypeVar("_T")
@@ -131,7 +131,7 @@ def sample(every: Sequence[_T], part: float, seed: int) -> list[_T]:
     return [every[index] for index in chosen]
 
 
-def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation, ProverReply]]) -> None:
+def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation, Reply]]) -> None:
     """UserError if a task is another one than recorded, is not accounted for, or is answered otherwise."""
     path = str(build / "proofs.json")
     provers, why3 = {prover.name: prover for prover in find_provers()}, configure(build)
@@ -145,15 +145,15 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
                 what = f"{reply.prover} {reply.version} answered, and {prover.version} is installed"
                 raise UserError(what, path, AGAIN)
             if (o.file, prover.name) not in printed:
-                tasks = print_tasks(why3, prover, o.file, lemmas(why3))
+                tasks = print_tasks(why3, prover, (o.file,), running)[o.file]
                 for item in of_tasks(tasks.account.said, listed):
                     if (item.kind, item.name, item.statement) not in known:
                         what = f"the tasks of {o.file} take {item.kind} {item.name} for granted, unlisted"
                         raise UserError(what, path, AGAIN)
                 printed[o.file, prover.name] = tasks
             tasks = printed[o.file, prover.name]
-            task = next((t for t in tasks.tasks if (t.name.theory, t.name.goal) == (o.theory, o.goal)), None)
-            if task is None or task.name.digest != reply.task:
+            task = tasks.tasks.get((o.theory, o.goal))
+            if task is None or task.digest != reply.task:
                 what = (
                     f"{o.id}: {reply.prover} answered the task {reply.task[:12]}…, the theories give another"
                 )
@@ -162,10 +162,8 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
                 raise UserError(f"the task of {o.id} is not accounted for: {refused}", o.file, AGAIN)
             again = ask(prover, task.text, reply.task, limits_of(o), Path(folder), running).verdict
             alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
-            if again != reply.answer.verdict and not {again, reply.answer.verdict} <= alike:
-                what = (
-                    f"{o.id}: {reply.prover} is recorded as {reply.answer.verdict}, asked again it is {again}"
-                )
+            if again != reply.verdict and not {again, reply.verdict} <= alike:
+                what = f"{o.id}: {reply.prover} is recorded as {reply.verdict}, asked again it is {again}"
                 raise UserError(what, path, AGAIN)
 
 

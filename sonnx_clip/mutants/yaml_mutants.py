@@ -365,12 +365,12 @@ def proved_equivalent(
             file = folder / "equal.mlw"
             for prover in find_provers():
                 file.write_text(_theory(spec, spec.element_type(etype_id), group), encoding="utf-8")
-                printed = print_tasks(why3, prover, str(file), frozenset())
-                if printed.said:
-                    raise UserError(f"Why3 refuses a question about a mutant: {printed.said}", str(file))
+                printed = print_tasks(why3, prover, (str(file),))[str(file)]
+                if printed.complaint:
+                    raise UserError(f"Why3 refuses a question about a mutant: {printed.complaint}", str(file))
                 answers = {
-                    t.name.goal: ask(prover, t.text, t.name.digest, limits, folder, running)
-                    for t in printed.tasks
+                    goal: ask(prover, task.text, task.digest, limits, folder, running)
+                    for (_, goal), task in printed.tasks.items()
                 }
                 valid = {goal for goal, answer in answers.items() if answer.verdict == "valid"}
                 failed |= {key_of(m) for n, (m, _) in enumerate(group) if f"equal_{n}" not in valid}

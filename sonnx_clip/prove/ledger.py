@@ -3,6 +3,8 @@
 An answer is kept under the digest of the exact task text, the prover's name, version, digest, command and
 limits. A change of any of these makes it a new question. Each answer is committed as it arrives: a run that
 is killed goes on where it was.
+
+What Why3 printed of a theory file is kept under the digest of everything that Why3 read.
 """
 
 from __future__ import annotations
@@ -11,16 +13,19 @@ import json
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ProverVerdict, follows
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from sonnx_clip.prove.accounts import Said
+
+Goal: TypeAlias = tuple[str, str]  # theory and goal
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -29,14 +34,9 @@ CREATE TABLE IF NOT EXISTS answers (
     verdict TEXT NOT NULL, words TEXT NOT NULL, cpu REAL NOT NULL,
     PRIMARY KEY (task, prover, version, command, seconds, megabytes)
 ) STRICT;
-CREATE TABLE IF NOT EXISTS tasks (
-    source TEXT NOT NULL, prover TEXT NOT NULL, theory TEXT NOT NULL, goal TEXT NOT NULL, task TEXT NOT NULL,
-    PRIMARY KEY (source, prover, theory, goal)
-) STRICT;
-"""
-_ACCOUNTS = """
-CREATE TABLE IF NOT EXISTS accounts (
-    source TEXT NOT NULL, prover TEXT NOT NULL, said TEXT NOT NULL, PRIMARY KEY (source, prover)
+CREATE TABLE IF NOT EXISTS printed (
+    source TEXT NOT NULL, prover TEXT NOT NULL, tasks TEXT NOT NULL, said TEXT NOT NULL,
+    PRIMARY KEY (source, prover)
 ) STRICT;
 """
 _FORM = 1  # of the tables; kept in the file
@@ -45,16 +45,20 @@ _OUTSIDE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN,
 
 
 @dataclass(frozen=True)
-class TaskName:
-    """One goal as Why3 printed it for one prover: the digest of its text stands for it."""
+class Listing:
+    """What Why3 printed of a theory file for a prover.
 
-    theory: str
-    goal: str
-    digest: str
+    Args:
+        tasks: the digest of each task.
+        said: what the tasks say besides premises and goals; all of it was accounted for.
+    """
+
+    tasks: Mapping[Goal, str]
+    said: frozenset[Said]
 
 
 class Ledger:
-    """The ledger in an SQLite file.
+    """The ledger in an SQLite file; threads may share it.
 
     Args:
         path: the file; made when it is missing.
@@ -65,27 +69,23 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = Lock()
         with self._readable():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._open()
-
-    def _open(self) -> None:
-        form: int = self._db.execute("PRAGMA user_version").fetchone()[0]
-        tables: int = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if form == 0 and tables == 0:
-            self._db.executescript(f"BEGIN; {_SCHEMA} {_ACCOUNTS} PRAGMA user_version = {_FORM}; COMMIT;")
-        elif form == _FORM:
-            self._db.execute(_ACCOUNTS)  # a ledger from before there were accounts goes on
-        else:
-            raise sqlite3.DatabaseError(f"its tables have form {form}, not {_FORM}")
+            form: int = self._db.execute("PRAGMA user_version").fetchone()[0]
+            tables: int = self._db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+            if form != _FORM and (form, tables) != (0, 0):
+                raise sqlite3.DatabaseError(f"its tables have form {form}, not {_FORM}")
+            self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_FORM}; COMMIT;")
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
         try:
-            yield
+            with self._lock:
+                yield
         except (sqlite3.DatabaseError, OSError) as error:
             if isinstance(error, OSError) or getattr(error, "sqlite_errorcode", None) in _OUTSIDE:
                 todo = "check the folder, and whether another run uses the file"
@@ -98,10 +98,7 @@ class Ledger:
         self._db.close()
 
     def answer(self, task: str, prover: Prover, limits: ProverLimits) -> ProverAnswer | None:
-        """The answer that this prover gave about this task under these limits, if it was asked.
-
-        A verdict that does not follow from the prover's last words is no answer.
-        """
+        """The answer of a prover to a task; None if it was not asked, or not in these words."""
         with self._readable():
             row = self._db.execute(
                 "SELECT verdict, words, cpu FROM answers WHERE task = ? AND prover = ? AND version = ?"
@@ -120,43 +117,32 @@ class Ledger:
                 (*_key(task, prover, limits), answer.verdict, answer.words, answer.cpu),
             )
 
-    def tasks(self, source: str, prover: str) -> tuple[TaskName, ...]:
-        """The tasks that Why3 printed from a source for a prover; empty when it was not asked."""
+    def listing(self, source: str, prover: str) -> Listing | None:
+        """What Why3 printed from a source for a prover; None if it was not asked."""
         with self._readable():
-            rows = self._db.execute(
-                "SELECT theory, goal, task FROM tasks WHERE source = ? AND prover = ?", (source, prover)
-            ).fetchall()
-        return tuple(TaskName(*row) for row in rows)
-
-    def record_tasks(self, source: str, prover: str, tasks: Iterable[TaskName]) -> None:
-        """Keep which tasks Why3 printed, all or none."""
-        with self._readable(), self._db:
-            self._db.execute("BEGIN")
-            self._db.executemany(
-                "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?, ?, ?)",
-                [(source, prover, t.theory, t.goal, t.digest) for t in tasks],
-            )
-
-    def account(self, source: str, prover: str) -> frozenset[Said] | None:
-        """What the tasks from a source say besides premises and goals, if all of it was accounted for."""
-        with self._readable():
-            query = "SELECT said FROM accounts WHERE source = ? AND prover = ?"
+            query = "SELECT tasks, said FROM printed WHERE source = ? AND prover = ?"
             row = self._db.execute(query, (source, prover)).fetchone()
             try:
-                return (
-                    frozenset((kind, name, text) for kind, name, text in json.loads(row[0])) if row else None
-                )
+                return _listing(*map(json.loads, row)) if row else None
             except (ValueError, TypeError) as error:
-                raise sqlite3.DatabaseError("an account is damaged") from error
+                raise sqlite3.DatabaseError("a list of tasks is damaged") from error
 
-    def record_account(self, source: str, prover: str, said: Iterable[Said]) -> None:
-        """Keep what the tasks from a source say: all of it is accounted for."""
+    def record_listing(self, source: str, prover: str, listing: Listing) -> None:
+        """Keep what Why3 printed."""
+        tasks = json.dumps([(*goal, digest) for goal, digest in listing.tasks.items()])
+        row = (source, prover, tasks, json.dumps(sorted(listing.said)))
         with self._readable():
-            self._db.execute(
-                "INSERT OR REPLACE INTO accounts VALUES (?, ?, ?)", (source, prover, json.dumps(sorted(said)))
-            )
+            self._db.execute("INSERT OR REPLACE INTO printed VALUES (?, ?, ?, ?)", row)
+
+
+def _listing(tasks: list[tuple[str, str, str]], said: list[Said]) -> Listing:
+    return Listing(
+        {(theory, goal): digest for theory, goal, digest in tasks},
+        frozenset((kind, name, text) for kind, name, text in said),
+    )
 
 
 def _key(task: str, prover: Prover, limits: ProverLimits) -> tuple[str, str, str, str, int, int]:
-    version = f"{prover.version} {prover.digest}"  # a program that is replaced has given no answer yet
+    # A program or library that is replaced has given no answer yet.
+    version = f"{prover.version} {prover.digest} {prover.libraries}"
     return (task, prover.name, version, " ".join(prover.command), limits.seconds, limits.megabytes)

@@ -5,32 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pydantic import Field
+
+from sonnx_clip.prove.provers import ProverVerdict
+from sonnx_clip.root.stored import Excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.provers import ProverAnswer
 
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
 
 
-@dataclass(frozen=True)
-class ProverReply:
-    """The answer of one prover about one obligation.
+class Reply(Excerpt):
+    """The answer of one prover about one obligation, as build/proofs.json holds it.
 
-    Args:
-        prover: its name.
-        version: its version.
-        task: the digest of the task text; empty if there was no task.
-        answer: what it said.
-        from_ledger: whether it was asked in an earlier run.
+    `task` is the digest of the task's text, and empty if there was no task. `words` is what the prover
+    printed last, `cpu` is in seconds.
     """
 
     prover: str
     version: str
+    verdict: ProverVerdict
+    cpu: float = Field(ge=0)
     task: str
-    answer: ProverAnswer
-    from_ledger: bool
+    words: str
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Outcome:
     """
 
     obligation: Obligation
-    replies: tuple[ProverReply, ...]
+    replies: tuple[Reply, ...]
 
     @property
     def proved_by(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class Outcome:
         good = {"smoke": ("countermodel", "unknown", "timeout"), "canary": ("countermodel",)}.get(
             self.obligation.kind, ("valid",)
         )
-        return tuple(r.prover for r in self.replies if r.answer.verdict in good)
+        return tuple(r.prover for r in self.replies if r.verdict in good)
 
     @property
     def status(self) -> Status:
@@ -59,7 +59,7 @@ class Outcome:
         A countermodel overrules a proof, and so does a failure: a prover that crashed or talked nonsense
         is looked into, and not made good by the other. That it does not know, or not in time, is no fault.
         """
-        verdicts = {r.answer.verdict for r in self.replies}
+        verdicts = {r.verdict for r in self.replies}
         shown = len(self.proved_by)
         if self.obligation.kind in ("smoke", "canary"):
             return "proved" if self.replies and shown == len(self.replies) else "not proved"
@@ -70,10 +70,10 @@ class Outcome:
     @property
     def cpu(self) -> float:
         """Seconds of processor time that the provers used."""
-        return sum(r.answer.cpu for r in self.replies)
+        return sum(r.cpu for r in self.replies)
 
     @property
-    def failed_replies(self) -> tuple[ProverReply, ...]:
+    def failed_replies(self) -> tuple[Reply, ...]:
         """The replies that did not show it."""
         return tuple(r for r in self.replies if r.prover not in self.proved_by)
 

@@ -1,58 +1,43 @@
-"""build/proofs.json as a model. A status is derived from the provers' answers, never read."""
+"""build/proofs.json: what a run of the provers found. A status is derived from the answers, never read."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
+from pydantic_core import to_json
 
+from sonnx_clip import __version__
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.prove.outcome import Outcome, ProverReply, Status
-from sonnx_clip.prove.proofs_report import theory_digests
-from sonnx_clip.prove.provers import ProverAnswer, ProverVerdict
-from sonnx_clip.prove.trusted import TrustedKind
+from sonnx_clip.prove.outcome import Outcome, Reply, Status
+from sonnx_clip.prove.prove_all import PROOF, SMOKE, Proofs, limits_of
+from sonnx_clip.prove.tasks import command, goal_options
+from sonnx_clip.prove.trusted import TrustedItem
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of_file
+from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Excerpt, read_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.spec import Spec
 
 RECORD = "proofs.json"
 AGAIN = "run `sonnx-clip prove`"
-
-
-class ReplyRecord(Excerpt):
-    """The answer of one prover: `task` is the digest of the task text, `cpu` is in seconds."""
-
-    prover: str
-    version: str
-    verdict: ProverVerdict
-    cpu: float = Field(ge=0)
-    task: str
-    from_ledger: bool
-    words: str
+_FOLDERS = ("why3", "generated/why3", "generated/c")
 
 
 class OutcomeRecord(Excerpt):
     """The answers about one obligation. What the obligation states is not read: the theories say it."""
 
     id: str
-    replies: tuple[ReplyRecord, ...]
-
-
-class TrustedRecord(Excerpt):
-    """What is believed without proof, why, and which obligations discharge it where it is used."""
-
-    kind: TrustedKind
-    name: str
-    where: str
-    statement: str
-    justification: str
-    discharged_by: tuple[str, ...] = ()
+    replies: tuple[Reply, ...]
 
 
 class ProofsAbout(Excerpt):
@@ -74,7 +59,7 @@ class ProofsRecord(Excerpt):
     outcomes: tuple[OutcomeRecord, ...]
     canaries: tuple[OutcomeRecord, ...] = ()
     strays: tuple[str, ...] = ()
-    trusted: tuple[TrustedRecord, ...] = ()
+    trusted: tuple[TrustedItem, ...] = ()
 
     @property
     def provers(self) -> tuple[str, ...]:
@@ -89,16 +74,74 @@ class ProofsRecord(Excerpt):
         replies = {outcome.id: outcome.replies for outcome in (*self.outcomes, *self.canaries)}
         found = []
         for o in obligations:
-            given = replies.get(o.id, ())
-            answers = {r.prover: _reply(r) for r in given if r.task and r.prover in self.provers}
+            answers = {r.prover: r for r in replies.get(o.id, ()) if r.task and r.prover in self.provers}
             if o.kind == "smoke" and answers.keys() != set(self.provers):
                 answers = {}
             found.append(Outcome(o, tuple(answers.values())))
         return tuple(found)
 
 
-def _reply(r: ReplyRecord) -> ProverReply:
-    return ProverReply(r.prover, r.version, r.task, ProverAnswer(r.verdict, r.words, r.cpu), r.from_ledger)
+def document(
+    spec: Spec,
+    why3: Why3,
+    provers: Sequence[Prover],
+    proofs: Proofs,
+    taken: Sequence[TrustedItem],
+    *,
+    complete: bool,
+) -> dict[str, Any]:
+    """What came out of a run: what `ProofsRecord` reads, and what people want to see beside it.
+
+    The same answers give the same document, whenever they were given.
+
+    Args:
+        spec: the specification that was proved.
+        why3: Why3 as it was used.
+        provers: who was asked.
+        proofs: what came out.
+        taken: what is taken for granted.
+        complete: whether every obligation was asked about, of every prover.
+    """
+    about = {
+        "tool": f"sonnx-clip {__version__}",
+        "spec_digest": spec.digest,
+        "files": {**theory_digests(), **why3.digests},
+    }
+    return {
+        "format": 1,
+        "about": about,
+        "tools": {"why3": why3.version, **{p.name: p.version for p in provers}},
+        "programs": {"why3": why3.program, **{p.name: p.digest for p in provers}},
+        "why3_drivers": dict(why3.files),
+        "commands": {p.name: " ".join(p.command) for p in provers},
+        "limits": {"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
+        "complete": complete,
+        "outcomes": [_row(o) for o in proofs.outcomes],
+        "canaries": [_row(o) for o in proofs.canaries],
+        "strays": proofs.strays,
+        "trusted": taken,
+    }
+
+
+def text_of(document: Mapping[str, Any]) -> str:
+    """The text of a document."""
+    return to_json(document, indent=1).decode() + "\n"
+
+
+def _row(outcome: Outcome) -> dict[str, Any]:
+    return {**vars(outcome.obligation), "status": outcome.status, "replies": outcome.replies}
+
+
+def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
+    """The command that asks a prover about an obligation by hand, from the repository's root."""
+    return shlex.join(command(why3, prover, o.file, "-t", str(limits_of(o).seconds), *goal_options(o)))
+
+
+def theory_digests() -> dict[str, str]:
+    """SHA-256 of every file that the proofs rest on or speak of, by its path: theories, drivers, C."""
+    files = [path for folder in _FOLDERS for path in sorted(repo_file(folder).rglob("*")) if path.is_file()]
+    root = repo_file("")
+    return {path.relative_to(root).as_posix(): digest_of_file(path) for path in files}
 
 
 def read_proofs(build: Path, spec: Spec) -> ProofsRecord:

@@ -135,5 +135,5 @@ def summary(proofs: Proofs) -> str:
         f" {counted(shown['refutation'], 'refutation')} of the source,"
         f" {counted(shown['counterexample'], 'counterexample')} to what no source states;"
         f" {smoke if smokes else 'no smoke test was among them'}; {canaries}"
-        f" ({counted(proofs.asked, 'task')} sent to provers, {proofs.wall:.1f} s)"
+        f" ({counted(proofs.run.asked, 'task')} sent to provers, {proofs.run.wall:.1f} s)"
     )

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-import resource
 import tempfile
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import defaultdict
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from sonnx_clip.prove.outcome import Outcome, ProverReply
+from sonnx_clip.prove.ledger import Listing
+from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ask
-from sonnx_clip.prove.tasks import PrintedTasks, Task, lemmas, print_files, print_tasks, source_of
+from sonnx_clip.prove.tasks import PrintedTasks, Task, print_tasks
 from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.accounts import Said
-    from sonnx_clip.prove.ledger import Ledger, TaskName
+    from sonnx_clip.prove.ledger import Ledger
     from sonnx_clip.prove.snapshot import Why3
 
 PROOF = ProverLimits(seconds=60)
 SMOKE = ProverLimits(seconds=1)
 _PORTIONS = 8  # of the theories for each process at work, so that none waits long for another
 
-_T = TypeVar("_T")
+
+@dataclass
+class Run:
+    """What a run took, canaries left out. The ledger had the answers to all that was not sent.
+
+    Args:
+        asked: how many tasks went to provers.
+        sent: the obligations of these tasks.
+        wall: seconds in all.
+        prover_cpu: processor seconds of the provers.
+    """
+
+    asked: int = 0
+    sent: list[str] = field(default_factory=list)
+    wall: float = 0.0
+    prover_cpu: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -38,23 +53,17 @@ class Proofs:
 
     Args:
         outcomes: one for each obligation, in the order asked for.
-        strays: goals that Why3 printed and nobody asked for, as ``file theory.goal``.
-        asked: how many tasks of obligations went to provers; the ledger had the answers to the others.
-        wall: seconds that the run took.
-        prover_cpu: processor seconds of the provers in this run, but for canaries.
-        why3_cpu: processor seconds of Why3 in this run.
-        said: what the tasks say besides premises and goals: it has to be listed.
         canaries: false statements; each must be refuted by every prover.
+        strays: goals that Why3 printed and nobody asked for, as ``file theory.goal``.
+        said: what the tasks say besides premises and goals: it has to be listed.
+        run: what the run took.
     """
 
     outcomes: tuple[Outcome, ...]
+    canaries: tuple[Outcome, ...]
     strays: tuple[str, ...]
-    asked: int
-    wall: float
-    prover_cpu: float
-    why3_cpu: float
     said: frozenset[Said]
-    canaries: tuple[Outcome, ...] = ()
+    run: Run
 
     @property
     def all_shown(self) -> bool:
@@ -63,18 +72,17 @@ class Proofs:
         return bool(self.outcomes) and shown and not self.strays
 
 
-@dataclass
-class _Questions:
-    """What one theory file asks of one prover."""
+@dataclass(frozen=True)
+class _Batch:
+    """What is asked of one prover about one theory file."""
 
     file: str
     prover: Prover
     obligations: tuple[Obligation, ...]
-    everything: bool
-    source: str = ""
-    names: dict[tuple[str, str], TaskName] = field(default_factory=dict)
+    are_canaries: bool
 
 
+@dataclass
 class ProofSession:
     """Runs the questions of one call. Not to be used twice.
 
@@ -86,27 +94,16 @@ class ProofSession:
         on_progress: called with the number of replies so far, after each.
     """
 
-    def __init__(
-        self,
-        why3: Why3,
-        provers: Sequence[Prover],
-        ledger: Ledger,
-        jobs: int,
-        on_progress: Callable[[int], None] = lambda _: None,
-    ) -> None:
-        self.why3, self.provers, self.ledger, self.jobs = why3, tuple(provers), ledger, jobs
-        self.on_progress = on_progress
-        self.replies: dict[tuple[str, str], ProverReply] = {}
-        self.strays: list[str] = []
-        self.said: set[Said] = set()
-        self.asked = 0
-        self.canaries: frozenset[str] = frozenset()
-        self.prover_cpu = self.canary_cpu = 0.0
-        self.running = Running()
-        self.asking: dict[Future[ProverAnswer], list[tuple[_Questions, Obligation, str]]] = {}
-        # Each puts itself here when it is done: to wait for any of thousands is to look at all of them.
-        self.done: SimpleQueue[Future[Any]] = SimpleQueue()
-        self.open_questions: dict[tuple[str, str, ProverLimits], Future[ProverAnswer]] = {}
+    why3: Why3
+    provers: Sequence[Prover]
+    ledger: Ledger
+    jobs: int
+    on_progress: Callable[[int], None] = lambda _: None
+    _replies: dict[tuple[str, str], Reply] = field(default_factory=dict)
+    _goals: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    _said: set[Said] = field(default_factory=set)
+    _run: Run = field(default_factory=Run)
+    _running: Running = field(default_factory=Running)
 
     def prove(
         self,
@@ -114,210 +111,154 @@ class ProofSession:
         complete_files: frozenset[str],
         canaries: Sequence[Obligation] = (),
     ) -> Proofs:
-        """Ask about every obligation, and about the canaries among them.
+        """Ask about every obligation, and about the canaries.
+
+        A run that sends anything to a prover sends all canaries. Where the ledger has every answer, it
+        answers for the canaries too: to the same bytes, by the same programs.
 
         Args:
             obligations: what is to be shown.
             complete_files: files of which every goal is among them: a goal more is then a stray.
-            canaries: all of some files; they are sent in every run, whatever the ledger has.
+            canaries: all of some files.
         """
-        self.canaries = frozenset(c.id for c in canaries)
-        files = complete_files | {c.file for c in canaries}
-        start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = time.monotonic()
+        batches = [*self._batches(obligations), *self._batches(canaries, are_canaries=True)]
+        unknown = [b for b in batches if not self._known(b)]
+        if unknown:
+            unknown = [b for b in batches if b in unknown or b.are_canaries]
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(self.jobs) as pool:
             try:
-                self._drain(pool, Path(folder), list(self._questions((*obligations, *canaries), files)))
+                self._ask_all(pool, Path(folder), unknown)
             except BaseException:
-                self.running.stop()
+                self._running.stop()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        children = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         outcomes, of_canaries = (
-            tuple(Outcome(o, tuple(self.replies[o.id, p.name] for p in self.provers)) for o in every)
+            tuple(Outcome(o, tuple(self._replies[o.id, p.name] for p in self.provers)) for o in every)
             for every in (obligations, canaries)
         )
-        wall = time.monotonic() - start
-        return Proofs(
-            outcomes,
-            tuple(self.strays),
-            self.asked,
-            wall,
-            self.prover_cpu,
-            max(0.0, children - self.prover_cpu - self.canary_cpu),
-            frozenset(self.said),
-            of_canaries,
-        )
+        files = complete_files | {c.file for c in canaries}
+        strays = tuple(self._strays((*obligations, *canaries), files))
+        self._run.wall = time.monotonic() - start
+        return Proofs(outcomes, of_canaries, strays, frozenset(self._said), self._run)
 
-    def _questions(
-        self, obligations: Iterable[Obligation], complete_files: frozenset[str]
-    ) -> Iterable[_Questions]:
+    def _batches(self, obligations: Iterable[Obligation], *, are_canaries: bool = False) -> Iterator[_Batch]:
         by_file = groupby(sorted(obligations, key=lambda o: o.file), key=lambda o: o.file)
         for file, group in [(f, tuple(g)) for f, g in by_file]:
-            source = self.why3.digest(file)
             for prover in self.provers:
-                yield _Questions(file, prover, group, file in complete_files, source)
+                yield _Batch(file, prover, group, are_canaries)
 
-    def _drain(self, pool: ThreadPoolExecutor, folder: Path, questions: list[_Questions]) -> None:
-        """Print what the ledger does not know, ask what it does not know, until nothing is pending."""
-        unknown = [q for q in questions if not self._answered_by_ledger(q)]
-        proved = lemmas(self.why3) if unknown else frozenset[str]()
-        printing: dict[Future[Mapping[str, PrintedTasks]], tuple[_Questions, ...]] = {}
-        for portion in _portions(self.why3, unknown, _PORTIONS * self.jobs):
-            printing[self._submit(pool, _print, self.why3, portion, proved, self.running)] = portion
-        while printing or self.asking:
-            future = self.done.get()
-            if future in printing:
-                for q in printing.pop(future):
-                    for o, task in self._printed(q, future.result()[q.file]):
-                        self._ask(pool, folder, q, o, task)
+    def _strays(self, asked: Iterable[Obligation], files: Iterable[str]) -> Iterator[str]:
+        wanted = {(o.file, o.theory, o.goal) for o in asked}
+        for file in sorted(files):
+            for theory, goal in sorted(self._goals[file]):
+                if (file, theory, goal) not in wanted:
+                    yield f"{file} {theory}.{goal}"
+
+    def _known(self, batch: _Batch) -> bool:
+        """Take all replies of a batch from the ledger, if it has them."""
+        listing = self.ledger.listing(self.why3.digest(batch.file), batch.prover.name)
+        if listing is None:
+            return False
+        self._note(batch, listing)
+        unknown = 0
+        for o in batch.obligations:
+            task = listing.tasks.get((o.theory, o.goal), "")
+            answer = self.ledger.answer(task, batch.prover, limits_of(o))
+            if answer is None:
+                unknown += 1
             else:
-                first, *others = self.asking.pop(future)
-                self._answered(*first, future.result())
-                for other in others:
-                    self._reply(*other, future.result(), from_ledger=False)
+                self._reply(batch, o, task, answer)
+        return unknown == 0
 
-    def _answered_by_ledger(self, q: _Questions) -> bool:
-        """Take all replies from the ledger, if it has them."""
-        known = q.obligations[0].id not in self.canaries and self._known(q)
-        for o in q.obligations if known else ():
-            self._from_ledger(q, o, self._task_of(q, o))
-        return known
+    def _ask_all(self, pool: ThreadPoolExecutor, folder: Path, batches: list[_Batch]) -> None:
+        """Print the tasks of these batches, and ask about those of which the ledger has no answer."""
+        printing = {}
+        for portion in _portions(self.why3, batches, _PORTIONS * self.jobs):
+            files = [batch.file for batch in portion]
+            printed = pool.submit(print_tasks, self.why3, portion[0].prover, files, self._running)
+            printing[printed] = portion
+        asking: dict[tuple[str, str, ProverLimits], Future[ProverAnswer]] = {}
+        waiting: dict[Future[ProverAnswer], list[tuple[_Batch, Obligation, str]]] = defaultdict(list)
+        for future in as_completed(printing):
+            for batch in printing[future]:
+                for o, task in self._unanswered(batch, future.result()[batch.file]):
+                    # Two obligations of a type can have one task, and the answer stands for both.
+                    question = (task.digest, batch.prover.name, limits_of(o))
+                    if question not in asking:
+                        asking[question] = pool.submit(self._ask, batch, limits_of(o), task, folder)
+                    waiting[asking[question]].append((batch, o, task.digest))
+        for answered in as_completed(waiting):
+            for batch, o, digest in waiting[answered]:
+                self._reply(batch, o, digest, answered.result())
+            if not all(batch.are_canaries for batch, *_ in waiting[answered]):
+                self._run.asked += 1
+                self._run.sent += [o.id for _, o, _ in waiting[answered]]
+                self._run.prover_cpu += answered.result().cpu
 
-    def _submit(self, pool: ThreadPoolExecutor, run: Callable[..., _T], *arguments: object) -> Future[_T]:
-        future = pool.submit(run, *arguments)
-        future.add_done_callback(self.done.put)
-        return future
+    def _unanswered(self, batch: _Batch, printed: PrintedTasks) -> Iterator[tuple[Obligation, Task]]:
+        """Note what Why3 printed, and yield what is left to ask.
 
-    def _ask(self, pool: ThreadPoolExecutor, folder: Path, q: _Questions, o: Obligation, task: Task) -> None:
-        """Ask, once: two obligations of a type can have one task, and the answer stands for both."""
-        digest, limits = task.name.digest, limits_of(o)
-        question = (digest, q.prover.name, limits)
-        asked = self.open_questions.get(question)
-        if asked is None:
-            asked = self._submit(pool, ask, q.prover, task.text, digest, limits, folder, self.running)
-            self.open_questions[question], self.asking[asked] = asked, []
-        if asked in self.asking:
-            self.asking[asked].append((q, o, digest))
-        else:
-            self._reply(q, o, digest, asked.result(), from_ledger=False)
-
-    def _known(self, q: _Questions) -> bool:
-        """Whether the ledger has the task of every obligation, and the answer to it."""
-        whole, part = q.source, source_of(q.source, q.obligations)
-        for source in (whole,) if q.everything else (whole, part):
-            q.source = source
-            if self._known_of(q):
-                return True
-        return False
-
-    def _known_of(self, q: _Questions) -> bool:
-        q.names = {(t.theory, t.goal): t for t in self.ledger.tasks(q.source, q.prover.name)}
-        said = self.ledger.account(q.source, q.prover.name)
-        if not q.names or said is None:
-            return False
-        self.said |= said
-        self._note_strays(q)
-        tasks = ((o, self._task_of(q, o)) for o in q.obligations)
-        return all(t is not None and self.ledger.answer(t.digest, q.prover, limits_of(o)) for o, t in tasks)
-
-    def _task_of(self, q: _Questions, o: Obligation) -> TaskName | None:
-        return q.names.get((o.theory, o.goal))
-
-    def _from_ledger(self, q: _Questions, o: Obligation, task: TaskName | None) -> bool:
-        if o.id in self.canaries:
-            return False
-        answer = self.ledger.answer(task.digest, q.prover, limits_of(o)) if task else None
-        if task is None or answer is None:
-            return False
-        self._reply(q, o, task.digest, answer, from_ledger=True)
-        return True
-
-    def _printed(self, q: _Questions, printed: PrintedTasks) -> Iterable[tuple[Obligation, Task]]:
-        """Note what Why3 printed; yields what is left to ask. What it did not print is not proved.
-
-        Neither is a goal whose task says something that nobody knows of.
+        A goal that it did not print is not proved, nor is one whose task holds an unknown assertion.
         """
-        said, refused = printed.said, printed.account.refused
-        by_goal = {(t.name.theory, t.name.goal): t for t in printed.tasks}
-        self.said |= printed.account.said
-        q.names = {key: t.name for key, t in by_goal.items()}
-        self._note_strays(q)
-        if not said and not refused:
-            self.ledger.record_tasks(q.source, q.prover.name, q.names.values())
-            self.ledger.record_account(q.source, q.prover.name, printed.account.said)
-        for o in q.obligations:
-            task = by_goal.get((o.theory, o.goal))
-            if task is None or not task.text.endswith("(check-sat)"):
-                words = said or f"Why3 printed no complete task for {o.theory}.{o.goal} of {o.file}"
-                self._reply(q, o, "", ProverAnswer("failed", words, 0.0), from_ledger=False)
-            elif (o.theory, o.goal) in refused:
-                words = f"not accounted for: {refused[o.theory, o.goal]}"
-                self._reply(q, o, "", ProverAnswer("failed", words, 0.0), from_ledger=False)
-            elif said:
-                self._reply(q, o, "", ProverAnswer("failed", said, 0.0), from_ledger=False)
-            elif not self._from_ledger(q, o, task.name):
+        listing = Listing({g: t.digest for g, t in printed.tasks.items()}, frozenset(printed.account.said))
+        self._note(batch, listing)
+        if not printed.complaint and not printed.account.refused:
+            self.ledger.record_listing(self.why3.digest(batch.file), batch.prover.name, listing)
+        for o in batch.obligations:
+            task = printed.tasks.get((o.theory, o.goal))
+            refused = printed.account.refused.get((o.theory, o.goal))
+            problem = printed.complaint
+            if not problem and (task is None or not task.text.endswith("(check-sat)")):
+                problem = f"Why3 printed no complete task for {o.theory}.{o.goal} of {o.file}"
+            elif not problem and refused:
+                problem = f"not accounted for: {refused}"
+            if problem or task is None:
+                self._reply(batch, o, "", ProverAnswer("failed", problem, 0.0))
+                continue
+            answer = self.ledger.answer(task.digest, batch.prover, limits_of(o))
+            if answer is not None and not batch.are_canaries:
+                self._reply(batch, o, task.digest, answer)
+            else:
                 yield o, task
 
-    def _note_strays(self, q: _Questions) -> None:
-        if q.everything:
-            wanted = {(o.theory, o.goal) for o in q.obligations}
-            stray = [f"{q.file} {theory}.{goal}" for theory, goal in q.names if (theory, goal) not in wanted]
-            self.strays += [s for s in stray if s not in self.strays]
+    def _ask(self, batch: _Batch, limits: ProverLimits, task: Task, folder: Path) -> ProverAnswer:
+        """Ask a prover, and keep the answer.
 
-    def _answered(self, q: _Questions, o: Obligation, digest: str, answer: ProverAnswer) -> None:
-        """A failure, or a timeout that may be the machine's fault, is asked again in the next run."""
-        final = answer.verdict != "failed" and (answer.verdict != "timeout" or o.kind == "smoke")
-        if final and o.id not in self.canaries:
-            self.ledger.record(digest, q.prover, limits_of(o), answer)
-        if o.id in self.canaries:
-            self.canary_cpu += answer.cpu
-        else:
-            self.asked += 1
-            self.prover_cpu += answer.cpu
-        self._reply(q, o, digest, answer, from_ledger=False)
+        A failure, or a timeout that may be the machine's fault, is asked again in the next run.
+        """
+        answer = ask(batch.prover, task.text, task.digest, limits, folder, self._running)
+        if answer.verdict != "failed" and (answer.verdict != "timeout" or limits == SMOKE):
+            self.ledger.record(task.digest, batch.prover, limits, answer)
+        return answer
 
-    def _reply(
-        self, q: _Questions, o: Obligation, digest: str, answer: ProverAnswer, *, from_ledger: bool
-    ) -> None:
-        self.replies[o.id, q.prover.name] = ProverReply(
-            q.prover.name, q.prover.version, digest, answer, from_ledger
-        )
-        self.on_progress(len(self.replies))
+    def _note(self, batch: _Batch, listing: Listing) -> None:
+        self._goals[batch.file] |= listing.tasks.keys()
+        self._said |= listing.said
+
+    def _reply(self, batch: _Batch, o: Obligation, task: str, answer: ProverAnswer) -> None:
+        self._replies[o.id, batch.prover.name] = Reply(
+            prover=batch.prover.name, version=batch.prover.version, verdict=answer.verdict,
+            cpu=round(answer.cpu, 3), task=task, words=answer.words,
+        )  # fmt: skip
+        self.on_progress(len(self._replies))
 
 
-def _portions(why3: Why3, questions: Sequence[_Questions], count: int) -> Iterator[tuple[_Questions, ...]]:
-    """What Why3 is asked to print in one go: whole files of about as much text, for one prover.
+def _portions(why3: Why3, batches: Iterable[_Batch], count: int) -> Iterator[list[_Batch]]:
+    """What Why3 is asked to print in one go: files of about as much text, for one prover.
 
     Starting Why3 and reading the theories that all files use takes longer than to print most of them.
     """
-    sizes = {q.file: len(why3.texts[q.file]) for q in questions}
-    most = sum(sizes[q.file] for q in questions) // count
-    for q in questions:
-        if not q.everything:
-            yield (q,)
-    for _, group in groupby(
-        sorted((q for q in questions if q.everything), key=lambda q: q.prover.name), key=lambda q: q.prover
-    ):
-        portion: list[_Questions] = []
-        for q in group:
-            if portion and sum(sizes[p.file] for p in portion) + sizes[q.file] > most:
-                yield tuple(portion)
+    by_prover = sorted(batches, key=lambda b: b.prover.name)
+    most = sum(len(why3.texts[b.file]) for b in by_prover) // count
+    for _, group in groupby(by_prover, key=lambda b: b.prover.name):
+        portion: list[_Batch] = []
+        for batch in group:
+            if portion and sum(len(why3.texts[b.file]) for b in (*portion, batch)) > most:
+                yield portion
                 portion = []
-            portion.append(q)
-        if portion:
-            yield tuple(portion)
-
-
-def _print(
-    why3: Why3, portion: Sequence[_Questions], proved: frozenset[str], running: Running
-) -> Mapping[str, PrintedTasks]:
-    """What Why3 prints of a portion, by file."""
-    first = portion[0]
-    if not first.everything:
-        asked = first.obligations
-        return {first.file: print_tasks(why3, first.prover, first.file, proved, asked, running)}
-    return print_files(why3, first.prover, [q.file for q in portion], proved, running)
+            portion.append(batch)
+        yield portion
 
 
 def limits_of(obligation: Obligation) -> ProverLimits:

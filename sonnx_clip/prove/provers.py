@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from sonnx_clip.backends.drivers import COMMANDS
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of_file
+from sonnx_clip.root.files import digest_of_file, digest_of_parts
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
 
 ProverVerdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
@@ -35,12 +35,14 @@ class Prover:
         command: program and options; ``{seconds}`` is the time limit, the task's file is appended.
         version: what the program says of itself.
         digest: SHA-256 of the program.
+        libraries: a digest of the shared libraries that the program loads.
     """
 
     name: str
     command: tuple[str, ...]
     version: str
     digest: str = ""
+    libraries: str = ""
 
     @property
     def why3_name(self) -> str:
@@ -89,7 +91,17 @@ def _find(name: str) -> Prover:
     found = _VERSIONS[match].search(said)
     if found is None:
         raise UserError(f"{command[0]} does not say its version", todo=f"it said: {said[:200]!r}; {INSTALL}")
-    return Prover(match, command, found[1], digest_of_file(Path(shutil.which(command[0]) or "")))
+    program = Path(shutil.which(command[0]) or "")
+    return Prover(match, command, found[1], digest_of_file(program), _libraries(program))
+
+
+_LIBRARY = re.compile(r"=> (/\S+)")
+
+
+def _libraries(program: Path) -> str:
+    """A digest of the shared libraries that the system's loader finds for a program."""
+    found = sorted(_LIBRARY.findall(run_limited(("ldd", str(program)), 20).text))
+    return digest_of_parts(digest_of_file(Path(library)) for library in found)
 
 
 def ask(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.drivers import ELEMENTS, configuration, driver, driver_file
 from sonnx_clip.prove.provers import INSTALL, NAMES, find_provers
+from sonnx_clip.prove.taken_for_granted import read_theories
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -45,6 +46,7 @@ class Why3:
         files: the digests of Why3's own drivers that take part, by their name: of the provers, and of C.
         base: a digest of all that shapes every task: Why3, its library, drivers, hand-written theories.
         texts: the theories, by their path in the repository.
+        lemmas: the lemmas of all theories: each is an obligation itself.
         origin: the folder that holds generated/, from which they were read.
         folder: holds the snapshot, and removes it when it is no longer used.
     """
@@ -55,6 +57,7 @@ class Why3:
     files: Mapping[str, str]
     base: str
     texts: Mapping[str, str]
+    lemmas: frozenset[str]
     origin: Path
     folder: TemporaryDirectory[str]
 
@@ -113,7 +116,14 @@ def configure(build: Path, driver_of: Callable[[str, str], str] = driver, root: 
     base = digest_of("\0".join([version, *INLINE, *_library(Path(data)), *drivers.values(), *written]))
     files = _own_drivers(Path(data), drivers.values())
     program = digest_of_file(Path(shutil.which("why3") or ""))
-    return Why3(version, program, build / "why3" / "why3.conf", files, base, texts, origin, folder)
+    config = build / "why3" / "why3.conf"
+    return Why3(version, program, config, files, base, texts, _lemmas(texts.values()), origin, folder)
+
+
+def _lemmas(texts: Iterable[str]) -> frozenset[str]:
+    kinds = ("lemma", "lemma program")
+    some = (text for text in texts if kinds[0] in text)  # most have none, and reading is slow
+    return frozenset(f.name for text in some for f in read_theories(text) if f.kind in kinds)
 
 
 def _configure(folder: Path, drivers: Mapping[str, str]) -> None:

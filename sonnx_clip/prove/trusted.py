@@ -83,7 +83,7 @@ class TrustedItem:
     where: str
     statement: str
     justification: str
-    discharged_by: tuple[str, ...]
+    discharged_by: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:

@@ -13,7 +13,7 @@ from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, Type
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence.records import installed_version
 from sonnx_clip.language import encode, show_bits
-from sonnx_clip.prove.proofs_report import theory_digests
+from sonnx_clip.prove.proofs_record import theory_digests
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, trusted
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes.runtime import OURS, code_digest
@@ -34,7 +34,7 @@ def replies(kind, number):
         kind, ("valid", "unsat")
     )
     return [
-        {"prover": prover, "version": TOOLS[prover], "verdict": verdict, "cpu": 0.25, "from_ledger": True,
+        {"prover": prover, "version": TOOLS[prover], "verdict": verdict, "cpu": 0.25,
          "task": f"{number * 2 + index:064x}", "words": words}
         for index, prover in enumerate(("Z3", "cvc5"))
     ]  # fmt: skip

@@ -17,11 +17,10 @@ from sonnx_clip.evidence.verify import (
     sample,
     verify,
 )
-from sonnx_clip.prove.outcome import ProverReply
-from sonnx_clip.prove.proofs_record import TrustedRecord
-from sonnx_clip.prove.provers import ProverAnswer, find_provers
+from sonnx_clip.prove.outcome import Reply
+from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
-from sonnx_clip.prove.tasks import lemmas, print_tasks
+from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 from tests.evidence import made
@@ -73,15 +72,13 @@ def answer(tmp_path_factory):
     o = next(o for o in made.generated().obligations if o.id == "restrictions.R1_is_written")
     (z3,) = find_provers(("z3",))
     why3 = configure(build)
-    tasks = print_tasks(why3, z3, o.file, lemmas(why3))
-    task = next(t for t in tasks.tasks if (t.name.theory, t.name.goal) == (o.theory, o.goal))
+    task = print_tasks(why3, z3, (o.file,))[o.file].tasks[o.theory, o.goal]
     found = read_records(made.write(build, made.proofs()), load_spec())
-    return (
-        build,
-        found,
-        o,
-        ProverReply("Z3", z3.version, task.name.digest, ProverAnswer("valid", "unsat", 0.1), True),
-    )
+    reply = Reply(
+        prover="Z3", version=z3.version, verdict="valid", cpu=0.1, task=task.digest,
+        words="unsat",
+    )  # fmt: skip
+    return build, found, o, reply
 
 
 def test_answer_that_comes_out_again_is_accepted(answer):
@@ -91,7 +88,7 @@ def test_answer_that_comes_out_again_is_accepted(answer):
 
 def test_forged_answer_is_refused(answer):
     build, found, o, reply = answer
-    forged = replace(reply, answer=replace(reply.answer, verdict="countermodel"))
+    forged = reply.model_copy(update={"verdict": "countermodel"})
     with pytest.raises(UserError, match="is recorded as countermodel, asked again it is valid"):
         repeat_answers(build, found, [(o, forged)])
 
@@ -99,13 +96,13 @@ def test_forged_answer_is_refused(answer):
 def test_remapped_task_is_refused(answer):
     build, found, o, reply = answer
     with pytest.raises(UserError, match="answered the task 000000000000…, the theories give another"):
-        repeat_answers(build, found, [(o, replace(reply, task="0" * 64))])
+        repeat_answers(build, found, [(o, reply.model_copy(update={"task": "0" * 64}))])
 
 
 def test_answer_of_another_version_is_refused(answer):
     build, found, o, reply = answer
     with pytest.raises(UserError, match=r"Z3 9\.9 answered, and .* is installed"):
-        repeat_answers(build, found, [(o, replace(reply, version="9.9"))])
+        repeat_answers(build, found, [(o, reply.model_copy(update={"version": "9.9"}))])
 
 
 def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
@@ -114,7 +111,6 @@ def test_emptied_list_of_what_tasks_take_for_granted_is_refused(answer):
     o = next(o for o in made.generated().obligations if o.id == "float32.total")
     with pytest.raises(UserError, match="for granted, unlisted"):
         repeat_answers(build, replace(found, proofs=proofs), [(o, reply)])
-    assert all(isinstance(item, TrustedRecord) for item in found.proofs.trusted)
 
 
 def test_mixed_files_are_noticed(tmp_path):

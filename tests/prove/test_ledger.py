@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.prove.ledger import Ledger, TaskName
+from sonnx_clip.prove.ledger import Ledger, Listing
 from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 Z3 = Prover("Z3", ("z3", "-smt2"), "4.8.12")
 ANSWER = ProverAnswer("valid", "unsat", 0.25)
@@ -72,6 +73,8 @@ def test_an_answer_survives_the_process(ledger: Ledger) -> None:
         ("e", Z3, LIMITS),
         ("d", replace(Z3, name="cvc5"), LIMITS),
         ("d", replace(Z3, version="4.8.13"), LIMITS),
+        ("d", replace(Z3, digest="1"), LIMITS),
+        ("d", replace(Z3, libraries="1"), LIMITS),
         ("d", replace(Z3, command=("z3", "-smt2", "sat.random_seed=1")), LIMITS),
         ("d", Z3, ProverLimits(61)),
         ("d", Z3, ProverLimits(60, 2000)),
@@ -95,19 +98,15 @@ def test_a_verdict_that_does_not_exist_is_no_answer(ledger: Ledger) -> None:
     assert ledger.answer("d", Z3, LIMITS) is None
 
 
-def test_tasks_of_a_source(ledger: Ledger) -> None:
-    tasks = (TaskName("Meaning", "a", "1"), TaskName("Meaning", "b", "2"))
-    assert ledger.tasks("s", "Z3") == ()
-    ledger.record_tasks("s", "Z3", tasks)
-    assert set(ledger.tasks("s", "Z3")) == set(tasks)
-    assert ledger.tasks("s", "cvc5") == ledger.tasks("t", "Z3") == ()
-
-
-def test_tasks_are_kept_all_or_none(ledger: Ledger) -> None:
-    broken = (TaskName("Meaning", "a", "1"), TaskName("Meaning", "b", None))  # type: ignore[arg-type]
-    with pytest.raises(UserError):
-        ledger.record_tasks("s", "Z3", broken)
-    assert ledger.tasks("s", "Z3") == ()
+def test_listing_is_kept_by_source_and_prover(ledger: Ledger) -> None:
+    tasks = {("Meaning", "a"): "1", ("Meaning", "b"): "2"}
+    listing = Listing(
+        tasks, frozenset({("assertion", "total", "true"), ("setting", "Z3", "(set-logic ALL)")})
+    )
+    assert ledger.listing("s", "Z3") is None
+    ledger.record_listing("s", "Z3", listing)
+    assert ledger.listing("s", "Z3") == listing
+    assert ledger.listing("s", "cvc5") is ledger.listing("t", "Z3") is None
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

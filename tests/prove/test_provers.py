@@ -9,11 +9,10 @@ import pytest
 
 from sonnx_clip.backends.drivers import COMMANDS, configuration
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.prove.outcome import Outcome, ProverReply
+from sonnx_clip.prove.outcome import Outcome, Reply
 from sonnx_clip.prove.provers import (
     NAMES,
     Prover,
-    ProverAnswer,
     ProverLimits,
     ask,
     find_provers,
@@ -154,7 +153,7 @@ def test_only_the_end_of_long_words_is_kept(tmp_path: Path) -> None:
 def test_status(kind, verdicts, status) -> None:
     obligation = Obligation("a.b", kind, "a", ("R1",), "a title", "why3/a.mlw", "A", "b")
     replies = tuple(
-        ProverReply(name, "1", "d", ProverAnswer(verdict, "", 1.5), from_ledger=False)
+        Reply(prover=name, version="1", verdict=verdict, cpu=1.5, task="d", words="")
         for name, verdict in zip(NAMES, verdicts, strict=False)
     )
     outcome = Outcome(obligation, replies)

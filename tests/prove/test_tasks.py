@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sonnx_clip.backends.drivers import driver
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.prove.ledger import Ledger
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
-from sonnx_clip.prove.tasks import clean, command, goal_options, lemmas, print_files, print_tasks, source_of
+from sonnx_clip.prove.tasks import clean, command, goal_options, print_tasks
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
@@ -50,40 +48,21 @@ def test_the_goals_of_a_file_are_its_obligations(tmp_path: Path) -> None:
     for file in {o.file for o in every}:
         mine = [o for o in every if o.file == file]
         for prover in find_provers():
-            found = print_tasks(why3, prover, file, lemmas(why3))
+            found = print_tasks(why3, prover, (file,))[file]
             printed = found.tasks
-            assert found.said == ""
+            assert found.complaint == ""
             assert found.account.refused == {}
-            assert {(t.name.theory, t.name.goal) for t in printed} == {(o.theory, o.goal) for o in mine}
+            assert printed.keys() == {(o.theory, o.goal) for o in mine}
             # Readings, or kernels, that mean the same in a type give the same tasks.
-            assert len({t.name.digest for t in printed}) > len(mine) // 2
-            assert all(t.text.endswith("(check-sat)") for t in printed)
-            assert all(str(tmp_path) not in t.text for t in printed)
-
-
-@pytest.mark.parametrize(
-    "file", ["generated/why3/uint8.mlw", "why3/tensor.mlw", "generated/why3/numpy_int8.mlw"]
-)
-def test_the_tasks_of_some_goals_are_those_of_the_whole_file(file: str, tmp_path: Path) -> None:
-    why3 = configure(tmp_path)
-    proved = lemmas(why3)
-    every = [o for o in all_obligations(load_spec()) if o.file == file]
-    for prover in find_provers():
-        whole = {t.name: t.text for t in print_tasks(why3, prover, file, proved).tasks}
-        for asked in (every[::9], every[:1], [o for o in every if o.kind == "smoke"][:1]):
-            found = print_tasks(why3, prover, file, proved, asked)
-            printed = {t.name: t.text for t in found.tasks}
-            assert (found.said, found.account.refused) == ("", {})
-            assert {(o.theory, o.goal) for o in asked} <= {(n.theory, n.goal) for n in printed}
-            assert printed.items() <= whole.items()
-            assert len(printed) < len(whole)
+            assert len({t.digest for t in printed.values()}) > len(mine) // 2
+            assert all(t.text.endswith("(check-sat)") for t in printed.values())
+            assert all(str(tmp_path) not in t.text for t in printed.values())
 
 
 def test_files_that_are_printed_together_are_printed_as_each_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     why3 = configure(tmp_path)
-    proved = lemmas(why3)
     files = [
         "generated/why3/uint8.mlw",
         "generated/why3/numpy_int8.mlw",
@@ -94,60 +73,32 @@ def test_files_that_are_printed_together_are_printed_as_each_alone(
     fake("why3", f'echo "$1" >>{started}; exec "$real" "$@"', tmp_path / "bin", monkeypatch)
     for prover in find_provers():
         started.write_text("")
-        together = print_files(why3, prover, files, proved)
+        together = print_tasks(why3, prover, files)
         assert started.read_text() == "prove\n" * 2, (
             "Why3 reads what they share once for each way of printing"
         )
-        assert together == {file: print_tasks(why3, prover, file, proved) for file in files}
-        assert all(printed.tasks and not printed.said for printed in together.values())
+        assert together == {file: print_tasks(why3, prover, (file,))[file] for file in files}
+        assert all(printed.tasks and not printed.complaint for printed in together.values())
 
 
 def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbench) -> None:
     why3 = configure(bench.build)
-    proved = lemmas(why3)
     (prover, _) = find_provers()
     files = ["generated/why3/int8.mlw", "generated/why3/uint8.mlw"]
-    whole = print_files(why3, prover, files, proved)
+    whole = print_tasks(why3, prover, files)
     bench.plant(files[0], "module Instance\n", "module Instance\n  axiom wrong: no_such_symbol\n")
-    found = print_files(configure(bench.build), prover, files, proved)
-    assert "no_such_symbol" in found[files[0]].said
+    found = print_tasks(configure(bench.build), prover, files)
+    assert "no_such_symbol" in found[files[0]].complaint
     assert found[files[1]] == whole[files[1]]
     assert found[files[1]].tasks
-
-
-def test_a_goal_that_is_not_there_hides_no_other(tmp_path: Path) -> None:
-    why3 = configure(tmp_path)
-    (prover, _) = find_provers()
-    first, other, *_ = [o for o in all_obligations(load_spec()) if o.file == "why3/clip.mlw"]
-    gone = replace(first, goal="gone")
-    found = print_tasks(why3, prover, first.file, lemmas(why3), [gone, other])
-    assert found.said == ""
-    printed = {(t.name.theory, t.name.goal) for t in found.tasks}
-    assert (other.theory, other.goal) in printed
-    assert (gone.theory, gone.goal) not in printed
-
-
-def test_what_is_kept_of_some_goals_stands_for_no_more(real_bench: Workbench) -> None:
-    """What is said to the provers, and which goals nobody asks for, is known of a file as a whole alone."""
-    assert real_bench.prove("--only", "int8.monotone").status == 0
-    why3 = configure(real_bench.build)
-    source = why3.digest("generated/why3/int8.mlw")
-    (asked,) = [o for o in all_obligations(load_spec()) if o.id == "int8.monotone"]
-    ledger = Ledger(real_bench.build / "ledger.sqlite")
-    for prover in find_provers():
-        assert ledger.tasks(source, prover.name) == ()
-        assert ledger.account(source, prover.name) is None
-        assert asked.goal in {t.goal for t in ledger.tasks(source_of(source, [asked]), prover.name)}
-    ledger.close()
-    assert "0 tasks sent to provers" in real_bench.prove("--only", "int8.monotone").out
 
 
 def test_a_smoke_task_keeps_the_whole_context(tmp_path: Path) -> None:
     """Inlining would drop what a contradiction could follow from."""
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
-    printed = print_tasks(why3, prover, "why3/tensor.mlw", lemmas(why3))
-    (task,) = [t for t in printed.tasks if t.name.goal == "smoke_tensor"]
+    printed = print_tasks(why3, prover, ("why3/tensor.mlw",))["why3/tensor.mlw"]
+    (task,) = [task for (_, goal), task in printed.tasks.items() if goal == "smoke_tensor"]
     assert task.text.count("(assert") > 5
 
 
@@ -169,11 +120,11 @@ def test_why3_reads_the_snapshot_alone(bench: Workbench) -> None:
     """What changes after it was read, or could be loaded in another format, is not seen."""
     why3 = configure(bench.build)
     (prover, _) = find_provers()
-    before = print_tasks(why3, prover, "why3/clip.mlw", lemmas(why3))
+    before = print_tasks(why3, prover, ("why3/clip.mlw",))
     bench.plant("why3/clip.mlw", "  predicate le t t\n", "  predicate le t t\n  axiom easy: false\n")
     (bench.root / "why3/elements.mlcfg").write_text("")
     (bench.root / "why3/clip.py").write_text("x = 1\n")
-    assert print_tasks(why3, prover, "why3/clip.mlw", lemmas(why3)) == before
+    assert print_tasks(why3, prover, ("why3/clip.mlw",)) == before
     read = {path.relative_to(why3.root).as_posix() for path in why3.root.rglob("*.*") if path.is_file()}
     assert {path for path in read if not path.startswith("drivers/")} == {*why3.texts, "why3.conf"}
 
@@ -236,8 +187,8 @@ def test_why3_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
     fake("why3", "exec sleep 600", tmp_path / "bin", monkeypatch)
-    printed = print_tasks(why3, prover, "why3/clip.mlw", lemmas(why3), seconds=0.2)
-    assert (printed.tasks, printed.said) == ((), "why3 did not end within 0.2 s")
+    printed = print_tasks(why3, prover, ("why3/clip.mlw",), seconds=0.2)["why3/clip.mlw"]
+    assert (printed.tasks, printed.complaint) == ({}, "why3 did not end within 0.2 s")
 
 
 def test_a_build_folder_that_cannot_be_made(tmp_path: Path) -> None:
