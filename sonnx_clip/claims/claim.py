@@ -80,13 +80,12 @@ Role: TypeAlias = Literal[
     "example",  # a worked example
     "encoding",  # what symbols of the element type mean, in bits
     "answers",  # a reading allows an answer for every input
-    "agrees",  # it agrees with the cases (or another reading) in a region
+    "agrees",  # it agrees with the cases in a region
     "nowhere else",  # and outside of the region it does not
     "differs",  # it differs, at the witness
     "agrees in classes",
     "differs in classes",
-    "agrees with",  # two readings allow the same
-    "differs from",  # two readings do not
+    "differs from",  # two readings do not allow the same
     "allows its oracle",  # a dialect allows what its oracle answers
     "defaults convert",
     "defaults are limits",
@@ -108,7 +107,7 @@ Role: TypeAlias = Literal[
 ]
 """What a claim says of what it is about."""
 
-Aspect: TypeAlias = Literal["", "values", "bits", "back"]
+Aspect: TypeAlias = Literal["", "values", "bits"]
 
 
 @dataclass(frozen=True)

@@ -82,14 +82,9 @@ def answers(word: str) -> str:
     return f"{word}_answers"
 
 
-def apart(word: str, other: str, aspect: Aspect) -> str:
-    """Two readings do not allow the same values, or bits."""
-    return f"{word}_and_{other}_other_{aspect}"
-
-
-def alike(word: str, other: str, aspect: Aspect) -> str:
-    """Two readings allow the same values, or bits."""
-    return f"{word}_and_{other}_same_{aspect}"
+def apart(word: str, other: str) -> str:
+    """Two readings do not allow the same values."""
+    return f"{word}_and_{other}_other_values"
 
 
 def in_classes(word: str, aspect: Aspect, *, same: bool) -> str:

@@ -1,4 +1,6 @@
-"""What is claimed of readings in one element type: beside the cases, one another, and class by class."""
+"""Claims on readings in one element type: beside the cases, class by class, and beside another reading where
+a finding contrasts the two.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,6 @@ from sonnx_clip.claims.claim import Claim
 from sonnx_clip.claims.nodes import (
     C,
     Y,
-    Z,
     all_of,
     any_of,
     group,
@@ -23,10 +24,10 @@ from sonnx_clip.claims.nodes import (
     replaced,
     same_bits,
     same_value,
-    value,
 )
+from sonnx_clip.spec.findings import Contrast
 from sonnx_clip.spec.reading_classes import reading_classes
-from sonnx_clip.spec.readings import differing, leaves_values_open, pairs
+from sonnx_clip.spec.readings import leaves_values_open
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,11 +36,10 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.nodes import OperatorNodes
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Conditions, Reading, Witness
+    from sonnx_clip.spec.findings import Side
     from sonnx_clip.spec.reading_classes import Difference
-    from sonnx_clip.spec.readings import Triple
 
 
 def region(of: OperatorNodes, regions: Conditions, etype: ElementType) -> Expr | None:
@@ -55,11 +55,10 @@ def candidates(of: OperatorNodes, etype: ElementType) -> tuple[Expr, ...]:
 
 
 def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """What each reading does beside the cases, then what each two do beside one another."""
+    """What each reading does beside the cases, then the pairs of readings that findings contrast."""
     for reading in spec.readings:
         yield from beside_cases(spec, etype, reading)
-    for one, other in pairs(spec, etype.family):
-        yield from beside_another(spec, etype, one, other)
+    yield from contrast_claims(spec, etype)
 
 
 def beside_cases(spec: Spec, etype: ElementType, r: Reading) -> Iterator[Claim]:
@@ -166,56 +165,35 @@ def _differs(
     )  # fmt: skip
 
 
-def beside_another(spec: Spec, etype: ElementType, one: Reading, other: Reading) -> Iterator[Claim]:
-    """Whether two readings allow the same, by value and bit for bit."""
+def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
+    """Two readings differ at the numbers of a finding that contrasts them; the first finding counts."""
     of = operator_of(spec)
-    found = differing(spec, etype, one, other, bitwise=False)
-    if found is not None:
-        yield _other(of, etype, one, other, *found, bitwise=False)
-    else:
+    found: dict[tuple[str, ...], Contrast] = {}
+    for witness in (w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)):
+        if witness.type == etype.id and witness.L is not None and witness.M is not None:
+            first, *further = (_reading_of(spec, side) for side in witness.answers)
+            for pair in ({first, id_} for id_ in further):
+                if len(pair) == 2 and not pair & {"cases", None}:
+                    found.setdefault(tuple(r.id for r in spec.readings if r.id in pair), witness)
+    for ids, witness in found.items():
+        one, other = map(spec.reading, ids)
+        apart = (
+            all_of(of.returns(one, y), of.returns(other, z), negation(same_value(y, z)))
+            for y in candidates(of, etype)
+            for z in candidates(of, etype)
+            if y != z
+        )
         yield Claim(
-            etype.id, named.alike(one.word, other.word, "values"), "agrees with", "equivalence",
-            (one.id, other.id), f"{one.id} and {other.id} allow the same values",
-            same_value(Y, Z), (of.returns(one), of.returns(other, Z)), (of.every("Y", "Z"),), aspect="values",
-        )  # fmt: skip
-    found = differing(spec, etype, one, other, bitwise=True)
-    if found is not None:
-        yield _other(of, etype, one, other, *found, bitwise=True)
-        return
-    # Two claims: apart, each is easy for both provers, and together not.
-    both: tuple[tuple[Reading, Reading, Aspect, str], ...] = (
-        (one, other, "bits", ""), (other, one, "back", "_back"),
-    )  # fmt: skip
-    for this, that, aspect, back in both:
-        yield Claim(
-            etype.id, f"{named.alike(one.word, other.word, 'bits')}{back}", "agrees with", "equivalence",
-            (one.id, other.id), f"what {this.id} allows {that.id} allows too",
-            of.returns(that), (of.returns(this),), (of.every("Y"),), aspect=aspect,
+            etype.id, named.apart(one.word, other.word), "differs from", "theorem", ids,
+            f"{one.id} and {other.id} do not allow the same values", any_of(*apart),
+            witness=numbers({name: getattr(witness, name) for name in of.head.operands}), aspect="values",
         )  # fmt: skip
 
 
-def _other(
-    of: OperatorNodes,
-    etype: ElementType,
-    one: Reading,
-    other: Reading,
-    values: Triple,
-    answer: Value,
-    *,
-    bitwise: bool,
-) -> Claim:
-    aspect: Aspect = "bits" if bitwise else "values"
-    if bitwise:
-        claim: Expr = negation(iff(of.returns(one), of.returns(other)))
-    else:
-        theirs = (all_of(of.returns(other, z), negation(same_value(Y, z))) for z in candidates(of, etype))
-        claim = all_of(of.returns(one), group(any_of(*theirs)))
-    at = dict(zip((*of.head.operands, "Y"), map(value, (*values, answer)), strict=True))
-    return Claim(
-        etype.id, named.apart(one.word, other.word, aspect), "differs from", "theorem",
-        (one.id, other.id),
-        f"{one.id} and {other.id} do not allow the same {aspect}", claim, witness=at, aspect=aspect,
-    )  # fmt: skip
+def _reading_of(spec: Spec, side: Side) -> str | None:
+    """The reading that a side follows; None where it answers with bounds of its own."""
+    of_dialect = {dialect.id: dialect.reading for dialect in spec.whole_dialects}
+    return of_dialect.get(side.by, side.by) if side.L is None and side.M is None else None
 
 
 # --- What is claimed of readings class by class: where each has what the cases give, and where not ----------

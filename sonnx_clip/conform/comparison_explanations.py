@@ -202,15 +202,10 @@ def allowed_by(reading: str, x: Array, lower: Array, upper: Array, answers: Arra
     return found
 
 
-def _apart(spec: Spec, one: str, other: str) -> tuple[str, ...]:
-    """The obligations that show two readings to differ, by value and by bits."""
-    first, second = (r.word for r in spec.readings if r.id in (one, other))
-    return named.apart(first, second, "values"), named.apart(first, second, "bits")
-
-
 def _as_reading(spec: Spec, asked: AskedForm, reading: Reading, rows: Array) -> Explanation:
     words = f"answers as the reading {reading.id} allows: {reading.title}"
-    goals = _apart(spec, str(asked.dialect.row["reading"]), reading.id)
+    own = spec.reading(str(asked.dialect.row["reading"]))
+    goals = (named.agrees(own.word), named.agrees(reading.word))
     allows = _Reading(reading.id, asked.every_x[rows], asked.lower[rows], asked.upper[rows])
     return Explanation(Rule(reading.id, "reading", words, goals), allows)
 

@@ -53,7 +53,7 @@ CONDITIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The conditions that are mutated, by section; those of `repaired` and `agrees` are by family."""
 
-_COMPUTED = frozenset({"agrees with", "differs from", "agrees in classes", "differs in classes"})
+_COMPUTED = frozenset({"differs from", "agrees in classes", "differs in classes"})
 _NOT_JUDGING = _COMPUTED | {"written"}  # the evaluator knows no Clip that is written by hand
 _FURTHER = {
     "real": ("-1", "0", "0.5", "1", "2"),

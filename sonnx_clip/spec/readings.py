@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.show import show
@@ -94,55 +94,6 @@ def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, 
     ask = evaluator(spec, etype)
     environment = dict(zip("XLM", triple, strict=True))
     return bool(ask(regions[etype.family], environment | {"Y": ask.result(*triple)}))
-
-
-def pairs(spec: Spec, family: FamilyId) -> Iterator[tuple[Reading, Reading]]:
-    """The readings that are compared two by two: of those that are alike, each with the first alone.
-
-    What has the bits of the cases throughout a family is compared with the cases; two such need no more.
-    """
-    alike = [reading.id for reading in spec.readings if family not in reading.agrees_bitwise]
-    for one, other in combinations(spec.readings, 2):
-        if not (one.id in alike[1:] and other.id in alike):
-            yield one, other
-
-
-def differing(
-    spec: Spec, etype: ElementType, one: Reading, other: Reading, *, bitwise: bool
-) -> tuple[Triple, Value] | None:
-    """Numbers for which two readings differ, with an answer of one of them; None if no samples show any.
-
-    They are looked for in one type of a kind: its others have the same samples, and a proof of their own.
-    Bit for bit two readings are the same if they allow the same answers, by value if all answers of both
-    are the same value.
-    """
-    first = _like(spec, etype)
-    known: dict[tuple[str, str, str, bool], tuple[Triple, Value] | None]
-    known = spec.memo.setdefault(("differing", ""), {})
-    key = (first.id, one.id, other.id, bitwise)
-    if key not in known:
-        known[key] = _difference(spec, first, one, other, bitwise=bitwise)
-    found = known[key]
-    if found is None:
-        return None
-    of = {encode(text, first): encode(text, etype) for text in SAMPLES[etype.family]}
-    x, l, m = (of[value] for value in found[0])
-    return (x, l, m), of[found[1]]
-
-
-def _difference(
-    spec: Spec, etype: ElementType, one: Reading, other: Reading, *, bitwise: bool
-) -> tuple[Triple, Value] | None:
-    """The first of the samples for which two readings differ in this type, with an answer of one of them."""
-    for triple in triples(etype):
-        mine, theirs = answers(spec, etype, one, triple), answers(spec, etype, other, triple)
-        if bitwise:
-            only = [y for y in (*mine, *theirs) if (y in mine) != (y in theirs)]
-        else:
-            only = [y for y in mine if not all(same_value(y, z, etype) for z in theirs)]
-        if only:
-            return triple, only[0]
-    return None
 
 
 def _like(spec: Spec, etype: ElementType) -> ElementType:
