@@ -28,7 +28,7 @@ from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.evaluate import declared_example
-from sonnx_clip.whyml.declarations import parse_modules
+from sonnx_clip.whyml.declarations import declarations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -146,8 +146,7 @@ def render_why3(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
 def ordered_axioms() -> tuple[str, ...]:
     """The axioms of why3/ordered.mlw, by name: what each element type has to meet."""
     text = repo_file(_ORDERED).read_text(encoding="utf-8")
-    declared = (d for module in parse_modules(text, _ORDERED) for d in module.declarations)
-    found = tuple(d.name for d in declared if d.kind == "axiom")
+    found = tuple(d.name for d in declarations(text) if d.form == "axiom")
     if not found:
         raise UserError("there is no axiom of an ordered element type", _ORDERED, "restore the file")
     return found

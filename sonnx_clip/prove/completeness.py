@@ -5,6 +5,7 @@ theories state what a person keeps.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.backends.numpy_kernels import goal_name, kernels_of
@@ -14,15 +15,15 @@ from sonnx_clip.claims.written_claims import WRITTEN
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.tracing import traced_kernels
-from sonnx_clip.whyml.declarations import parse_modules
+from sonnx_clip.whyml.declarations import declarations
 from sonnx_clip.whyml.written import theory_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sonnx_clip.claims.claim import Kind, Obligation
     from sonnx_clip.spec import Spec
-    from sonnx_clip.whyml.declarations import Module, WhymlDeclaration
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 
 GOLDEN = "why3/statements.txt"
@@ -59,24 +60,25 @@ def statements() -> tuple[PinnedStatement, ...]:
     return tuple(
         statement
         for path in theory_files()
-        for module in parse_modules(path.read_text(encoding="utf-8"), f"why3/{path.name}")
-        for statement in _of_module(path.stem, module)
+        for statement in _of_file(path.stem, declarations(path.read_text(encoding="utf-8")))
     )
 
 
-def _of_module(stem: str, module: Module) -> Iterator[PinnedStatement]:
-    imports = " ".join(d.text for d in module.declarations if d.kind in _IMPORTS)
-    if imports:
-        yield _statement(f"{stem}.{module.name}.{IMPORTS}", imports, "", 0)
-    for d in module.declarations:
-        if _states(d):
-            yield _statement(f"{stem}.{module.name}.{d.name}", d.text, d.comment, d.line)
+def _of_file(stem: str, declared: Sequence[WhymlDeclaration]) -> Iterator[PinnedStatement]:
+    for module, group in groupby(declared, key=lambda d: d.module):
+        own = list(group)
+        imports = " ".join(d.text for d in own if d.form.startswith(_IMPORTS))
+        if imports:
+            yield _statement(f"{stem}.{module}.{IMPORTS}", imports, "", 0)
+        for d in own:
+            if _states(d):
+                yield _statement(f"{stem}.{module}.{d.name}", d.text, d.comment, d.line)
 
 
 def _states(d: WhymlDeclaration) -> bool:
-    if d.kind in _IMPORTS or d.kind.startswith("val") or (d.kind == "goal" and d.name.startswith("smoke_")):
+    if d.form.startswith((*_IMPORTS, "val")) or (d.form == "goal" and d.name.startswith("smoke_")):
         return False
-    return d.kind not in _DEFINED or "=" in d.text.split()
+    return d.form not in _DEFINED or "=" in d.text.split()
 
 
 def _statement(name: str, text: str, comment: str, line: int) -> PinnedStatement:

@@ -1,1 +1,1 @@
-"""WhyML theories as Python reads them: tokens, declarations, and what is written by hand."""
+"""WhyML theories read as tokens and declarations, and the theories written by hand."""

@@ -1,25 +1,30 @@
-"""Parses the modules of a WhyML file: what each declares, in the order of the text.
+"""Reads a WhyML file as declarations, by its tokens: no formula is parsed.
 
 A declaration keeps its tokens, so that its statement can be pinned whatever its layout and comments are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.whyml.formulas import Reader
-from sonnx_clip.whyml.why3_lexer import WhymlToken, parser_tokens, without_header
+from sonnx_clip.whyml.why3_lexer import Tokens, Why3Token, tokens, without_header
 
 if TYPE_CHECKING:
-    from sonnx_clip.whyml.node import Binder, Node
+    from collections.abc import Sequence
 
-_STARTS = frozenset({
-    "use", "clone", "type", "predicate", "function", "constant", "axiom", "goal", "lemma", "val", "let",
-    "meta", "inductive", "coinductive", "exception", "scope",
+_MODULE: Final = ("module", "theory")
+_BEGIN: Final = frozenset({
+    *_MODULE, "use", "clone", "type", "predicate", "function", "constant", "axiom", "goal", "lemma", "val",
+    "let", "meta", "inductive", "coinductive", "exception", "scope", "end",
 })  # fmt: skip
-_MARKS = frozenset({"rec", "ghost", "lemma", "function", "predicate", "constant"})
+_MARKS: Final = frozenset({"rec", "ghost", "partial", "lemma", "function", "predicate", "constant"})
+_MARKED: Final = frozenset({"let", "val", "rec", "ghost", "partial", "lemma"})  # marks stand behind these
+_OPEN: Final = frozenset({"(", "{", "[", "begin", "match", "while"})
+_CLOSE: Final = frozenset({")", "}", "]", "done", "end"})
+# Behind these words a formula or a program goes on, so that a `let` there belongs to it.
+_GOES_ON: Final = frozenset({"then", "else", "in", "not", "old", "with", "do", "begin", "so", "by"})
 
 
 @dataclass(frozen=True)
@@ -27,201 +32,109 @@ class WhymlDeclaration:
     """One declaration of a module.
 
     Args:
-        kind: its first word: ``predicate``, ``goal``, ``use``, ``let`` …
-        name: what it declares; of ``use`` and ``clone`` the module.
-        text: its tokens, joined by blanks; attributes and comments are left out.
-        comment: the comment right before it.
-        line: where it begins.
-        parameters: of a function, predicate or program.
-        of: the type of a function's or program's result.
-        body: of a definition; the formula of an axiom, goal or lemma; the program of a ``let``.
-        requires: what a program asks for.
-        ensures: what it gives.
-        given: of a ``use`` or ``clone``: what is put for what, as ``(kind, name, by)``.
-        way: of a ``use`` or ``clone``: ``export``, ``as NAME`` or empty.
+        module: the module that it stands in.
+        form: its words before the name: ``predicate``, ``goal``, ``use``, ``let rec ghost`` …
+        name: what it declares; of an import, the module that it takes in.
+        attributes: those behind the name.
+        text: its tokens, joined by blanks, without attributes.
+        statement: what follows the name, its attributes and a colon, on one line.
+        comment: the documentation comment before it.
+        line: where it begins, counted from 1.
     """
 
-    kind: str
+    module: str
+    form: str
     name: str
+    attributes: tuple[str, ...]
     text: str
+    statement: str
     comment: str
     line: int
-    parameters: tuple[Binder, ...] = ()
-    of: str = ""
-    body: Node | None = None
-    requires: tuple[Node, ...] = ()
-    ensures: tuple[Node, ...] = ()
-    given: tuple[tuple[str, str, str], ...] = ()
-    way: str = ""
 
 
-@dataclass(frozen=True)
-class Module:
-    """A module: its name, the comment before it, and its declarations."""
+def declarations(text: str) -> tuple[WhymlDeclaration, ...]:
+    """The declarations of the modules of a file, in its order.
 
-    name: str
-    comment: str
-    declarations: tuple[WhymlDeclaration, ...] = field(default=())
-
-
-def parse_modules(text: str, where: str) -> tuple[Module, ...]:
-    """The modules of a file; UserError at what is outside the part of WhyML that is known here."""
-    return _parse_modules(without_header(text), where)
+    Text that is not WhyML, or stands outside of modules, is passed over: Why3 and why3/trusted.txt refuse it.
+    """
+    return _declarations(without_header(text))
 
 
-@lru_cache(maxsize=256)
-def _parse_modules(text: str, where: str) -> tuple[Module, ...]:
-    found = [t for t in parser_tokens(text, where) if t.kind != "attribute"]
-    modules, at = [], 0
-    while at < len(found):
-        reader = Reader(found, where)
-        reader.at = at
-        comment = reader.token.comment
-        if reader.next not in ("module", "theory"):
-            reader.refuse(f"a module is expected, not `{reader.next}`")
-        reader.take()
-        name = reader.word()
-        at, declared = reader.at, []
-        while found[at : at + 1] and found[at].text != "end":
-            end = _end(found, at)
-            declared.append(_declaration(tuple(found[at:end]), where))
+@lru_cache(maxsize=64)
+def _declarations(text: str) -> tuple[WhymlDeclaration, ...]:
+    read = tokens(text)
+    every = _with_whole_names(read)
+    found: list[WhymlDeclaration] = []
+    at, module = 0, ""
+    while at < len(every):
+        word = every[at].text
+        if word in _MODULE and at + 1 < len(every):
+            module, at = every[at + 1].text, at + 2
+        elif word == "end":
+            module, at = "", at + 1
+        elif module and word in _BEGIN:
+            end = _end(every, at)
+            found.append(_declaration(read, module, every[at:end]))
             at = end
-        if not found[at : at + 1]:
-            reader.refuse(f"the module {name} does not end")
+        else:
+            at += 1
+    return tuple(found)
+
+
+def _with_whole_names(read: Tokens) -> list[Why3Token]:
+    """The tokens, each qualified name, ``Module.name``, as one of them."""
+    every, found, at = read.tokens, [], 0
+    while at < len(every):
+        token = every[at]
+        while token.kind == "word" and at + 2 < len(every):
+            dot, name = every[at + 1 : at + 3]
+            if dot.text != "." or name.kind != "word" or (token.end, dot.end) != (dot.start, name.start):
+                break
+            token = Why3Token("word", read.text[token.start : name.end], token.start, name.end)
+            at += 2
+        found.append(token)
         at += 1
-        modules.append(Module(name, comment, tuple(declared)))
-    return tuple(modules)
+    return found
 
 
-def _end(found: list[WhymlToken], start: int) -> int:
-    """Where the declaration ends: at the next one, or at the end of the module."""
-    at, depth = start + 1, 0
-    while at < len(found):
-        text, before = found[at].text, found[at - 1].text
-        if text in ("(", "{", "[", "begin") or text in ("match", "while"):
-            depth += 1
-        elif text in (")", "}", "]", "done"):
-            depth -= 1
-        elif text == "end":
-            if depth == 0:
-                return at
-            depth -= 1
-        elif depth == 0 and text in _STARTS and not _goes_on(found, start, at, text, before):
+def _end(every: Sequence[Why3Token], start: int) -> int:
+    """Where the declaration ends that begins here: at the next one, or with its module."""
+    depth = 0
+    for at in range(start + 1, len(every)):
+        word = every[at].text
+        if depth == 0 and word in _BEGIN and _begins(every[start].text, every[at - 1], word):
             return at
-        at += 1
-    return at
+        depth += (word in _OPEN) - (word in _CLOSE)
+    return len(every)
 
 
-def _goes_on(found: list[WhymlToken], start: int, at: int, text: str, before: str) -> bool:
-    """Whether a word that could begin a declaration belongs to the one at hand."""
-    first = found[start].text
-    if first == "clone" and text != "clone" and (before in ("with", ",") or text == "axiom"):
-        return True
-    if first == "clone" and text == "use":
+def _begins(first: str, before: Why3Token, word: str) -> bool:
+    """Whether a word begins a declaration, and does not belong to the one that `first` begins."""
+    if first in ("use", "clone") and before.text in ("with", ","):
         return False
-    if first == "meta" and text in ("function", "predicate", "type"):
-        return True
-    if text in _MARKS and before in ("let", "val", "rec", "ghost", "lemma"):
-        return True
-    # The [let] of a formula or program is followed by [in]; that of a declaration is not.
-    return text == "let" and first not in ("use", "clone", "type", "meta", "val") and _has_in(found, at)
+    if first == "meta" and word in ("function", "predicate", "type"):
+        return False
+    if word in _MARKS and before.text in _MARKED:
+        return False
+    ended = before.text not in _GOES_ON if before.kind == "word" else before.kind != "operator"
+    return word != "let" or (ended and before.text not in ("(", "{", "[", ",", ";"))
 
 
-def _has_in(found: list[WhymlToken], at: int) -> bool:
-    depth = 1
-    for token in found[at + 1 :]:
-        if token.text == "let":
-            depth += 1
-        elif token.text == "in":
-            depth -= 1
-            if not depth:
-                return True
-        elif token.text in ("goal", "lemma", "axiom", "val", "use", "clone", "module"):
-            return False
-    return False
-
-
-def _declaration(found: tuple[WhymlToken, ...], where: str) -> WhymlDeclaration:
-    first = found[0]
-    text = " ".join(t.text for t in found)
-    reader = Reader(found, where)
-    kind = reader.take()
-    if kind in ("use", "clone"):
-        return _import(reader, kind, text, first)
-    if kind in ("type", "meta", "inductive", "coinductive", "exception", "scope"):
-        while reader.next in _MARKS:
-            reader.take()
-        name = reader.take()
-        return WhymlDeclaration(kind, name, text, first.comment, first.line)
-    marks = []
-    while reader.next in _MARKS:
-        marks.append(reader.take())
-    name = reader.word()
-    if kind in ("axiom", "goal", "lemma"):
-        reader.take(":")
-        body = reader.sequence()
-        _finished(reader)
-        return WhymlDeclaration(kind, name, text, first.comment, first.line, body=body)
-    kind = " ".join([kind, *marks])
-    return _definition(reader, kind, name, text, first)
-
-
-def _import(reader: Reader, kind: str, text: str, first: WhymlToken) -> WhymlDeclaration:
-    way = "export" if reader.skip("export") else ""
-    reader.skip("import")
-    name = reader.word()
-    if reader.skip("as"):
-        way = f"as {reader.word()}"
-    given: list[tuple[str, str, str]] = []
-    if reader.skip("with"):
-        while reader.next:
-            what = reader.take()
-            if what == "axiom" and reader.next == ".":
-                reader.take()
-                given.append(("axiom", ".", ""))
-                continue
-            old = reader.take()
-            by = old
-            if reader.skip("="):
-                by = reader.take()
-            given.append((what, old, by))
-            reader.skip(",")
-    _finished(reader)
-    return WhymlDeclaration(kind, name, text, first.comment, first.line, given=tuple(given), way=way)
-
-
-def _definition(reader: Reader, kind: str, name: str, text: str, first: WhymlToken) -> WhymlDeclaration:
-    parameters: list[Binder] = []
-    loose = 0
-    while reader.next not in (":", "=", "", "requires", "ensures", "variant", "reads", "writes"):
-        if reader.skip("("):
-            if reader.skip(")"):
-                continue
-            parameters += reader.binders()
-            reader.take(")")
-        else:
-            parameters.append((f"_{loose}", reader.word()))
-            loose += 1
-    of = reader.type_name() if reader.skip(":") else ""
-    requires: list[Node] = []
-    ensures: list[Node] = []
-    while reader.next in ("requires", "ensures", "variant", "reads", "writes"):
-        word = reader.take()
-        reader.take("{")
-        if word in ("requires", "ensures"):
-            (requires if word == "requires" else ensures).append(reader.expression())
-            reader.take("}")
-        else:
-            while reader.take() != "}":
-                pass
-    body = reader.sequence() if reader.skip("=") else None
-    _finished(reader)
+def _declaration(read: Tokens, module: str, every: Sequence[Why3Token]) -> WhymlDeclaration:
+    at = 1
+    while every[at : at + 1] and every[at].text in (*_MARKS, "export", "import"):
+        at += 1
+    behind = at + 1
+    while every[behind : behind + 1] and every[behind].kind == "attribute":
+        behind += 1
+    statement = read.between(every[:behind][-1].end, every[-1].end)
     return WhymlDeclaration(
-        kind, name, text, first.comment, first.line,
-        tuple(parameters), of, body, tuple(requires), tuple(ensures),
-    )  # fmt: skip
-
-
-def _finished(reader: Reader) -> None:
-    if reader.next:
-        reader.refuse(f"`{reader.next}` is not expected")
+        module=module,
+        form=" ".join(token.text for token in every[:at]),
+        name=every[at].text if at < len(every) else "",
+        attributes=tuple(token.text for token in every[at + 1 : behind]),
+        text=" ".join(token.text for token in every if token.kind != "attribute"),
+        statement=statement.removeprefix(":").strip(),
+        comment=read.comment_before(every[0].start),
+        line=read.line(every[0].start),
+    )

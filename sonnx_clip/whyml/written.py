@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final
 from sonnx_clip.claims.claim import Kind, Obligation
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.whyml.declarations import declarations
 from sonnx_clip.whyml.why3_lexer import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from sonnx_clip.whyml.why3_lexer import Tokens, Why3Token
+    from sonnx_clip.whyml.declarations import WhymlDeclaration
 
 
 _QUOTED = re.compile(r"\[([^\]]*)\]")
@@ -42,31 +43,12 @@ def theory_texts(root: Path | None = None) -> Iterator[tuple[str, str]]:
         yield f"generated/why3/{path.name}", path.read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class WrittenModule:
-    """A module of a file: its name, its tokens, and where its text begins and ends."""
-
-    name: str
-    tokens: tuple[Why3Token, ...]
-    start: int
-    end: int
-
-
 def modules(text: str) -> list[tuple[str, str]]:
     """The modules of a file with their text, comments blanked out."""
     read = tokens(text)
-    return [(module.name, read.plain[module.start : module.end]) for module in _modules(read)]
-
-
-def _modules(read: Tokens) -> list[WrittenModule]:
-    every = read.tokens
-    starts = [at for at, token in enumerate(every) if token.text in ("module", "theory")]
-    found = []
-    for at, after in pairwise([*starts, len(every)]):
-        end = every[after].start if after < len(every) else len(read.text)
-        name = every[at + 1].text if at + 1 < len(every) else ""
-        found.append(WrittenModule(name, every[at:after], every[at].start, end))
-    return found
+    starts = [token.start for token in read.tokens if token.text in ("module", "theory")]
+    bodies = [read.plain[start:end] for start, end in pairwise([*starts, len(text)])]
+    return [(body.split(maxsplit=2)[1], body) for body in bodies]
 
 
 def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
@@ -87,127 +69,58 @@ def written_obligations(ids: frozenset[str]) -> tuple[Obligation, ...]:
     return tuple(found)
 
 
-def _of_file(path: Path, ids: frozenset[str]) -> list[Obligation]:
-    read = tokens(path.read_text(encoding="utf-8"))
-    known = {module.name: module for module in _modules(read)}
-    found = []
-    for module in known.values():
-        for goal in _goals(read, module):
-            of = _Written(f"why3/{path.name}", path.stem, module.name, _of_types(module, known))
-            found.append(_obligation(of, goal, ids))
-    return found
+def _of_file(path: Path, ids: frozenset[str]) -> Iterator[Obligation]:
+    declared = declarations(path.read_text(encoding="utf-8"))
+    for d in declared:
+        shows = _SHOWS.search("".join(d.attributes))
+        words = d.form.split()
+        if words[0] in ("goal", "lemma") or (words[0] == "let" and ("lemma" in words or shows)):
+            shown = None if shows is None else tuple(shows[1].split(","))
+            yield _obligation(path.stem, d, _types_of(d.module, declared), shown, ids)
 
 
-@dataclass(frozen=True)
-class _Written:
-    """Where a goal stands, and of which element types it is stated."""
-
-    file: str
-    stem: str
-    module: str
-    types: str
-
-
-@dataclass(frozen=True)
-class _Goal:
-    """A goal, a lemma, or a program whose contract is one: `form` is how it begins, without ``rec``."""
-
-    form: str
-    name: str
-    shows: str | None
-    comment: str
-    statement: str
-
-
-def _goals(read: Tokens, module: WrittenModule) -> Iterator[_Goal]:
-    """The goals, lemmas and programs of a module that are to be proved; a program says what it shows."""
-    every = module.tokens
-    for at, token in enumerate(every):
-        form, name = [token.text], at + 1
-        if token.text == "let":
-            while name < len(every) and every[name].text in ("rec", "ghost", "lemma"):
-                form += [every[name].text] if every[name].text != "rec" else []
-                name += 1
-        elif token.text not in ("goal", "lemma") or every[at - 1].text in ("let", "rec", "val"):
-            continue
-        behind = name + 1
-        while behind < len(every) and every[behind].kind == "attribute":
-            behind += 1
-        marks = "".join(mark.text for mark in every[name + 1 : behind])
-        shows = _SHOWS.search(marks)
-        if behind >= len(every) or (token.text == "let" and "lemma" not in form and shows is None):
-            continue
-        said = read.plain[every[behind - 1].end : module.end].split("\n\n", maxsplit=1)[0]
-        statement = " ".join(said.removeprefix(" ").removeprefix(":").split())
-        comment = read.comment_before(token.start)
-        yield _Goal(" ".join(form), every[name].text, shows[1] if shows else None, comment, statement)
-
-
-def _of_types(module: WrittenModule, known: Mapping[str, WrittenModule]) -> str:
-    """Of which element types the statements of a module are, as words behind a title."""
-    used = list(_used(module))
-    texts = [token.text for token in module.tokens]
-    if any(texts[at : at + 3] == ["ordered", ".", "Ordered"] for at in range(len(texts))):
+def _types_of(module: str, declared: Sequence[WhymlDeclaration]) -> str:
+    """The element types that the statements of a module are about, as words behind a title."""
+    own = [d for d in declared if d.module == module]
+    if any("ordered.Ordered" in d.text.split() for d in own):
         return ", for every ordered type"
-    elements = [name for way, name in used if name.startswith("elements.") and way != "as"]
+    used = [d.name for d in own if d.form.startswith("use") and " as " not in d.text]
+    elements = [name.removeprefix("elements.") for name in used if name.startswith("elements.")]
     if elements:
-        named = elements[0].removeprefix("elements.")
-        return ", for the reals" if named == "Real" else f", for {named.lower()}"
-    for way, name in used:
-        if way != "as" and name in known and (found := _of_types(known[name], known)):
-            return found
-    abstract = any(
-        texts[at : at + 2] == ["type", "t"] and after.kind == "word"
-        for at, after in enumerate(module.tokens[2:])
-    )
-    return ", for every element type" if abstract else ""
+        return ", for the reals" if elements[0] == "Real" else f", for {elements[0].lower()}"
+    found = next(filter(None, (_types_of(name, declared) for name in used)), "")
+    abstract = any(d.text == "type t" for d in own)
+    return found or (", for every element type" if abstract else "")
 
 
-def _used(module: WrittenModule) -> Iterator[tuple[str, str]]:
-    """What a module uses: ``as`` if under another name, else the empty text; and the name."""
-    texts = [token.text for token in module.tokens]
-    for at in (at for at, text in enumerate(texts) if text == "use"):
-        first = at + (2 if texts[at + 1] in ("export", "import") else 1)
-        last = first
-        while texts[last + 1 : last + 2] == ["."]:
-            last += 2
-        yield ("as" if texts[last + 1 : last + 2] == ["as"] else ""), "".join(texts[first : last + 1])
-
-
-def _title(of: _Written, goal: _Goal, *, program: bool) -> str:
-    if program:
-        return f"{goal.name.replace('_', ' ')} keeps its contract{of.types}"
-    text = _QUOTED.sub(r"\1", goal.comment.split(". ")[0]).removesuffix(".")
-    return f"{text[:1].lower()}{text[1:]}{of.types}"
-
-
-def _obligation(of: _Written, goal: _Goal, ids: frozenset[str]) -> Obligation:
-    name, file, stem, module = goal.name, of.file, of.stem, of.module
-    where = f"{file} ({module}.{name})"
-    if goal.shows is None:
+def _obligation(
+    stem: str, d: WhymlDeclaration, types: str, shown: tuple[str, ...] | None, ids: frozenset[str]
+) -> Obligation:
+    file = f"why3/{stem}.mlw"
+    where = f"{file} ({d.module}.{d.name})"
+    if shown is None:
         raise UserError("the goal does not say what it shows", where, "add [@shows:ID,…] after its name")
-    shown = tuple(goal.shows.split(","))
     if unknown := [id_ for id_ in shown if id_ not in ids and id_ != "smoke"]:
         raise UserError(
             f"the goal shows {unknown[0]}, which spec/clip.yaml does not have", where, "correct the id"
         )
-    if name.startswith("smoke_") != (shown == ("smoke",)):
+    if d.name.startswith("smoke_") != (shown == ("smoke",)):
         what = "a smoke goal, and no other, has a name that begins with smoke_"
         raise UserError(what, where, "rename the goal, or correct what it shows")
-    asked = f"{name}'vc" if goal.form.startswith("let") else name
-    kind: Kind
-    program = goal.form in ("let", "let ghost")
+    form = d.form.split()
+    kind: Kind = "refinement" if form[0] == "let" and "lemma" not in form else "theorem"
     if shown == ("smoke",):
         kind, title = "smoke", "no prover finds false"
+    elif not d.comment:
+        what = "no comment says what the goal states"
+        raise UserError(what, where, "write it before the goal, (** as a sentence. *)")
+    elif kind == "refinement" and "ghost" not in form:
+        title = f"{d.name.replace('_', ' ')} keeps its contract{types}"
     else:
-        if not goal.comment:
-            what = "no comment says what the goal states"
-            raise UserError(what, where, "write it before the goal, (** as a sentence. *)")
-        kind, title = (
-            "refinement" if program else "theorem",
-            _title(of, goal, program=goal.form == "let"),
-        )
-    return Obligation(f"{stem}.{name}", kind, stem, shown, title, file, module, asked, goal.statement)
+        text = _QUOTED.sub(r"\1", d.comment.split(". ")[0]).removesuffix(".")
+        title = f"{text[:1].lower()}{text[1:]}{types}"
+    goal = f"{d.name}'vc" if form[0] == "let" else d.name
+    return Obligation(f"{stem}.{d.name}", kind, stem, shown, title, file, d.module, goal, d.statement)
 
 
 # --- Reads Why3's driver files: how a symbol of a theory is printed for a prover, or in C -------------------

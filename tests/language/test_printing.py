@@ -1,6 +1,6 @@
 """Print, read back, compare: what each target makes of a tree is that tree, by a reader of the target's own.
 
-Python and our reader of WhyML read two of the targets. Coq's is read by its manual's levels, below.
+Python and whyml_reader.py read two of the targets. Coq's is read by its manual's levels, below.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ from sonnx_clip.language.parse import parse
 from sonnx_clip.language.printing import infix
 from sonnx_clip.language.scope import NO_HEAD, element_scope
 from sonnx_clip.spec import load_spec
-from sonnx_clip.whyml.formulas import parse_formula
+from tests.language.whyml_reader import joined, read_formula
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.whyml.node import Node
 
 HERE = tree.Position(1, 1)
 B, E = tree.Kind.BOOL, tree.Kind.ELEMENT
@@ -81,37 +80,6 @@ def plain(expr: Expr) -> Any:
         case tree.If(condition=condition, then=then, otherwise=otherwise):
             return ("if", plain(condition), plain(then), plain(otherwise))
     raise AssertionError(expr)
-
-
-def joined(operator: str, left: Any, right: Any) -> Any:
-    """Two forms with a connective; how a chain of "and" or "or" is grouped says nothing."""
-    if operator not in ("and", "or"):
-        return (operator, left, right)
-    parts = [part[1:] if part[0] == operator else (part,) for part in (left, right)]
-    return (operator, *parts[0], *parts[1])
-
-
-# --- WhyML -----------------------------------------------------------------------------------------------
-
-_WHY3 = {"->": "implies", "<->": "iff", "\\/": "or", "/\\": "and", "=": "identical"}
-_APPLIED = {"lt": "<", "le": "<=", "eq": "==", "nan": "is_nan"}
-
-
-def from_whyml(text: str) -> Any:
-    return of_node(parse_formula(text))
-
-
-def of_node(node: Node) -> Any:
-    parts = [of_node(part) for part in node.parts]
-    match node.kind:
-        case "name":
-            return node.text
-        case "apply":
-            return (_APPLIED[node.text], *parts)
-        case "binary":
-            return joined(_WHY3[node.text], *parts)
-        case kind:
-            return (kind, *parts)
 
 
 # --- NumPy -----------------------------------------------------------------------------------------------
@@ -241,7 +209,7 @@ COQ = CoqPrinter("float", "here", load_spec().head)
 WHYML = whyml_printer.WhymlPrinter(FLOAT32, NO_HEAD)
 TARGETS: dict[str, tuple[Callable[[Expr], str], Callable[[str], Any]]] = {
     "the language": (unparse, lambda text: plain(parse(text, SCOPE))),
-    "WhyML": (WHYML.show, from_whyml),
+    "WhyML": (WHYML.show, read_formula),
     "NumPy": (lambda expr: numpy_oracle.expression(expr, "float", "X"), from_numpy),
     "Coq, a proposition": (COQ.proposition, from_coq),
     "Coq, a bool": (COQ.computed, from_coq),
