@@ -102,17 +102,18 @@ def _end(every: Sequence[Why3Token], start: int) -> int:
     depth = 0
     for at in range(start + 1, len(every)):
         word = every[at].text
-        if depth == 0 and word in _BEGIN and _begins(every[start].text, every[at - 1], word):
+        if depth == 0 and word in _BEGIN and _begins(every[start:at], word):
             return at
         depth += (word in _OPEN) - (word in _CLOSE)
     return len(every)
 
 
-def _begins(first: str, before: Why3Token, word: str) -> bool:
-    """Whether a word begins a declaration, and does not belong to the one that `first` begins."""
+def _begins(so_far: Sequence[Why3Token], word: str) -> bool:
+    """Whether a word begins a declaration, and does not belong to the one before it."""
+    first, before = so_far[0].text, so_far[-1]
     if first in ("use", "clone") and before.text in ("with", ","):
         return False
-    if first == "meta" and word in ("function", "predicate", "type"):
+    if first == "meta" and (len(so_far) == 2 or before.text == ","):
         return False
     if word in _MARKS and before.text in _MARKED:
         return False
