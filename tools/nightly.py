@@ -157,7 +157,7 @@ def main(arguments: list[str]) -> int:
             f"nightly: error: no part is named {' '.join(sorted(unknown))}; parts: {names}", file=sys.stderr
         )
         return 2
-    for tool in ("browser", "frama-c"):  # tests that need them are skipped without
+    for tool in ("browser", "coq", "frama-c"):  # tests that need them are skipped without
         run(["tools/setup.sh", tool])
     results = [run_part(part) for part in PARTS if not arguments or part.name in arguments]
     if not arguments:

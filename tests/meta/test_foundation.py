@@ -14,9 +14,10 @@ from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec import checked, load_spec
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("coqc") is None, reason="Coq is not installed: apt-get install coq"
-)
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(shutil.which("coqc") is None, reason="Coq is not installed: make coq installs it"),
+]
 
 WRITTEN = (
     "Order",

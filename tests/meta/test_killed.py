@@ -29,13 +29,14 @@ from sonnx_clip.root.folders import repo_root
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.nightly
+
 HERE = repo_root()
 MARK = "SONNX_CLIP_TEST_OF_KILLS"
 PATIENCE = 20  # seconds for what stays behind to end
 SHORTEST = 0.05  # seconds: no command ends as early
 SHORTER = 0.8
-TRIES = 1
-MANY = 50
+TRIES = 30
 _NEEDED = ("sonnx_clip", "spec", "why3", "generated", "coq", "docs", "tests/toy", "pyproject.toml")
 
 
@@ -111,7 +112,6 @@ def checkout(tmp_path: Path) -> Iterator[Checkout]:
 
 def _try(
     checkout: Checkout,
-    tries: int,
     arguments: tuple[str, ...],
     before: Callable[[], None],
     after: Callable[[], None],
@@ -125,8 +125,8 @@ def _try(
     before()
     longest = checkout.run(*arguments, good=good)
     after()
-    chance = random.Random(tries)
-    for _ in range(tries):
+    chance = random.Random(TRIES)
+    for _ in range(TRIES):
         before()
         while not checkout.kill_at_random(chance, longest, *arguments):
             after()
@@ -138,11 +138,6 @@ def _try(
     after()
 
 
-def _quick_and_many(test: Callable[..., None]) -> Callable[..., None]:
-    many = pytest.param(MANY, marks=pytest.mark.nightly)
-    return pytest.mark.parametrize("tries", [TRIES, many])(test)
-
-
 def _answers(ledger: Path) -> int:
     with contextlib.suppress(sqlite3.OperationalError):
         database = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
@@ -152,8 +147,7 @@ def _answers(ledger: Path) -> int:
     return 0
 
 
-@_quick_and_many
-def test_prove(checkout: Checkout, tries: int) -> None:
+def test_prove(checkout: Checkout) -> None:
     """Every answer stays; the ledger begins anew now and then, so that there is something to be asked."""
     ledger, known = checkout.build / "ledger.sqlite", [0, 0]
 
@@ -166,11 +160,10 @@ def test_prove(checkout: Checkout, tries: int) -> None:
     def after() -> None:
         assert _answers(ledger) >= known[1]
 
-    _try(checkout, tries, ("prove", "--only", "int8.*bounds*", "--jobs", "2"), before, after)
+    _try(checkout, ("prove", "--only", "int8.*bounds*", "--jobs", "2"), before, after)
 
 
-@_quick_and_many
-def test_check(checkout: Checkout, tries: int) -> None:
+def test_check(checkout: Checkout) -> None:
     """A report is the old one or a new one, and verdicts that were kept stay."""
     output = checkout.build / "verdicts" / "numpy.json"
     types = ("--dtype", "uint32", "--dtype", "uint16")
@@ -191,18 +184,15 @@ def test_check(checkout: Checkout, tries: int) -> None:
             report = json.loads(output.read_text())
             assert [found["verdict"] for found in report["types"]] == ["conforms", "conforms"]
 
-    _try(checkout, tries, arguments, before, after)
+    _try(checkout, arguments, before, after)
 
 
 @pytest.mark.parametrize(
-    ("tries", "arguments", "folder"),
-    [
-        (TRIES, ("--spec", "tests/toy/max.yaml", "--into", "toy"), "toy/generated"),
-        pytest.param(MANY, (), "generated", marks=pytest.mark.nightly),
-    ],
+    ("arguments", "folder"),
+    [(("--spec", "tests/toy/max.yaml", "--into", "toy"), "toy/generated"), ((), "generated")],
     ids=["a toy", "Clip"],
 )
-def test_generate(checkout: Checkout, tries: int, arguments: tuple[str, ...], folder: str) -> None:
+def test_generate(checkout: Checkout, arguments: tuple[str, ...], folder: str) -> None:
     """Each file is as it was or as it must be."""
     checkout.run("generate", *arguments)
     root = checkout.root / folder
@@ -218,12 +208,11 @@ def test_generate(checkout: Checkout, tries: int, arguments: tuple[str, ...], fo
         for path, wanted in due.items():
             assert path.read_bytes().removesuffix(b"(* stale *)\n") == wanted
 
-    _try(checkout, tries, ("generate", *arguments), before, after)
+    _try(checkout, ("generate", *arguments), before, after)
     assert all(path.read_bytes() == wanted for path, wanted in due.items())
 
 
-@_quick_and_many
-def test_evidence(checkout: Checkout, tries: int) -> None:
+def test_evidence(checkout: Checkout) -> None:
     """A page that was there stays until the new one takes its place."""
     from tests.evidence import made
 
@@ -240,12 +229,11 @@ def test_evidence(checkout: Checkout, tries: int) -> None:
         if "index.html" in files:
             assert (folder / "index.html").read_text().rstrip().endswith("</html>")
 
-    _try(checkout, tries, ("evidence",), lambda: None, after, good=(0, 1))
+    _try(checkout, ("evidence",), lambda: None, after, good=(0, 1))
     assert "index.html" in seen
 
 
-@_quick_and_many
-def test_normalise(checkout: Checkout, tries: int) -> None:
+def test_normalise(checkout: Checkout) -> None:
     """The model that was given stays as it is; what is written is a whole model."""
     model = checkout.root / "model.onnx"
     shutil.copy(HERE / "tests/models/relu6_op13.onnx", model)
@@ -261,4 +249,4 @@ def test_normalise(checkout: Checkout, tries: int) -> None:
             written.add(digest_of_file(output))
         assert len(written) <= 1
 
-    _try(checkout, tries, ("normalise", str(model), "-o", str(output)), before, after, good=(0, 1))
+    _try(checkout, ("normalise", str(model), "-o", str(output)), before, after, good=(0, 1))
