@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -105,40 +104,6 @@ def test_the_picture_shows_every_case_and_nothing_from_elsewhere() -> None:
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert all(f"c-{case}" in picture for case in ("inverted", "low", "high", "inside"))
     assert "href" not in picture
-
-
-def test_the_citation_has_the_fields_of_cff_1_2_0() -> None:
-    import yaml
-
-    found = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    # The fields that the schema of 1.2.0 requires, and those of its many others that are used here.
-    assert {"cff-version", "message", "title", "authors"} <= set(found)
-    used = {"type", "abstract", "version", "license", "keywords"}
-    assert set(found) - {"cff-version", "message", "title", "authors"} <= used
-    assert found["cff-version"] == "1.2.0"
-    assert found["type"] == "software"
-    assert found["authors"]
-    assert all(isinstance(author.get("name"), str) for author in found["authors"])
-    assert len(set(found["keywords"])) == len(found["keywords"])
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert (str(found["version"]), found["license"]) == (project["version"], project["license"])
-
-
-def test_the_glossary_is_sorted_and_has_each_term_once() -> None:
-    text = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
-    terms = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][2:]
-    assert terms == sorted(set(terms), key=str.lower)
-    assert {
-        "reading",
-        "dialect",
-        "class",
-        "latitude",
-        "obligation",
-        "road",
-        "form",
-        "verdict",
-        "claim",
-    } <= set(terms)
 
 
 def test_the_proof_by_hand_is_a_proof(tmp_path: Path) -> None:

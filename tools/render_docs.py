@@ -23,10 +23,17 @@ What `sonnx-clip --help` and the help of each command print on a terminal of 80 
 program is `.venv/bin/sonnx-clip`; in the shell that `make shell` opens, and after `pip install`, it is
 `sonnx-clip`.
 """
-_CALL = "import sys; sys.argv[0] = 'sonnx-clip'; from sonnx_clip.cli.app import main; main()"
-_NAMES = """from typer.main import get_command
-from sonnx_clip.cli.app import app
-print(*(name for name, command in get_command(app).commands.items() if not command.hidden))"""
+_HELP = """import sys
+from typer.main import get_command
+from sonnx_clip.cli.app import app, main
+names = [name for name, command in get_command(app).commands.items() if not command.hidden]
+for name in ("", *names):
+    print(f"\\f{name}", flush=True)
+    sys.argv = ["sonnx-clip", *name.split(), "--help"]
+    try:
+        main()
+    except SystemExit:
+        pass"""
 
 
 def rendered() -> dict[str, str]:
@@ -39,23 +46,22 @@ def rendered() -> dict[str, str]:
 
 def commands_page() -> str:
     """The help of the program and of each command, in the order of the help."""
-    parts = [HEAD, _section("sonnx-clip", "--help")]
-    parts += [_section(f"sonnx-clip {name}", name, "--help") for name in _python(_NAMES).split()]
-    return "\n".join(parts)
+    printed = _python(_HELP).split("\f")[1:]
+    return "\n".join([HEAD, *(_section(*text.split("\n", 1)) for text in printed)])
 
 
-def _section(title: str, *arguments: str) -> str:
-    shown = "\n".join(line.rstrip() for line in _python(_CALL, *arguments).strip("\n").splitlines())
+def _section(command: str, printed: str) -> str:
+    shown = "\n".join(line.rstrip() for line in printed.strip("\n").splitlines())
     checked = "<!-- output: tests/test_docs.py::test_commands_and_picture_are_fresh -->"
-    return f"## {title}\n\n{checked}\n\n```text\n{shown}\n```\n"
+    return f"## {f'sonnx-clip {command}'.strip()}\n\n{checked}\n\n```text\n{shown}\n```\n"
 
 
-def _python(code: str, *arguments: str) -> str:
+def _python(code: str) -> str:
     """What Python prints on a terminal of 80 columns that knows no colours."""
     unset = ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "_TYPER_FORCE_DISABLE_TERMINAL")
     environment = {name: text for name, text in os.environ.items() if name not in unset}
     environment |= {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-c", code, *arguments]
+    command = [sys.executable, "-c", code]
     return subprocess.run(
         command, capture_output=True, encoding="utf-8", check=True, env=environment, cwd=ROOT
     ).stdout
