@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import time
 from multiprocessing.forkserver import _forkserver
 from pathlib import Path
 
@@ -147,10 +146,8 @@ def a_request(calls, length=2):
 
 def test_slow_calls_do_not_hang_however_many_they_are():
     worker = Worker("tests.meta.planted_deaths:takes_40_ms", "int16", SHORT)
-    began = time.monotonic()
     answer = worker.ask(a_request(20))
     worker.close()
-    assert time.monotonic() - began > 2 * SHORT.call
     assert answer.died is None
     assert answer.bits.tolist() == [[1, 2]] * 20
 

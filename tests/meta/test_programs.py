@@ -76,11 +76,9 @@ def test_a_right_program_conforms_however_it_speaks(fault, options, mark):
 
 def test_slow_calls_do_not_hang_however_many_a_frame_could_hold(mark):
     worker = Worker(named("slow", mark), "int16", SHORT)
-    began = time.monotonic()
     bounds = np.zeros(30, np.uint16), np.full(30, 9, np.uint16)
     answer = worker.ask(Request("contiguous", 2, np.array([1, 20], np.uint16), np.zeros(30, int), bounds))
     worker.close()
-    assert time.monotonic() - began > 2 * SHORT.call
     assert answer.died is None
     assert answer.bits.tolist() == [[1, 9]] * 30
 
@@ -294,8 +292,9 @@ def test_an_interrupted_check_ends_its_program(mark):
     process.wait(30)
     for _ in range(100):
         if not carriers(mark):
-            return
+            break
         time.sleep(0.05)
+    assert not carriers(mark)
 
 
 def test_the_report_names_the_command(mark):
