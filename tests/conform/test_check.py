@@ -99,6 +99,7 @@ def test_every_deviation_is_repeated_by_its_line(onnxruntime_report, numpy_repor
                 assert hex(int(deviation.got, 16)) in line
 
 
+@pytest.mark.nightly
 def test_the_onnx_reference_propagates_nan_bounds():
     found = verdicts(run_campaign("onnx-reference", ["float64"]), "float64")
     assert found["inside_min_nan"] == "violates"

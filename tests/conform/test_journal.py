@@ -67,15 +67,20 @@ def change(file: Path, statement: str, *values: object) -> None:
 
 
 RUNTIMES = (
-    RIGHT,
     WRONG,
-    "tests.meta.planted_memory:is_wrong_in_call_3",
-    "tests.meta.planted:refuses_inverted",
-    "tests.meta.planted:refuses_everything",
     "tests.meta.planted_deaths:segfaults_inverted",
-    "tests.meta.planted_deaths:hangs",
-    "tests.meta.planted_deaths:dies_once_in_a_while",
-    "tests.meta.planted_forms:right",
+    *(
+        pytest.param(runtime, marks=pytest.mark.nightly)
+        for runtime in (
+            RIGHT,
+            "tests.meta.planted_memory:is_wrong_in_call_3",
+            "tests.meta.planted:refuses_inverted",
+            "tests.meta.planted:refuses_everything",
+            "tests.meta.planted_deaths:hangs",
+            "tests.meta.planted_deaths:dies_once_in_a_while",
+            "tests.meta.planted_forms:right",
+        )
+    ),
 )
 
 

@@ -131,6 +131,7 @@ def test_what_is_killed_while_it_writes_can_be_read(folder: Path, tmp_path: Path
     assert not Path(f"{left}-journal").exists()
 
 
+@pytest.mark.nightly
 def test_an_interrupt_gives_the_report_so_far(whole: str, tmp_path: Path) -> None:
     file, report = tmp_path / "j.sqlite", tmp_path / "report.json"
     process = start(file, report, "--jobs", "1")
@@ -148,6 +149,7 @@ def test_an_interrupt_gives_the_report_so_far(whole: str, tmp_path: Path) -> Non
     assert text(report) == whole
 
 
+@pytest.mark.nightly
 def test_two_at_once_do_each_other_no_harm(whole: str, tmp_path: Path) -> None:
     file, reports = tmp_path / "j.sqlite", [tmp_path / "1.json", tmp_path / "2.json"]
     both = [start(file, report, "--jobs", "2") for report in reports]

@@ -113,6 +113,7 @@ def test_what_raises_matches_nothing():
     assert lines == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("runtime", "reading", "exact"),
     [("sonnx", "cases", True), ("numpy", "numpy", False), ("onnxruntime", "onnx-body", True)],

@@ -159,6 +159,7 @@ def test_one_campaign_for_a_session(pytester: pytest.Pytester) -> None:
     assert result.stdout.str().count(f"sonnx-clip: judging {planted('right')}") == 1
 
 
+@pytest.mark.nightly
 def test_workers_of_xdist_share_it(pytester: pytest.Pytester) -> None:
     log = pytester.path / "log"
     pytester.makepyfile(mine=f"open({str(log)!r}, 'a').write('x')\n{MINE}", test_own="def test_own(): pass")

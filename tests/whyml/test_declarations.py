@@ -1,4 +1,4 @@
-"""Declarations of WhyML are found by their tokens, wherever a word that could begin one belongs to another."""
+"""Declarations of WhyML are found by their tokens."""
 
 from __future__ import annotations
 
