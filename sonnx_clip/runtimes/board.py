@@ -1,7 +1,7 @@
-"""The memory by which the checker, the guardian and the process of a runtime speak.
+"""Memory that the checker, the supervisor and the process of a runtime share.
 
-A runtime may write to every descriptor, or close them all: none of its own leads here. Answers are written
-into it call by call, so that what was answered before a death is kept; the checker reads them where they are.
+A runtime may write to every descriptor, or close them all: none of its own leads here. Results are written
+call by call, so that what was answered before a death is kept.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 IDLE, ASKED, DONE = range(3)
 IMPORTS, OPENS = -2, -1
-"""What `call` says before the first call: the runtime is imported, or opened for an element type."""
+"""Values of `call` before the first call: the runtime is imported, or opened for an element type."""
 
 _HEAD = 4096
-_REQUEST, _LOG, _BITS = 1 << 25, 1 << 23, 1 << 27  # taken from the machine only where they are written
+_REQUEST, _LOG, _BITS = 1 << 25, 1 << 23, 1 << 27  # the system provides the pages that are written alone
 
 
 def unnamed_file(size: int) -> int:
@@ -42,116 +42,94 @@ def unnamed_file(size: int) -> int:
     return descriptor
 
 
+def _word(index: int) -> Any:
+    """A property: a word of the head of the memory."""
+    return property(
+        lambda board: int(board._head[index]),  # noqa: SLF001
+        lambda board, value: board._head.__setitem__(index, value),  # noqa: SLF001
+    )
+
+
 class Board:
-    """Shared memory: of who makes it, of a process that is started with it, and of what that forks."""
+    """Shared memory: the checker makes it, the supervisor opens it, the runtime's process has it by fork.
+
+    Args:
+        descriptor: of the memory; new memory if None.
+        token: a random word that names the folder.
+    """
+
+    state: int = _word(0)
+    """`IDLE`, `ASKED` or `DONE`."""
+    call: int = _word(1)
+    """The number of the running call."""
+    _log_size: int = _word(2)
+    _request_size: int = _word(3)
+    helper: int = _word(4)
+    """The id of a process without which the runtime's makes no calls; 0 if there is none."""
+    one_by_one: int = _word(5)
+    """Not 0 once several calls at once did what none of them does alone; kept over restarts."""
 
     def __init__(self, descriptor: int | None = None, token: str | None = None) -> None:
-        """Make it; or open one that another process made.
-
-        Args:
-            descriptor: that process's `descriptor`, handed to this one.
-            token: its `token`.
-        """
         made = unnamed_file(_HEAD + _REQUEST + _LOG + _BITS) if descriptor is None else descriptor
         self.descriptor, self.token = made, token or secrets.token_hex(8)
         self._memory = mmap.mmap(made, 0)
         self._head = np.frombuffer(self._memory, np.int64, 6)
 
     def close_descriptor(self) -> None:
-        """No further process is to open it; a runtime must find no descriptor that leads here."""
+        """Close it once no further process is to open it."""
         os.close(self.descriptor)
 
     @property
-    def state(self) -> int:
-        """`IDLE`, `ASKED` or `DONE`."""
-        return int(self._head[0])
-
-    @state.setter
-    def state(self, value: int) -> None:
-        self._head[0] = value
-
-    @property
-    def call(self) -> int:
-        """The call that is running."""
-        return int(self._head[1])
-
-    @call.setter
-    def call(self, value: int) -> None:
-        self._head[1] = value
-
-    @property
-    def helper(self) -> int:
-        """The id of the process that the process of the runtime needs to make calls; 0 if it needs none."""
-        return int(self._head[4])
-
-    def own(self, pid: int) -> None:
-        """Say which process that is: it is not left behind when it is ended with the runtime."""
-        self._head[4] = pid
-
-    @property
-    def one_by_one(self) -> bool:
-        """Whether several calls at once were found to do what none of them does alone."""
-        return bool(self._head[5])
-
-    def ask_one_by_one(self) -> None:
-        """Say so; it holds for later processes of the runtime, too."""
-        self._head[5] = 1
-
-    @property
     def folder(self) -> Path:
-        """Where the process of the runtime may keep files: it makes this folder, the guardian removes it."""
+        """Where the runtime's process may keep files; it makes this folder, the supervisor removes it."""
         return Path(tempfile.gettempdir()) / f"sonnx-clip-{self.token}"
 
-    def say(self, words: str) -> None:
-        """Note what the process of the runtime waits for, or why it ends: see `last_words`."""
-        self.note({"last": words})
-
-    def last_words(self) -> str:
-        """What the process of the runtime said of its own end, or of what it waits for; else nothing."""
-        return str(next((found["last"] for found in reversed([*self.notes()]) if "last" in found), ""))
-
     def ask(self, request: object) -> None:
-        """Write a request, for `asked`; what was noted before is forgotten."""
+        """Write a request, and clear the notes."""
         data = pickle.dumps(request)
         if len(data) > _REQUEST:
             raise ValueError("a request is too large for the memory that is shared")
         self._memory[_HEAD : _HEAD + len(data)] = data
-        self._head[1:4] = OPENS, 0, len(data)
+        self.call, self._log_size, self._request_size = OPENS, 0, len(data)
         self.state = ASKED
 
     def asked(self) -> Any:
         """The request."""
-        data = self._memory[_HEAD : _HEAD + int(self._head[3])]
-        return pickle.loads(data)  # noqa: S301 - the guardian wrote it
+        data = self._memory[_HEAD : _HEAD + self._request_size]
+        return pickle.loads(data)  # noqa: S301 - the checker wrote it
 
     def bits(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:
-        """Where the bits of the results are, of a shape and a type.
-
-        Raises:
-            ValueError: they are too many.
-        """
+        """The bits of the results, of a shape and a type; ValueError if they are too many."""
         start = _HEAD + _REQUEST + _LOG
         return np.frombuffer(self._memory, dtype, shape[0] * shape[1], start).reshape(shape)
 
     def clear(self) -> None:
-        """Forget what was noted."""
-        self._head[2] = 0
+        """Clear the notes."""
+        self._log_size = 0
 
     def note(self, record: dict[str, Any]) -> None:
-        """Note something beside the results; what has no room is dropped."""
+        """Add a note beside the results; one for which there is no room is dropped."""
         data = json.dumps(record).encode("ascii") + b"\n"
-        start, used = _HEAD + _REQUEST, int(self._head[2])
+        start, used = _HEAD + _REQUEST, self._log_size
         if used + len(data) <= _LOG:
             self._memory[start + used : start + used + len(data)] = data
-            self._head[2] = used + len(data)
+            self._log_size = used + len(data)
 
     def notes(self) -> Iterator[dict[str, Any]]:
-        """What was noted; a line that is damaged is left out."""
+        """The notes; a damaged line is skipped."""
         start = _HEAD + _REQUEST
-        for line in self._memory[start : start + max(0, min(int(self._head[2]), _LOG))].splitlines():
+        for line in self._memory[start : start + max(0, min(self._log_size, _LOG))].splitlines():
             try:
                 found = json.loads(line)
             except ValueError:
                 continue
             if isinstance(found, dict):
                 yield found
+
+    def say(self, words: str) -> None:
+        """Note what the runtime's process waits for, or why it ends."""
+        self.note({"last": words})
+
+    def last_words(self) -> str:
+        """The last words of `say`."""
+        return str(next((found["last"] for found in reversed([*self.notes()]) if "last" in found), ""))

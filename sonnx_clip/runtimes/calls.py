@@ -1,9 +1,10 @@
-"""The calls of a request, made one by one in the process of the runtime."""
+"""Requests and answers; and the calls of a request, made one by one in the process of the runtime."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sonnx_clip.runtimes.board import Board
+    from sonnx_clip.runtimes.model_process import ModelCalls
     from sonnx_clip.runtimes.runtime import ClipFunction
 
 RETURNED = "it returned "
@@ -193,11 +195,21 @@ class _Held:
 
 def note(board: Board, call: int, failure: Failure) -> None:
     """Note what a call gave instead of a result."""
-    board.note({
-        "call": call, "tags": failure.tags, "words": failure.words, "raised": failure.raised,
-        "refusal": failure.refusal, "environment": failure.environment,
-        "memory": failure.memory,
-    })  # fmt: skip
+    board.note({"call": call, **asdict(failure)})
+
+
+def read_answer(board: Board, request: Request | ModelCalls, died: Died | None = None) -> Answer:
+    """The answer to a request on the board, as far as it goes; a runtime may have written over notes."""
+    found = Answer(board.bits(request.answer_shape, request.answer_type).copy(), died=died)
+    for record in board.notes():
+        if "remark" in record:
+            found.remarks.append(str(record["remark"]))
+            continue
+        with suppress(KeyError, TypeError, ValueError):
+            call, tags = int(record.pop("call")), tuple(record.pop("tags"))
+            if died is None or call < died.call:
+                found.failures[call] = Failure(tags, **record)
+    return found
 
 
 class Caller:

@@ -10,9 +10,9 @@ from sonnx_clip.runtimes.operator_node import CLIP_NODE
 
 if TYPE_CHECKING:
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.guardian import Handle
     from sonnx_clip.runtimes.model_forms import ModelForm
     from sonnx_clip.runtimes.runtime import ClipFunction, ModelFunction, OpenModel, Runtime
+    from sonnx_clip.runtimes.supervisor import Handle
 
 
 @dataclass(frozen=True)

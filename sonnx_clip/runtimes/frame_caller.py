@@ -104,7 +104,7 @@ class FrameCaller:
                 self._one(shape, operands, row, first, bits)
             if isinstance(error, EndedError):
                 self._board.call = first
-                self._board.ask_one_by_one()
+                self._board.one_by_one = 1
                 self._die(f"{error}, in a frame of {calls:,} calls and in none of them alone")
             return
         if reply.bits is None and calls > 1:  # which of the calls it does not serve
@@ -139,7 +139,7 @@ class FrameCaller:
         self._program.end()
         self._batch = 1
         self._board.say("")
-        self._program = Program(self._name, self._board.own, self._board.say)
+        self._program = Program(self._name, self._board)
 
     def _die(self, words: str) -> NoReturn:
         self._program.end()
@@ -171,7 +171,7 @@ def program_runtime(name: str, board: Board | None = None) -> Runtime:
     """
     found = program_name(name)
     assert found is not None
-    opened = Program(found) if board is None else Program(found, board.own, board.say)
+    opened = Program(found, board)
 
     def caller(etype: str, board: Board) -> Callable[[Any, Board], None]:
         return FrameCaller(found, opened, etype, board)

@@ -2,7 +2,7 @@
 
 Each call is a process of its own and a folder of its own, in which the model, its inputs and the output are
 files, as in the test data of ONNX. A death of the program is made that of the process around it, as
-`frame_caller` does: the guardian then says so, ends what is left, and removes the folder.
+`frame_caller` does: the supervisor then says so, ends what is left, and removes the folder.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _call(words: list[str], model: bytes, inputs: Mapping[str, Any], board: Boar
 
 @contextmanager
 def _folder(board: Board | None) -> Iterator[Path]:
-    """A folder that is removed at the end; where this process is ended, the guardian removes it."""
+    """A folder that is removed at the end; where this process is ended, the supervisor removes it."""
     if board is None:
         with tempfile.TemporaryDirectory(prefix="sonnx-clip-", ignore_cleanup_errors=True) as folder:
             yield Path(folder)

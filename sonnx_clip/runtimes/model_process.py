@@ -17,9 +17,9 @@ from sonnx_clip.runtimes.worker import Child, RuntimeDiedError, missing
 
 if TYPE_CHECKING:
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.guardian import Handle
     from sonnx_clip.runtimes.limits import Limits
     from sonnx_clip.runtimes.runtime import ModelFunction, OpenModel
+    from sonnx_clip.runtimes.supervisor import Handle
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.frames import FrameReply, Hello
     from sonnx_clip.runtimes.runtime_names import ProgramName
 
@@ -73,22 +74,19 @@ class Program:
 
     Args:
         name: what is started, and how it speaks.
-        started: told the id of its process.
-        waits: told in words what has come of a frame when the rest is long in coming.
+        board: gets the id of its process, and words on a frame whose rest is long in coming.
 
     Raises:
         UserError: it cannot be started, or what it says first is no hello.
     """
 
-    def __init__(
-        self, name: ProgramName, started: Callable[[int], None] = lambda _: None,
-        waits: Callable[[str], None] = lambda _: None,
-    ) -> None:  # fmt: skip
-        self._name, self._waits = name, waits
+    def __init__(self, name: ProgramName, board: Board | None = None) -> None:
+        self._name, self._board = name, board
         self._number = 0
         words = name.words
         self._in, self._out, self.pid = _started(words, stdio=name.stdio)
-        started(self.pid)
+        if board is not None:
+            board.helper = self.pid
         atexit.register(self.end)
         try:
             head = self._read(HELLO_SIZE, "a hello", None)
@@ -143,6 +141,10 @@ class Program:
                 os.waitpid(self.pid, 0)
         self.pid = 0
 
+    def _say(self, words: str) -> None:
+        if self._board is not None:
+            self._board.say(words)
+
     def _require_silence(self) -> None:
         if select.select([self._out], [], [], 0)[0]:
             data = os.read(self._out, 4096)
@@ -177,7 +179,7 @@ class Program:
                 raise EndedError(self._last_words(_so_far(found, size, what)))
             if found and not told and waited > 2 * _LOOK:
                 told = True
-                self._waits(f"it sent {len(found):,} of {size:,} bytes of {what}, and no more")
+                self._say(f"it sent {len(found):,} of {size:,} bytes of {what}, and no more")
         return bytes(found)
 
     def _has_ended(self) -> bool:
@@ -189,7 +191,7 @@ class Program:
         """How it ended."""
         deadline = time.monotonic() + _END
         closed = f"it closed its output and went on{before}"
-        self._waits(closed)
+        self._say(closed)
         while time.monotonic() < deadline:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:

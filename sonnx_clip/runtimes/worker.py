@@ -1,7 +1,4 @@
-"""The checker's side of a runtime in a process of its own: a crash or a hang leaves the checker alive.
-
-Between the two stands a guardian (`guardian.py`), which starts the runtime's process, watches and ends it.
-"""
+"""The checker's side of a runtime in a process of its own: a crash or a hang leaves the checker alive."""
 
 from __future__ import annotations
 
@@ -13,32 +10,37 @@ import threading
 from contextlib import suppress
 from functools import partial
 from multiprocessing import forkserver, resource_tracker
-from multiprocessing.reduction import DupFd
+from multiprocessing.reduction import send_handle
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import psutil
+
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
-from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of
+from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer
 from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
 from sonnx_clip.runtimes.form_caller import FormCaller
-from sonnx_clip.runtimes.guardian import guard, read_answer
-from sonnx_clip.runtimes.limits import is_stopped
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
 from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN
 from sonnx_clip.runtimes.runtime_names import file_name, library_name, opener_name, program_name
 from sonnx_clip.runtimes.source_file import shipped
+from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sonnx_clip.runtimes.guardian import Handle, Program, ShapedRequest
+    from sonnx_clip.runtimes.calls import Request
     from sonnx_clip.runtimes.limits import Limits
+    from sonnx_clip.runtimes.model_process import ModelCalls
     from sonnx_clip.runtimes.runtime import RunText
+    from sonnx_clip.runtimes.supervisor import Handle, Program
 
-_LISTEN = 1.0  # seconds between two looks at a guardian that says nothing
+_LISTEN = 1.0  # seconds between two looks at a silent supervisor
 _PRELOADED = ["sonnx_clip.runtimes.worker", "sonnx_clip.runtimes.model_process", "ml_dtypes"]
+_STARTING = threading.Lock()
+_NO_PROGRAM = ModuleType("__main__")
 
 
 class RuntimeDiedError(Exception):
@@ -60,14 +62,14 @@ class UnsupportedError(Exception):
 def open_runtime(
     board: Board, runtime_name: str, etype: str, *, models_only: bool = False, node: OperatorNode = CLIP_NODE
 ) -> tuple[dict[str, Any], Handle | None]:
-    """What the process of a runtime does first: import it and open it. Its greeting, and what makes calls.
+    """The program of a runtime's process: import and open it. Its greeting, and what handles requests.
 
     Args:
-        board: what the process and the guardian share.
+        board: shared with the supervisor.
         runtime_name: a name of a runtime.
         etype: the id of an element type.
-        models_only: whether to make calls of forms of a model alone.
-        node: the operator that is asked for.
+        models_only: whether only forms of a model are called.
+        node: the operator.
     """
     board.call = IMPORTS
     try:
@@ -108,11 +110,11 @@ def missing(error: BaseException) -> dict[str, Any]:
 
 
 class Child:
-    """A guardian with the process of a runtime, which answers requests and may die of them.
+    """A supervisor with the process of a runtime, which handles requests and may die of them.
 
     Args:
         name: the runtime's.
-        program: what its process does first; see `guard`.
+        program: what its process runs first; see `supervise`.
         arguments: of the program; they must be picklable.
         limits: how long the runtime may take.
     """
@@ -123,11 +125,12 @@ class Child:
         self._name = name
         self._connection, theirs = context.Pipe()
         self._board = Board()
-        shared = _Handed(self._board.descriptor), self._board.token
-        given = (theirs, shared, program, arguments, limits)
-        self._process = context.Process(target=guard, args=given, daemon=True)
+        given = (theirs, self._board.token, program, arguments, limits)
+        self._process = context.Process(target=supervise, args=given, daemon=True)
         try:
             _start(self._process)
+            with suppress(OSError):  # it has ended: `start` says so
+                send_handle(self._connection, self._board.descriptor, self._process.pid)
         finally:
             self._board.close_descriptor()
             theirs.close()
@@ -135,36 +138,16 @@ class Child:
         self.on_call: Callable[[int], None] = lambda _: None
         """Called every second with the call that a request is at."""
 
-    def _tell(self, *words: object) -> Any:
-        try:
-            self._connection.send(words)
-            while (found := self._heard())[0] == "at":
-                self.on_call(found[1])
-        except (EOFError, OSError):
-            raise RuntimeDiedError(Died("its guardian was ended", 0)) from None
-        return found
-
-    def _heard(self) -> Any:
-        """The next message of the guardian; RuntimeDiedError if that is stopped and will send none."""
-        while not self._connection.poll(_LISTEN):
-            pid = self._process.pid
-            if pid is not None and is_stopped(pid):
-                self.kill()
-                os.kill(pid, signal.SIGCONT)  # so that it ends, with all that it has started
-                words = "the process that watches it was stopped by a signal (SIGSTOP)"
-                raise RuntimeDiedError(Died(words, 0))
-        return self._connection.recv()
-
     def start(self) -> tuple[dict[str, Any], list[str]]:
-        """Start the process of the runtime, anew if there is one: its greeting, and what was noticed.
+        """Start the process of the runtime, anew if there is one: its greeting, and remarks.
 
         Raises:
             UserError: it could not be loaded, or Python cannot start processes from where it runs.
             RuntimeDiedError: it died while it was opened.
         """
-        self._await_guardian()
-        word, found, remarks = self._tell("start")
-        if word == "died":
+        self._await_supervisor()
+        found, remarks = self._order("start")
+        if isinstance(found, Died):
             if found.call == IMPORTS:
                 began = "imported" if program_name(self._name) is None else "started"
                 raise environment(self._name, f"while it was {began}: {found.words}")
@@ -175,12 +158,57 @@ class Child:
             raise environment(self._name, words, found["where"], found["todo"])
         return found, remarks
 
-    def _await_guardian(self) -> None:
-        """Wait until the guardian is there; before it is, nothing of the runtime has run."""
+    def ask(self, request: Request | ModelCalls) -> Answer:
+        """The answer to a request, as far as it goes; RuntimeDiedError if the supervisor was ended."""
+        self._board.ask(request)
+        died, remarks = self._order("ask")
+        found = read_answer(self._board, request, died)
+        found.remarks += remarks
+        return found
+
+    def end(self) -> int:
+        """End the process of the runtime; how many other processes were left of it."""
+        return int(self._order("end"))
+
+    def kill(self) -> None:
+        """End all; from another thread, too: whoever waits for an answer gets a RuntimeDiedError."""
+        self._process.terminate()
+
+    def close(self) -> None:
+        """End all, and wait until it has ended."""
+        with suppress(OSError):
+            self._connection.close()
+        self._process.join(20)
+        self._process.kill()
+        self._process.join(5)
+
+    def _order(self, word: str) -> Any:
+        try:
+            self._connection.send(word)
+            while isinstance(found := self._receive(), tuple) and found[0] == "at":
+                self.on_call(found[1])
+        except (EOFError, OSError):
+            raise RuntimeDiedError(Died("its supervisor was ended", 0)) from None
+        return found
+
+    def _receive(self) -> Any:
+        """The next message of the supervisor; RuntimeDiedError if that is stopped and will send none."""
+        while not self._connection.poll(_LISTEN):
+            pid = self._process.pid
+            with suppress(psutil.Error):
+                if psutil.Process(pid).status() == psutil.STATUS_STOPPED and pid is not None:
+                    self.kill()
+                    os.kill(pid, signal.SIGCONT)  # so that it ends, with all that it has started
+                    words = "the process that watches it was stopped by a signal (SIGSTOP)"
+                    raise RuntimeDiedError(Died(words, 0))
+        return self._connection.recv()
+
+    def _await_supervisor(self) -> None:
+        """Wait until the supervisor runs; before that, nothing of the runtime has run."""
         if self._here:
             return
         try:
-            self._heard()
+            self._receive()
         except (EOFError, OSError):
             self.close()
             what = f"environment: no process can be started in which the runtime {self._name} would run"
@@ -188,57 +216,11 @@ class Child:
             raise UserError(what, todo=todo) from None
         self._here = True
 
-    def ask(self, request: ShapedRequest) -> Answer:
-        """The answer to a request, as far as it goes; RuntimeDiedError if the guardian was ended."""
-        self._board.ask(request)
-        _, died, remarks = self._tell("ask")
-        found = read_answer(self._board, request, died)
-        found.remarks += remarks
-        return found
-
-    def end(self) -> int:
-        """End the process of the runtime; how many other processes were left of it."""
-        _, left = self._tell("end")
-        return int(left)
-
-    def kill(self) -> None:
-        """End all; from another thread, too: whoever waits for an answer gets a RuntimeDiedError."""
-        self._process.terminate()
-
-    def close(self) -> None:
-        """End all, and leave nothing of it."""
-        with suppress(OSError):
-            self._connection.close()
-        self._process.join(20)
-        self._process.kill()
-        self._process.join(5)
-
-
-class _Handed:
-    """A descriptor that a process is started with: there it is what `DupFd` gives."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Handed over while the process is started."""
-        handle = DupFd(self._descriptor)
-        return _same, (handle,)
-
-
-def _same(handle: Any) -> Any:
-    return handle
-
-
-_STARTING = threading.Lock()
-_NO_PROGRAM = ModuleType("__main__")
-
 
 def _start(process: Any) -> None:
-    """Start a process that does not import the program from which it is started, as Python would have it do.
+    """Start a process without importing the program from which it is started, which Python would do.
 
-    A guardian needs nothing of it. So a script without `if __name__ == "__main__"`, standard input and a
-    notebook may check runtimes, and no process waits for the imports of a command.
+    So a script without `if __name__ == "__main__"`, standard input and a notebook may check runtimes.
     """
     with _STARTING:
         program = sys.modules["__main__"]
@@ -250,32 +232,29 @@ def _start(process: Any) -> None:
 
 
 def end_servers() -> None:
-    """End the processes by which Python starts others, and wait for them: they end by themselves, but later.
-
-    Nothing public waits for them. Where more are started after this, they are started again.
-    """
+    """End the processes by which Python starts others, and wait for them; later ones start them again."""
     for server in (forkserver._forkserver, resource_tracker._resource_tracker):  # noqa: SLF001
         server._stop()  # type: ignore[union-attr]  # noqa: SLF001
 
 
 def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
-    """What is said of a runtime that the machine does not run: no verdict on the runtime."""
-    if todo is None and program_name(name) is not None:
-        todo = "it must send a hello first: docs/frames.md"
+    """The error for a runtime that this machine does not run: no verdict on the runtime."""
     target = opener_name(name) or name  # of what opens models, the function
-    if todo is None and (found := file_name(target)) is not None:
-        todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
-    if todo is None and library_name(name) is not None:
-        todo = "make it a library that this Python can load: docs/shared-library.md"
     if (other := shipped(name)) is not None and name not in KNOWN:
         name = f"{name} of the package {other.package} {other.version}".rstrip()
         todo = f"mend or update that package: its entry point is {other.module}:{other.attribute}"
-    if todo is None and name in EXTRAS:
-        todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
     if todo is None:
-        todo = (
-            f"make `python -c 'import {module_of(target)}'` work in this folder; the name is module:function"
-        )
+        if program_name(name) is not None:
+            todo = "it must send a hello first: docs/frames.md"
+        elif (found := file_name(target)) is not None:
+            todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
+        elif library_name(name) is not None:
+            todo = "make it a library that this Python can load: docs/shared-library.md"
+        elif name in EXTRAS:
+            todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
+        else:
+            module = module_of(target)
+            todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
     return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
 
 
@@ -288,8 +267,8 @@ class Worker(Child):
         runtime_name: a name that `find_runtime` knows.
         etype: the id of an element type.
         limits: how long it may take.
-        models_only: whether it is asked for forms of a model alone, so that it is not opened otherwise.
-        node: the operator that is asked for; Clip by default.
+        models_only: whether only forms of a model are called, so that it is not opened otherwise.
+        node: the operator; Clip by default.
 
     Raises:
         UserError: the runtime, or a package that it needs, is missing, or it cannot be imported.
@@ -298,14 +277,9 @@ class Worker(Child):
     """
 
     def __init__(
-        self,
-        runtime_name: str,
-        etype: str,
-        limits: Limits,
-        *,
-        models_only: bool = False,
+        self, runtime_name: str, etype: str, limits: Limits, *, models_only: bool = False,
         node: OperatorNode = CLIP_NODE,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.etype = etype
         self.version = runtime_name
         program = partial(open_runtime, models_only=models_only, node=node)

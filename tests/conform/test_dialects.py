@@ -17,7 +17,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes import model_process
 from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.guardian import read_answer
+from sonnx_clip.runtimes.calls import read_answer
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.checked import read_alone
 

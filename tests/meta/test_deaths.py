@@ -10,7 +10,8 @@ import pytest
 
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.runtimes.calls import Request
-from sonnx_clip.runtimes.limits import LIMITS, Limits, Patience
+from sonnx_clip.runtimes.limits import LIMITS, Limits
+from sonnx_clip.runtimes.supervisor import OwnTime
 from sonnx_clip.runtimes.worker import Worker
 from tests.meta.judged import judged as judged_by
 
@@ -152,24 +153,21 @@ def test_slow_calls_do_not_hang_however_many_they_are():
     assert answer.bits.tolist() == [[1, 2]] * 20
 
 
-def test_a_process_that_waits_for_a_processor_spends_nothing(monkeypatch):
+def test_process_that_waits_for_a_processor_spends_nothing():
     """A machine under load: the process wants to compute, and gets a tenth of the time."""
-    now, seen = [0.0], []
-    from sonnx_clip.runtimes import limits
-
-    monkeypatch.setattr(limits, "_look", lambda _: limits._Seen(now[0] / 10, wants=True))
-    patience = Patience(1, lambda: now[0])
+    now, seen, wants = [0.0], [], [True]
+    time_taken = OwnTime(lambda: (now[0] / 10, wants[-1]), lambda: now[0])
     for _ in range(100):
         now[0] += 0.2
-        seen.append(patience.spent())
+        seen.append(time_taken.spent())
     assert 1.8 < seen[-1] < 2.1  # of 20 seconds
-    monkeypatch.setattr(limits, "_look", lambda _: limits._Seen(2.0, wants=False))
+    wants.append(False)
     now[0] += 0.4
-    assert patience.spent() == pytest.approx(seen[-1] + 0.4)  # it waits of its own accord
+    assert time_taken.spent() == pytest.approx(seen[-1] + 0.4)  # it waits of its own accord
     now[0] += 60
-    assert patience.spent() == pytest.approx(seen[-1] + 0.9)  # the checker itself was not running
-    patience.reset()
-    assert patience.spent() == 0
+    assert time_taken.spent() == pytest.approx(seen[-1] + 0.9)  # the supervisor itself was not running
+    time_taken.reset()
+    assert time_taken.spent() == 0
 
 
 def test_the_limits_of_the_command_are_those_of_the_function():

@@ -121,7 +121,7 @@ def test_a_program_without_a_guard_checks_runtimes(place, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "once conforms\n", "")
 
 
-def test_a_guardian_that_does_not_begin_is_the_environment(monkeypatch):
+def test_a_supervisor_that_does_not_start_is_the_environment(monkeypatch):
     """Planted: what it is started with is in no module that it could import."""
     nowhere = ModuleType("nowhere")
     nowhere.Program = type("Program", (), {"__module__": "nowhere"})

@@ -8,8 +8,7 @@ import pytest
 
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.calls import Caller, Request
-from sonnx_clip.runtimes.guardian import read_answer
+from sonnx_clip.runtimes.calls import Caller, Request, read_answer
 from sonnx_clip.runtimes.words import printable, words_of
 from tests.meta import planted_memory
 from tests.meta.judged import judged as judged_by

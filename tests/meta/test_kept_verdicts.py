@@ -211,7 +211,7 @@ def test_what_the_checker_imports_counts(sources: Path) -> None:
 
 def test_the_real_checker_is_among_its_conditions() -> None:
     names = {file.name for file in files_behind([campaign.__name__, RUNTIMES["onnxruntime"]])}
-    assert {"campaign.py", "compare.py", "tally.py", "worker.py", "guardian.py", "calls.py",
+    assert {"campaign.py", "compare.py", "tally.py", "worker.py", "supervisor.py", "calls.py",
             "chosen_triples.py", "clip_model.py", "model_forms.py", "judge_forms.py", "describe.py",
             "onnxruntime.py", "verdicts.py", "load.py"} <= names  # fmt: skip
     names = {file.name for file in files_behind([dialect_run.__name__])}

@@ -10,9 +10,8 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes import frame_caller
 from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.calls import Request
+from sonnx_clip.runtimes.calls import Request, read_answer
 from sonnx_clip.runtimes.frame_caller import FrameCaller
-from sonnx_clip.runtimes.guardian import read_answer
 from sonnx_clip.runtimes.program import EndedError, Fault, Program, Refused, Unsupported, program
 from sonnx_clip.runtimes.runtime_names import ProgramName, program_name, quoted
 from sonnx_clip.runtimes.shared_library import SharedLibrary, function_of

@@ -6,9 +6,8 @@ import pytest
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes import calls
 from sonnx_clip.runtimes.board import Board
-from sonnx_clip.runtimes.calls import Caller, Request
+from sonnx_clip.runtimes.calls import Caller, Request, read_answer
 from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
-from sonnx_clip.runtimes.guardian import read_answer
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.runtimes.runtime import RUNTIMES
 from sonnx_clip.runtimes.worker import RuntimeDiedError, UnsupportedError, Worker, open_runtime
@@ -127,11 +126,11 @@ def test_a_dead_worker_stays_dead_until_it_is_started():
     one.close()
 
 
-def test_a_worker_whose_guardian_is_gone_says_so():
+def test_a_worker_whose_supervisor_is_gone_says_so():
     one = Worker("tests.meta.planted:right", "int16", LIMITS)
     one.kill()
     one._process.join(20)
-    with pytest.raises(RuntimeDiedError, match="its guardian was ended"):
+    with pytest.raises(RuntimeDiedError, match="its supervisor was ended"):
         one.ask(request())
     one.close()
 
