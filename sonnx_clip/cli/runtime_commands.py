@@ -142,13 +142,19 @@ def check(
     For a server of CI: sonnx-clip check --runtime onnxruntime --format junit -o clip.xml
     """
     from sonnx_clip.cli.check_command import check_runtime
-    from sonnx_clip.runtimes.find_runtime import Given, runtime_of
+    from sonnx_clip.runtimes.runtime_names import runtime_of
 
     status = check_runtime(
         runtime_of(
-            Given(
-                runtime, exec, None if endian is None else endian.value, batch, stdio, so, abi, onnx, onnx_cmd
-            )
+            runtime=runtime,
+            exec=exec,
+            endian=None if endian is None else endian.value,
+            batch=batch,
+            stdio=stdio,
+            so=so,
+            abi=abi,
+            onnx=onnx,
+            onnx_cmd=onnx_cmd,
         ),
         dtype or [],
         policy.value,

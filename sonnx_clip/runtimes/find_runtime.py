@@ -1,21 +1,26 @@
-"""Finds a runtime by its name, for the process that makes its calls and for whoever has to know its module;
-and the name that options mean.
+"""Finds a runtime by its name: one of ours, an entry point of another package, a function or a program.
+
+Entry points of the group ``"sonnx_clip.runtimes"`` name a function (x, min, max) or a `Runtime`. They are
+imported in the process of the runtime alone.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
-from dataclasses import dataclass
+import sys
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import nearest
 from sonnx_clip.runtimes.adapter import for_node
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
-from sonnx_clip.runtimes.runtime import KNOWN, Runtime
+from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN, Runtime
 from sonnx_clip.runtimes.runtime_names import (
-    ProgramName,
     command_name,
     file_name,
     library_name,
@@ -24,43 +29,44 @@ from sonnx_clip.runtimes.runtime_names import (
     quoted,
     require_ascii,
 )
-from sonnx_clip.runtimes.source_file import named, shipped, shipped_names
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from types import ModuleType
 
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.frames import ByteOrder
     from sonnx_clip.runtimes.runtime import OpenModel
-    from sonnx_clip.runtimes.source_file import Shipped
+
+GROUP = "sonnx_clip.runtimes"
+
+_OPENED_BY = (
+    (program_name, "sonnx_clip.runtimes.frame_caller"),
+    (library_name, "sonnx_clip.runtimes.shared_library"),
+    (opener_name, "sonnx_clip.runtimes.model_opener"),
+    (command_name, "sonnx_clip.runtimes.model_command"),
+)  # the kinds of names, each with a module whose `open_named` takes a name and a board
 
 
 def module_of(name: str) -> str:
-    """The module that holds a runtime; importing it is left to the worker.
+    """The module that holds a runtime, which is not imported.
 
     Raises:
         UserError: there is no such runtime, or another package has taken the name of one of ours.
     """
     require_ascii(name)
-    other = shipped(name, KNOWN)
+    other = shipped(name)
     if name in KNOWN:
         return KNOWN[name]
     if other is not None:
         return other.module
-    if program_name(name) is not None:
-        return "sonnx_clip.runtimes.program"
-    if command_name(name) is not None:
-        return "sonnx_clip.runtimes.model_command"
-    if opener_name(name) is not None:
-        return "sonnx_clip.runtimes.model_opener"
+    for kind, opens in _OPENED_BY:
+        if kind(name) is not None:
+            return opens
     if file_name(name) is not None:
-        return "sonnx_clip.runtimes.source_file"
-    if library_name(name) is not None:
-        return "sonnx_clip.runtimes.shared_library"
+        return __name__
     module, _, function = name.partition(":")
     if all(module.split(".")) and not set("/\\ ") & set(module) and function.isidentifier():
         return module  # and no path: what lies at one is no Python, or lacks its .py
-    names = [*KNOWN, *shipped_names()]
+    names = [*KNOWN, *(f"{one.name} ({_package(one)})" for one in _entry_points(tuple(sys.path)))]
     near = "".join(f"did you mean `{found}`? " for found in nearest(name, names)[:1])
     todo = (
         f"{near}known: {', '.join(names)}; your own: module:function or ./file.py:function,"
@@ -73,56 +79,31 @@ def find_runtime(name: str, board: Board | None = None, node: OperatorNode = CLI
     """Import a runtime, or start its program.
 
     Args:
-        name: see above.
-        board: told of the process of the program, if there is one, and of what it does.
-        node: the operator that it is asked for.
+        name: see `module_of` and `runtime_names`.
+        board: shared with the supervisor; None outside of `check`.
+        node: the operator.
 
     Raises:
         ImportError: a package is missing.
         UserError: a tool is missing, or what is named cannot be called with these operands.
         AttributeError: the module has no such function.
     """
-    found = _found(name, board, node)
-    own = name not in KNOWN and shipped(name) is None and found.open_model is None
+    module = module_of(name)
+    other = shipped(name)
+    if name in KNOWN:
+        found: Runtime = importlib.import_module(module).RUNTIME
+    elif other is not None:
+        found = _shipped_runtime(other)
+    elif module in {opens for _, opens in _OPENED_BY}:
+        found = importlib.import_module(module).open_named(name, board)
+    else:
+        found = _own_runtime(name, node)
+    own = name not in KNOWN and other is None and found.open_model is None
     return found if node == CLIP_NODE or own else for_node(name, found, node)
 
 
-def _found(name: str, board: Board | None, node: OperatorNode) -> Runtime:
-    if program_name(name) is not None:
-        from sonnx_clip.runtimes.frame_caller import program_runtime
-
-        return program_runtime(name, board)
-    if library_name(name) is not None:
-        from sonnx_clip.runtimes.shared_library import library_runtime
-
-        return library_runtime(name)
-    if opener_name(name) is not None:
-        from sonnx_clip.runtimes.model_opener import opener_runtime
-
-        return opener_runtime(name)
-    if command_name(name) is not None:
-        from sonnx_clip.runtimes.model_command import command_runtime
-
-        return command_runtime(name, board)
-    if name in KNOWN:
-        found: Runtime = importlib.import_module(KNOWN[name]).RUNTIME
-        return found
-    if (other := shipped(name)) is not None:
-        return _shipped_runtime(other)
-    function, version = _own(name)
-    if isinstance(function, Runtime):
-        return function
-    module_name, _, function_name = name.rpartition(":")
-    _require_function(function, f"{module_name}.{function_name}", node)
-    imports = f"from {module_name} import {function_name}"
-    if file_name(name) is not None:
-        where = "sonnx_clip.runtimes.source_file"
-        imports = f"from {where} import function_in; {function_name} = function_in({quoted(name)})"
-    return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}({node.call})")
-
-
 def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, OpenModel]:
-    """What a runtime of ONNX models is, and how it opens one.
+    """The version of a runtime of ONNX models, and its function that opens one.
 
     What is named as ``module:function`` takes a serialised model and returns a function of its inputs.
 
@@ -131,20 +112,110 @@ def find_model_runtime(name: str, board: Board | None = None) -> tuple[str, Open
         UserError: the runtime runs no models, or is no function.
         AttributeError: the module has no such function.
     """
-    if program_name(name) is not None or library_name(name) is not None:
-        raise _runs_no_models(name)
-    ours = name in KNOWN or opener_name(name) is not None or command_name(name) is not None
-    if not ours and shipped(name) is None:
-        own, version = _own(name)
-        if not isinstance(own, Runtime):
-            return version, own
-    found = find_runtime(name, board)
-    if found.open_model is None:
-        raise _runs_no_models(name)
-    return found.version, found.open_model
+    if program_name(name) is None and library_name(name) is None:
+        if name not in KNOWN and shipped(name) is None and not name.startswith(("onnx:", "onnx-cmd:")):
+            module_of(name)
+            own, version = named(name)
+            if not isinstance(own, Runtime):
+                return version, own
+        found = find_runtime(name, board)
+        if found.open_model is not None:
+            return found.version, found.open_model
+    raise UserError(f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference")
 
 
-def _require_function(found: object, where: str, node: OperatorNode = CLIP_NODE) -> None:
+def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
+    """The error for a runtime that this machine does not run: no verdict on the runtime."""
+    target = opener_name(name) or name  # of what opens models, the function
+    if (other := shipped(name)) is not None:
+        todo = f"mend or update that package: its entry point is {other.value}"
+        name = f"{name} of the package {_package(other)}"
+    elif todo is None:
+        if program_name(name) is not None:
+            todo = "it must send a hello first: docs/frames.md"
+        elif (found := file_name(target)) is not None:
+            todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
+        elif library_name(name) is not None:
+            todo = "make it a library that this Python can load: docs/shared-library.md"
+        elif name in EXTRAS:
+            todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
+        else:
+            module = module_of(target)
+            todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
+    return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
+
+
+# --- Functions of modules and files -------------------------------------------------------------------------
+
+
+def _own_runtime(name: str, node: OperatorNode) -> Runtime:
+    function, version = named(name)
+    if isinstance(function, Runtime):
+        return function
+    module_name, _, function_name = name.rpartition(":")
+    _require_function(function, f"{module_name}.{function_name}", node)
+    imports = f"from {module_name} import {function_name}"
+    if file_name(name) is not None:
+        imports = f"from {__name__} import function_in; {function_name} = function_in({quoted(name)})"
+    return Runtime(version, lambda _: function, imports, lambda _: f"{function_name}({node.call})")
+
+
+def named(name: str) -> tuple[Any, str]:
+    """The function ``module:function`` or ``./file.py:function``, and its name with the module's version.
+
+    Raises:
+        UserError: there is no such file, or nothing of that name in it.
+        AttributeError: the module has no such function.
+        BaseException: whatever the module or file raises while it is imported.
+    """
+    if (found := file_name(name)) is not None:
+        function, module = function_in(name), _imported(found[0])
+    else:
+        module_name, _, function_name = name.partition(":")
+        module = importlib.import_module(module_name)
+        function = getattr(module, function_name)
+    return function, f"{name} {getattr(module, '__version__', '')}".strip()
+
+
+@cache
+def function_in(name: str) -> Any:
+    """The function ``./file.py:function``; a line that repeats a deviation calls this.
+
+    Raises:
+        UserError: there is no such file, or nothing of that name in it.
+        BaseException: whatever the file raises while it is imported.
+    """
+    found = file_name(name)
+    if found is None:
+        raise UserError(f"`{name}` names no function of a file", todo="for example ./file.py:clip")
+    path, function = found
+    module = _imported(path)
+    if not hasattr(module, function):
+        own = [key for key, value in vars(module).items() if inspect.isroutine(value) and key[0] != "_"]
+        there = f"it has {', '.join(own)}" if own else "it has no function at all"
+        raise UserError(f"there is no `{function}` in {path}", None, there)
+    return getattr(module, function)
+
+
+@cache
+def _imported(path: str) -> ModuleType:
+    """The module of a file, which can import what lies beside it."""
+    file = Path(path)
+    if not file.is_file():
+        what = "is no file" if file.exists() else "there is no such file"
+        raise UserError(f"{path}: {what}", None, f"a relative name is looked up from {Path.cwd()}")
+    name = f"runtime in {file.name}"  # no name that an import could mean
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(file.resolve().parent))
+    spec.loader.exec_module(module)
+    return module
+
+
+def _require_function(found: object, where: str, node: OperatorNode) -> None:
     """UserError unless something can be called with the operands."""
     todo = f"name a function that is called with {node.signature}"
     if not callable(found):
@@ -157,87 +228,51 @@ def _require_function(found: object, where: str, node: OperatorNode = CLIP_NODE)
         return
 
 
-def _shipped_runtime(other: Shipped) -> Runtime:
+# --- Entry points of other packages -------------------------------------------------------------------------
+
+
+def shipped(name: str) -> metadata.EntryPoint | None:
+    """The entry point of that name; None if no package ships one.
+
+    Raises:
+        UserError: a package has taken a name of ours, two have taken the same one, or an entry point of that
+            name names no module:function.
+    """
+    found = [one for one in _entry_points(tuple(sys.path)) if one.name == name]
+    packages = " and ".join(sorted(map(_package, found)))
+    if found and name in KNOWN:
+        what = f"the package {packages} ships a runtime `{name}`, which is the name of one of sonnx-clip"
+        raise UserError(what, todo=f"remove that package, or have it choose another name in {GROUP}")
+    if len(found) > 1:
+        what = f"two packages ship a runtime `{name}`: {packages}"
+        raise UserError(what, todo="remove one of them, or name the function: module:function")
+    for one in found:
+        if one.pattern.fullmatch(one.value) is None or not one.attr:
+            what = f"environment: {packages} ships a runtime `{name}` that names no module:function"
+            raise UserError(what, todo=f"mend its entry point in the group {GROUP}")
+    return found[0] if found else None
+
+
+@cache
+def _entry_points(_path: tuple[str, ...]) -> tuple[metadata.EntryPoint, ...]:
+    """All of them, as they are on a path."""
+    return tuple(metadata.entry_points(group=GROUP))
+
+
+def _package(one: metadata.EntryPoint) -> str:
+    return "a package" if one.dist is None else f"{one.dist.name} {one.dist.version}"
+
+
+def _shipped_runtime(other: metadata.EntryPoint) -> Runtime:
     found = other.load()
     if isinstance(found, Runtime):
         return found
-    where = f"{other.module}.{other.attribute}"
+    where = f"{other.module}.{other.attr}"
     if not callable(found):
         raise TypeError(f"{where} is neither a function nor a Runtime")
     try:
-        _require_function(found, where)
+        _require_function(found, where, CLIP_NODE)
     except UserError as error:  # not ours to mend: the package is named
         raise TypeError(error.what) from None
-    version = f"{other.name} of {other.package} {other.version}".strip()
+    version = f"{other.name} of {_package(other)}"
     return Runtime(version, lambda _: found, f"import {other.module}", lambda _: f"{where}({CLIP_NODE.call})")
-
-
-def _runs_no_models(name: str) -> UserError:
-    return UserError(f"the runtime {name} runs no ONNX models", todo="choose onnxruntime or onnx-reference")
-
-
-def _own(name: str) -> tuple[Any, str]:
-    """What ``module:function`` or ``./file.py:function`` names, and its version."""
-    module_of(name)  # refuses what is no name
-    return named(name)
-
-
-# --- Makes the name of a runtime of the options of `sonnx-clip check` that say which one is meant -----------
-
-
-@dataclass(frozen=True)
-class Given:
-    """What the options of the same names say; None, or False, where they are not there."""
-
-    runtime: str | None = None
-    exec: str | None = None
-    endian: ByteOrder | None = None
-    batch: int | None = None
-    stdio: bool = False
-    so: Path | None = None
-    abi: Path | None = None
-    onnx: str | None = None
-    onnx_cmd: str | None = None
-
-
-def runtime_of(given: Given) -> str:
-    """The name of the runtime that is meant.
-
-    Raises:
-        UserError: none is meant, or several, an option does not belong to it, or its file is wrong.
-    """
-    names = ("runtime", "exec", "so", "onnx", "onnx_cmd")
-    ways = [f"--{name.replace('_', '-')}" for name in names if getattr(given, name) is not None]
-    if len(ways) != 1:
-        what = f"{' and '.join(ways)} are both given" if ways else "no runtime is named"
-        raise UserError(
-            what,
-            todo="give one of --runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and"
-            " --onnx-cmd COMMAND",
-        )
-    of_a_program = {"endian": given.endian, "batch": given.batch, "stdio": given.stdio or None}
-    for name, there in of_a_program.items():
-        if there is not None and given.exec is None:
-            raise UserError(f"--{name} is about a program", todo="name the program: --exec COMMAND")
-    if (given.so is None) != (given.abi is None):
-        here, lacks = ("--so LIBRARY", "--abi FILE") if given.abi is None else ("--abi FILE", "--so LIBRARY")
-        raise UserError(f"{here} needs {lacks}", todo="docs/shared-library.md explains both")
-    if given.exec is not None:
-        found = ProgramName(given.exec, given.endian or "little", given.batch, given.stdio)
-        found.words  # noqa: B018 - raises where there are none
-        return str(found)
-    if given.so is not None:
-        from sonnx_clip.runtimes.shared_library import read_abi
-
-        read_abi(str(given.abi))  # what is wrong with it is better said at once
-        return f"so[{given.abi}]:{given.so}"
-    if given.onnx is not None:
-        if opener_name(f"onnx:{given.onnx}") is None:
-            what = f"--onnx {given.onnx} names no function"
-            raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
-        return f"onnx:{given.onnx}"
-    if given.onnx_cmd is not None:
-        command_name(f"onnx-cmd:{given.onnx_cmd}")  # raises where it cannot be one
-        return f"onnx-cmd:{given.onnx_cmd}"
-    assert given.runtime is not None
-    return given.runtime

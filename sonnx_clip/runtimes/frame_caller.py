@@ -159,7 +159,7 @@ def _told(reply: FrameReply, etype: str) -> Array:
 # --- The runtime behind ``exec:./harness``: a program that speaks frames, as `find_runtime` gives it --------
 
 
-def program_runtime(name: str, board: Board | None = None) -> Runtime:
+def open_named(name: str, board: Board | None = None) -> Runtime:
     """Start a program, and let it say its hello.
 
     Args:

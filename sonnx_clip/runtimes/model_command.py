@@ -56,7 +56,7 @@ class DiedError(Exception):
     """A signal ended the program; the text says which."""
 
 
-def command_runtime(name: str, board: Board | None = None) -> Runtime:
+def open_named(name: str, board: Board | None = None) -> Runtime:
     """The runtime of a name that `command_name` reads.
 
     Args:
@@ -75,7 +75,7 @@ def opened(name: str) -> OpenModel:
     """How the runtime of a name opens a model; a line that repeats a deviation calls it.
 
     Raises:
-        UserError: it is no such name; and what `command_runtime` raises.
+        UserError: it is no such name; and what `open_named` raises.
     """
     if command_name(name) is None:
         what = f"`{name}` names no program that runs models"

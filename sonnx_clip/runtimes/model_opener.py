@@ -15,19 +15,20 @@ from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.adapter import runtime_of_models
 from sonnx_clip.runtimes.calls import failure_of
+from sonnx_clip.runtimes.find_runtime import named
 from sonnx_clip.runtimes.form_caller import form_function
 from sonnx_clip.runtimes.model_forms import SYMBOLIC
 from sonnx_clip.runtimes.operator_node import CLIP_NODE
 from sonnx_clip.runtimes.runtime_names import opener_name, quoted
-from sonnx_clip.runtimes.source_file import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from sonnx_clip.runtimes.board import Board
     from sonnx_clip.runtimes.runtime import ClipFunction, ModelFunction, Runtime
 
 
-def opener_runtime(name: str) -> Runtime:
+def open_named(name: str, _: Board | None = None) -> Runtime:
     """The runtime of a name that `opener_name` reads.
 
     Where it refuses the model whose X has no rank, each rank has a model, whose X has a symbolic shape.
@@ -105,7 +106,7 @@ def opened(name: str) -> Opener:
     """How the runtime of a name opens a model; a line that repeats a deviation calls it.
 
     Raises:
-        UserError: it is no such name; and what `opener_runtime` raises.
+        UserError: it is no such name; and what `open_named` raises.
     """
     target = opener_name(name)
     if target is None:

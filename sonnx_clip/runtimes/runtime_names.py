@@ -1,8 +1,8 @@
-"""The names of runtimes that are no module: behind --exec, --so, --onnx, --onnx-cmd and
-``file.py:function``.
+"""The names of runtimes that are no Python module: behind --exec, --so, --onnx, --onnx-cmd and files.
 
-A name is one line that says all that is needed to open the runtime, in its own process or in a line of Python
-that repeats a deviation: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./harness``.
+A name is one line with all that opens the runtime, in its process or in a line of Python that repeats a
+deviation: ``exec:./harness``, ``exec[big,batch=64]:qemu-s390x ./harness``, ``so[clip.toml]:./libclip.so``,
+``onnx:module:open``, ``onnx-cmd:./run {model} {in} {out}``, ``./file.py:function``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sonnx_clip.runtimes.frames import ByteOrder
 
-_EXEC = "exec"
-_OPENER = "onnx:"
-_COMMAND = "onnx-cmd:"
+_OPENER, _COMMAND = "onnx:", "onnx-cmd:"
 _PLACEHOLDERS = ("model", "in", "out")
-_EXAMPLE = "./run {model} {in} {out}"
+_COMMAND_TODO = "it needs {model}, {in} and {out}, for example --onnx-cmd './run {model} {in} {out}'"
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,15 @@ class ProgramName:
 
     @property
     def words(self) -> list[str]:
-        """The words of the command.
-
-        Raises:
-            UserError: there are none, or a quotation does not end.
-        """
-        try:
-            found = shlex.split(self.command)
-        except ValueError as error:
-            raise UserError(f"--exec: {self.command}: {error}", todo="quote it as in a shell") from None
-        if not found:
-            raise UserError("--exec names no program", todo="for example --exec ./harness")
-        return found
+        """The words of the command; UserError if there are none, or a quotation does not end."""
+        return _words(self.command, "--exec", "./harness")
 
     def __str__(self) -> str:
         options = ["big"] if self.order == "big" else []
         options += ["stdio"] if self.stdio else []
         options += [f"batch={self.batch}"] if self.batch is not None else []
         chosen = f"[{','.join(options)}]" if options else ""
-        return f"{_EXEC}{chosen}:{self.command}"
+        return f"exec{chosen}:{self.command}"
 
 
 def quoted(text: str) -> str:
@@ -69,58 +59,56 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
+def _words(command: str, option: str, example: str) -> list[str]:
+    try:
+        found = shlex.split(command)
+    except ValueError as error:
+        raise UserError(f"{option}: {command}: {error}", todo="quote it as in a shell") from None
+    if not found:
+        raise UserError(f"{option} names no program", todo=f"for example {option} {example}")
+    return found
+
+
 def program_name(name: str) -> ProgramName | None:
-    """The program that a name of a runtime speaks of; None if it is no such name."""
-    head, colon, command = name.partition(":")
-    word, _, options = head.partition("[")
-    if word != _EXEC or not colon:
+    """The program that a name means; None if it is no such name."""
+    found = re.fullmatch(r"exec(?:\[(.*?)\])?:(.*)", name, re.DOTALL)
+    if found is None:
         return None
-    order: ByteOrder = "little"
-    batch, stdio = None, False
-    for option in filter(None, options.removesuffix("]").split(",")):
+    options = dict.fromkeys(filter(None, (found[1] or "").split(",")))
+    batch = None
+    for option in options:
         key, _, value = option.partition("=")
-        if option == "big":
-            order = "big"
-        elif option == "stdio":
-            stdio = True
-        elif key == "batch" and value.isdecimal():
+        if key == "batch" and value.isdecimal():
             batch = int(value)
-        else:
+        elif option not in ("big", "stdio"):
             raise UserError(f"`{name}`: there is no option `{option}` of a program")
-    return ProgramName(command, order, batch, stdio)
+    return ProgramName(found[2], "big" if "big" in options else "little", batch, "stdio" in options)
 
 
 def file_name(name: str) -> tuple[str, str] | None:
-    """The file of Python and the function in it that a name speaks of; None if it is no such name.
+    """The Python file and the function in it that a name means; None if it is no such name.
 
     >>> file_name("./mine.py:clip")
     ('./mine.py', 'clip')
     """
     path, colon, function = name.rpartition(":")
-    if (
-        name.startswith((_OPENER, _COMMAND))
-        or not colon
-        or not path.endswith(".py")
-        or not function.isidentifier()
-    ):
-        return None
-    return path, function
+    right = colon and path.endswith(".py") and function.isidentifier()
+    return (path, function) if right and not name.startswith((_OPENER, _COMMAND)) else None
 
 
 def opener_name(name: str) -> str | None:
-    """The function that opens models of which a name speaks; None if it is no such name.
+    """The function that opens models that a name means; None if it is no such name.
 
     >>> opener_name("onnx:./mine.py:open")
     './mine.py:open'
     """
     target = name.removeprefix(_OPENER)
-    module, colon, function = target.rpartition(":")
-    right = name != target and colon and module and function.isidentifier()
-    return target if right else None
+    module, _, function = target.rpartition(":")
+    return target if name != target and module and function.isidentifier() else None
 
 
 def command_name(name: str) -> str | None:
-    """The command that runs a model of which a name speaks; None if it is no such name.
+    """The command that runs a model that a name means; None if it is no such name.
 
     >>> command_name("onnx-cmd:./run {model} {in} {out}")
     './run {model} {in} {out}'
@@ -131,22 +119,25 @@ def command_name(name: str) -> str | None:
     if not name.startswith(_COMMAND):
         return None
     command = name.removeprefix(_COMMAND)
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise UserError(f"--onnx-cmd: {command}: {error}", todo="quote it as in a shell") from None
-    if not words:
-        raise UserError("--onnx-cmd names no program", todo=f"for example --onnx-cmd '{_EXAMPLE}'")
+    words = _words(command, "--onnx-cmd", "'./run {model} {in} {out}'")
     found = [key for word in words for key in re.findall(r"\{(\w*)\}", word)]
-    every = "{model}, {in} and {out}"
     for key in found:
         if key not in _PLACEHOLDERS:
-            raise UserError(f"--onnx-cmd: there is no placeholder {{{key}}}", todo=f"there are {every}")
+            raise UserError(f"--onnx-cmd: there is no placeholder {{{key}}}", todo=_COMMAND_TODO)
     for key in _PLACEHOLDERS:
         if key not in found:
-            what = f"--onnx-cmd: the placeholder {{{key}}} is missing"
-            raise UserError(what, todo=f"it needs {every}, for example --onnx-cmd '{_EXAMPLE}'")
+            raise UserError(f"--onnx-cmd: the placeholder {{{key}}} is missing", todo=_COMMAND_TODO)
     return command
+
+
+def library_name(name: str) -> tuple[str, str] | None:
+    """The file of calls and the shared library that a name means; None if it is no such name.
+
+    >>> library_name("so[clip.toml]:./libclip.so")
+    ('clip.toml', './libclip.so')
+    """
+    found = re.fullmatch(r"so\[(.*?)\]:(.*)", name, re.DOTALL)
+    return (found[1], found[2]) if found else None
 
 
 def require_ascii(name: str) -> None:
@@ -158,13 +149,54 @@ def require_ascii(name: str) -> None:
         raise UserError(what, todo="write the name in ASCII")
 
 
-def library_name(name: str) -> tuple[str, str] | None:
-    """The file of calls and the shared library that a name speaks of; None if it is no such name.
+def runtime_of(
+    *,
+    runtime: str | None = None,
+    exec: str | None = None,  # noqa: A002 - as the option
+    endian: ByteOrder | None = None,
+    batch: int | None = None,
+    stdio: bool = False,
+    so: Path | None = None,
+    abi: Path | None = None,
+    onnx: str | None = None,
+    onnx_cmd: str | None = None,
+) -> str:
+    """The name of the runtime that the options of `sonnx-clip check` mean.
 
-    >>> library_name("so[clip.toml]:./libclip.so")
-    ('clip.toml', './libclip.so')
+    Raises:
+        UserError: none is meant, or several, or an option does not belong to it.
     """
-    if not name.startswith("so["):
-        return None
-    abi, middle, path = name.removeprefix("so[").partition("]:")
-    return (abi, path) if middle else None
+    meant = {
+        "--runtime": runtime, "--exec": exec, "--so": so, "--onnx": onnx, "--onnx-cmd": onnx_cmd
+    }  # fmt: skip
+    ways = [option for option, value in meant.items() if value is not None]
+    if len(ways) != 1:
+        what = f"{' and '.join(ways)} are both given" if ways else "no runtime is named"
+        todo = "--runtime NAME, --exec COMMAND, --so LIBRARY, --onnx FUNCTION and --onnx-cmd COMMAND"
+        raise UserError(what, todo=f"give one of {todo}")
+    for option, given in (("endian", endian), ("batch", batch), ("stdio", stdio or None)):
+        if given is not None and exec is None:
+            raise UserError(f"--{option} is about a program", todo="name the program: --exec COMMAND")
+    if (so is None) != (abi is None):
+        here, lacks = ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
+        raise UserError(f"{here} needs {lacks}", todo="docs/shared-library.md explains both")
+    if exec is not None:
+        program = ProgramName(exec, endian or "little", batch, stdio)
+        _words(exec, "--exec", "./harness")
+        return str(program)
+    if so is not None:
+        from sonnx_clip.runtimes.shared_library import read_abi
+
+        read_abi(str(abi))  # a mistake in it is no fault of the machine
+        return f"so[{abi}]:{so}"
+    if onnx is not None:
+        if opener_name(f"{_OPENER}{onnx}") is None:
+            what = f"--onnx {onnx} names no function"
+            raise UserError(what, todo="give module:open or ./file.py:open, which opens a model (bytes)")
+        return f"{_OPENER}{onnx}"
+    if onnx_cmd is not None:
+        name = f"{_COMMAND}{onnx_cmd}"
+        command_name(name)
+        return name
+    assert runtime is not None
+    return runtime

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sonnx_clip.root.dtypes import Array
+    from sonnx_clip.runtimes.board import Board
 
 
 Operand = Literal["x", "y", "min", "max", "n"]
@@ -274,7 +275,7 @@ def function_of(name: str, etype: str) -> Callable[..., Any]:
     return clip
 
 
-def library_runtime(name: str) -> Runtime:
+def open_named(name: str, _: Board | None = None) -> Runtime:
     """The runtime; UserError as `SharedLibrary`."""
     return Runtime(
         version=opened(name).version,

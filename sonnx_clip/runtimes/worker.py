@@ -19,12 +19,10 @@ import psutil
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.board import IMPORTS, OPENS, Board
 from sonnx_clip.runtimes.calls import Answer, Caller, Died, failure_of, read_answer
-from sonnx_clip.runtimes.find_runtime import find_runtime, module_of
+from sonnx_clip.runtimes.find_runtime import environment, find_runtime
 from sonnx_clip.runtimes.form_caller import FormCaller
 from sonnx_clip.runtimes.operator_node import CLIP_NODE, OperatorNode
-from sonnx_clip.runtimes.runtime import EXTRAS, KNOWN
-from sonnx_clip.runtimes.runtime_names import file_name, library_name, opener_name, program_name
-from sonnx_clip.runtimes.source_file import shipped
+from sonnx_clip.runtimes.runtime_names import program_name
 from sonnx_clip.runtimes.supervisor import supervise
 from sonnx_clip.runtimes.words import printable, words_of
 
@@ -235,27 +233,6 @@ def end_servers() -> None:
     """End the processes by which Python starts others, and wait for them; later ones start them again."""
     for server in (forkserver._forkserver, resource_tracker._resource_tracker):  # noqa: SLF001
         server._stop()  # type: ignore[union-attr]  # noqa: SLF001
-
-
-def environment(name: str, words: str, where: str | None = None, todo: str | None = None) -> UserError:
-    """The error for a runtime that this machine does not run: no verdict on the runtime."""
-    target = opener_name(name) or name  # of what opens models, the function
-    if (other := shipped(name)) is not None and name not in KNOWN:
-        name = f"{name} of the package {other.package} {other.version}".rstrip()
-        todo = f"mend or update that package: its entry point is {other.module}:{other.attribute}"
-    if todo is None:
-        if program_name(name) is not None:
-            todo = "it must send a hello first: docs/frames.md"
-        elif (found := file_name(target)) is not None:
-            todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
-        elif library_name(name) is not None:
-            todo = "make it a library that this Python can load: docs/shared-library.md"
-        elif name in EXTRAS:
-            todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
-        else:
-            module = module_of(target)
-            todo = f"make `python -c 'import {module}'` work in this folder; the name is module:function"
-    return UserError(f"environment: the runtime {name} cannot be loaded: {words}", where, todo)
 
 
 class Worker(Child):

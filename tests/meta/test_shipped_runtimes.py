@@ -145,7 +145,8 @@ def test_the_names_stand_in_the_message_on_a_name_that_is_not_there(site):
     done = check(site, "slow")
     assert done.returncode == 2
     assert "there is no runtime `slow`" in done.stderr
-    assert "litert, fast (fast-clip 1.2), whole (fast-clip 1.2), wrong" in done.stderr
+    for name in ("litert", "fast (fast-clip 1.2)", "whole (fast-clip 1.2)"):
+        assert f", {name}," in done.stderr
 
 
 def test_a_shipped_function_opens_no_models(site):
