@@ -1,149 +1,113 @@
-"""Renders docs/findings.md and docs/coverage.md: what was found in the sources, and the sources with their
-answers.
-"""
+"""Generated pages of docs/: findings, coverage, readings and dialects, each from a template."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sonnx_clip.explain.findings_text import markdown as findings_markdown
+from sonnx_clip.backends.templating import template
+from sonnx_clip.explain.dialects_text import COLUMNS, cells, dialect_table
+from sonnx_clip.explain.findings_text import summary
 from sonnx_clip.explain.findings_told import tell
 from sonnx_clip.explain.measured_record import read_record
-from sonnx_clip.explain.readings_matrix import require_shown
+from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix, require_shown
 from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.header import header_lines
+from sonnx_clip.spec.reading_classes import reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.coverage import Coverage, Covered, Sort
-
+    from sonnx_clip.spec.coverage import Coverage, Sort
 
 FINDINGS = "docs/findings.md"
+COVERAGE = "docs/coverage.md"
+COVERAGE_TABLE = "generated/coverage.csv"
+READINGS = "docs/readings.md"
+DIALECTS = "docs/dialects.md"
+SORTS: tuple[Sort, ...] = ("encoded", "encoded and disputed", "disputed", "descriptive", "not encoded")
+SHOWN = ("float32", "int32", "real")  # one of each family: the matrix is the same for all of a family
 
 
 def render_findings(spec: Spec) -> dict[str, str]:
-    """The page by its path.
+    """The page of findings, the most severe first.
 
     Raises:
         UserError: the record of what runtimes answered is missing or does not fit the findings.
     """
     record = read_record(spec)
     require_shown(spec, record)
-    return {FINDINGS: findings_markdown(spec, tell(spec, record), record)}
-
-
-# --- Renders docs/coverage.md: each source with its answers beside it, and from each id back to the text ----
-
-
-COVERAGE = "docs/coverage.md"
-SORTS: tuple[Sort, ...] = ("encoded", "encoded and disputed", "disputed", "descriptive", "not encoded")
-_WHAT = """\
-All words of the texts in spec/sources, in order, each part with its answer in spec/coverage.yaml.
-`sonnx-clip generate` and `sonnx-clip prove` stop at words that have no answer, at an answer to words that are
-gone, at an id that does not exist, and where spec/clip.yaml quotes words that are answered without the entry
-that quotes them. People choose the parts, and read and judge the answers.
-
-- **encoded by**: entries of spec/clip.yaml, aspects of its dialects (`onnx-13/bounds`) or obligations.
-- **disputed by**: findings about the sources ([findings.md](findings.md)) that quote these words, or the same
-  words elsewhere: as what is wrong, or as what stands against it.
-- **descriptive**: the words state nothing that could be encoded; the reason is given.
-- **not encoded**: the words state something that is not encoded here; the reason is given.
-"""
+    ranked = sorted(tell(spec, record), key=lambda finding: ("high", "medium", "low").index(finding.severity))
+    text = template("findings.md.j2").render(
+        header=header_lines(spec),
+        findings=[{**finding.model_dump(), "summary": summary(finding)} for finding in ranked],
+        versions=[version.partition(",")[0] for version in record.runtimes.values()],
+        machine=record.machine,
+    )
+    return {FINDINGS: text}
 
 
 def render_coverage(spec: Spec, obligations: Iterable[str]) -> dict[str, str]:
-    """The page by its path; UserError as `require_coverage`."""
-    return {COVERAGE: markdown(spec, require_coverage(spec, obligations))}
+    """The summary page and the table of all words; UserError as `require_coverage`."""
+    coverage = require_coverage(spec, obligations)
+    counts = [(page.id, Counter(one.answer.sort for one in coverage.of(page.id))) for page in spec.sources]
+    counts.append(("all", Counter(one.answer.sort for one in coverage.covered)))
+    text = template("coverage.md.j2").render(
+        header=[*header_lines(spec), "The answers: spec/coverage.yaml"],
+        sorts=SORTS,
+        rows=[(name, [*(found[sort] for sort in SORTS), found.total()]) for name, found in counts],
+        not_encoded=coverage.of_sort("not encoded"),
+    )
+    return {COVERAGE: text, COVERAGE_TABLE: coverage_table(coverage)}
 
 
-def markdown(spec: Spec, coverage: Coverage) -> str:
-    """The text of docs/coverage.md."""
-    head = "\n".join([*header_lines(spec), "The answers: spec/coverage.yaml"])
-    parts = [f"<!--\n{head}\n-->\n", "# What becomes of each sentence of the sources\n", _WHAT]
-    parts.append("".join(_counts(spec, coverage)))
-    parts += [
-        f"Not encoded, {_place(one)}: “{_cell(one.item.text)}”: {one.answer.not_encoded}.\n"
-        for one in coverage.of_sort("not encoded")
-    ]
-    for page in spec.sources:
-        parts.append(f"## {_cell(page.title)}\n\nThe source `{page.id}`: [{page.file}](../{page.file}).\n")
-        parts.append("".join(_table(coverage.of(page.id))))
-    parts.append("## From each id to the text\n")
-    parts.append("".join(_back(coverage)))
-    return "\n".join(parts)
+def coverage_table(coverage: Coverage) -> str:
+    """All words of all sources in order, a row for each answer."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("source", "line", "section", "words", "answer", "encoded by", "disputed by", "reason"))
+    for one in coverage.covered:
+        answer = one.answer
+        reason = "; ".join(filter(None, (one.reason, answer.not_encoded, answer.note)))
+        ids = " ".join(answer.encoded_by), " ".join(answer.disputed_by)
+        section = " > ".join(one.item.section)
+        rows.writerow((one.source, one.item.line, section, one.item.text, answer.sort, *ids, reason))
+    return text.getvalue()
 
 
-def _counts(spec: Spec, coverage: Coverage) -> Iterator[str]:
-    yield _row("source", *SORTS, "all")
-    yield _row(*("---",) * (len(SORTS) + 2))
-    for page in spec.sources:
-        found = Counter(one.answer.sort for one in coverage.of(page.id))
-        yield _row(f"`{page.id}`", *(str(found[sort]) for sort in SORTS), str(found.total()))
-    found = Counter(one.answer.sort for one in coverage.covered)
-    yield _row("all", *(str(found[sort]) for sort in SORTS), str(found.total()))
+def render_readings(spec: Spec) -> dict[str, str]:
+    """The page of readings: one matrix for each family, and what each reading would change."""
+    text = template("readings.md.j2").render(
+        header=header_lines(spec),
+        spec=spec,
+        signs=SIGNS,
+        meanings=MEANINGS,
+        interpreted=interpreted,
+        matrices=[matrix(spec, spec.element_type(type_id)) for type_id in SHOWN],
+        changes=list(_changes(spec)),
+    )
+    return {READINGS: text}
 
 
-def _table(covered: Iterable[Covered]) -> Iterator[str]:
-    """A table for each section of a source; a line that holds several sentences is an anchor once."""
-    section: tuple[str, ...] | None = None
-    lines = set()
-    for one in covered:
-        if section is None or one.item.section != section:
-            section = one.item.section
-            yield f"\n**{_cell(' › '.join(section))}**\n\n" if section else "\n"
-            yield _row("line", "the source", "the answer")
-            yield _row("---", "---", "---")
-        line = str(one.item.line)
-        anchor = "" if one.item.line in lines else f'<a id="{_anchor(one)}"></a>'
-        lines.add(one.item.line)
-        yield _row(f"{anchor}{line}", _cell(one.item.text), answer_in_words(one))
+def _changes(spec: Spec) -> Iterator[list[str]]:
+    """For each reading: classes of the floats with the bits of the cases, other bits, and other values."""
+    for reading in (reading for reading in spec.readings if "float" in reading.agrees_bitwise):
+        found = [one for one in reading_classes(spec, "float") if one.reading == reading.id]
+        by = {sign: [one.klass for one in found if one.agreement == sign] for sign in SIGNS}
+        others = (", ".join(by[sign]) or "none" for sign in ("values", "differs"))
+        yield [reading.id, f"{len(by['bits'])} of {len(found)}", *others]
 
 
-def answer_in_words(one: Covered) -> str:
-    """An answer, as Markdown in a cell."""
-    answer, parts = one.answer, []
-    if answer.encoded_by:
-        parts.append("encoded by " + ", ".join(f"`{name}`" for name in answer.encoded_by))
-    if answer.disputed_by:
-        named = ", ".join(f"[{name}](findings.md#{name})" for name in answer.disputed_by)
-        parts.append(f"**disputed by** {named}")
-    if answer.descriptive is not None:
-        parts.append(f"descriptive: {_cell(one.reason or '')}")
-    if answer.not_encoded is not None:
-        parts.append(f"**not encoded**: {_cell(answer.not_encoded)}")
-    if answer.note is not None:
-        parts[-1] += f" ({_cell(answer.note)})"
-    return "; ".join(parts)
-
-
-def _back(coverage: Coverage) -> Iterator[str]:
-    yield _row("id", "lines")
-    yield _row("---", "---")
-    for name, answered in sorted(coverage.names()):
-        by_source: dict[str, dict[int, str]] = {}
-        for one in answered:
-            by_source.setdefault(one.source, {})[one.item.line] = f"[{one.item.line}](#{_anchor(one)})"
-        told = (f"{source} {', '.join(lines.values())}" for source, lines in by_source.items())
-        yield _row(f"`{name}`", "; ".join(told))
-
-
-def _anchor(one: Covered) -> str:
-    return f"{one.source}-{one.item.line}"
-
-
-def _place(one: Covered) -> str:
-    return f"[{one.source} line {one.item.line}](#{_anchor(one)})"
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |\n"
-
-
-def _cell(text: str) -> str:
-    """As Markdown that shows the text as it is, in a cell too."""
-    for mark in ("\\", "|", "*", "_", "`", "$", "<", ">", "[", "]", "#"):
-        text = text.replace(mark, f"\\{mark}")
-    return text.replace("](", "]\\(")  # what looks like a link is words of the source
+def render_dialects(spec: Spec) -> dict[str, str]:
+    """The page of dialects: one table, and links to the theorems."""
+    text = template("dialects.md.j2").render(
+        header=header_lines(spec),
+        spec=spec,
+        columns=COLUMNS,
+        rows=[cells(row, spec) for row in dialect_table(spec).rows],
+        types=[etype.id for etype in spec.element_types],
+    )
+    return {DIALECTS: text}

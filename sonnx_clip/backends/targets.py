@@ -18,13 +18,11 @@ from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.finding_theories import finding_theories
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import render_numpy
-from sonnx_clip.backends.pages import render_coverage, render_findings
+from sonnx_clip.backends.pages import render_coverage, render_dialects, render_findings, render_readings
 from sonnx_clip.backends.profile_file import render_profile
 from sonnx_clip.backends.reading_theories import dialect_theories, example_theories, reading_theories
 from sonnx_clip.backends.vectors import render_vectors
 from sonnx_clip.backends.why3 import ordered_axioms, render_why3
-from sonnx_clip.explain.dialects_text import render_dialects
-from sonnx_clip.explain.readings_text import render_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,12 +129,8 @@ FILES: tuple[FileTarget, ...] = (
         of_every=True,
     ),
     FileTarget(r"generated/c/acsl/.*", "contracts for Frama-C", lambda spec, *_: render_acsl(spec)),
-    FileTarget(r"docs/readings\.md", "readings, class by class", lambda spec, *_: render_markdown(spec)),
-    FileTarget(
-        r"docs/dialects\.md",
-        "dialects, class by class",
-        lambda spec, _, obligations: render_dialects(spec, obligations),
-    ),
+    FileTarget(r"docs/readings\.md", "readings, class by class", lambda spec, *_: render_readings(spec)),
+    FileTarget(r"docs/dialects\.md", "dialects in one table", lambda spec, *_: render_dialects(spec)),
     FileTarget(
         r"generated/c/[^/]*\.[ch]",
         "the C, as Why3 extracts it",
@@ -156,7 +150,7 @@ FILES: tuple[FileTarget, ...] = (
         lambda spec, *_: render_findings(spec),
     ),
     FileTarget(
-        r"docs/coverage\.md",
+        r"docs/coverage\.md|generated/coverage\.csv",
         "each sentence of the sources, with its answer",
         lambda spec, _, obligations: render_coverage(spec, (o.id for o in obligations)),
     ),

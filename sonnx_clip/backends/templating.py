@@ -60,13 +60,17 @@ def _pack(pieces: list[str], width: int) -> list[str]:
 _ML = re.compile(r"(?<=\()(?=\*)|(?<=\*)(?=\))")
 _C = re.compile(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)")  # ``??/`` is a backslash in C99
 
+_MD = re.compile(r"[\\`*_<>\[\]|$#&~]|(?<=\])\(")
+_MD_LINE = re.compile(r"^(\d{0,9})([-+=.)])")  # what begins a list, or underlines a heading
+
 
 def escape(text: str, language: str) -> str:
     """Prose on one line, as a comment or docstring of a language may hold it: it cannot become code.
 
     Args:
         text: the prose.
-        language: the ending of the file: ``mlw``, ``drv``, ``v``, ``c``, ``h``, ``acsl``, ``py`` or ``sh``.
+        language: the ending of the file: ``mlw``, ``drv``, ``v``, ``c``, ``h``, ``acsl``, ``py``, ``sh``, or
+            ``md``, where the prose shows as it is: no HTML, link, emphasis, list or cell begins in it.
     """
     line = " ".join(text.split())
     match language:
@@ -81,6 +85,8 @@ def escape(text: str, language: str) -> str:
             return line.replace("\\", "\\\\").replace('"', '\\"')
         case "sh":
             return line
+        case "md":
+            return _MD_LINE.sub(r"\1\\\2", _MD.sub(r"\\\g<0>", line))
     raise ValueError(f"no escape is known for .{language}")
 
 

@@ -61,9 +61,9 @@ _COMMANDS = (
     (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
     (meaning_commands.readings, "--dtype int8"),
     (runtime_commands.compare_dialects, "--runtime onnxruntime --opset 6"),
-    (meaning_commands.dialects, "--format markdown"),
+    (meaning_commands.dialects, "--json"),
     (meaning_commands.dialect, "onnx-6 float16 --x inf"),
-    (meaning_commands.findings, "--format json"),
+    (meaning_commands.findings, "sign-of-zero"),
     (proof_commands.evidence, "-o page"),
     (proof_commands.verify, "--replay 2%"),
 )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.cli.options import BUILD, Format, Json, MatrixFormat, TextOrJson, format_of, wants_json
+from sonnx_clip.cli.options import BUILD, Format, Json, TextOrJson, wants_json
 from sonnx_clip.root.terminal import terminal_width
 
 
@@ -36,21 +36,19 @@ def explain(
 
 def readings(
     dtype: Annotated[str, typer.Option(help="Element type, for example float32, or real.")] = "float32",
-    format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+    format: Format = TextOrJson.TEXT,
     json: Json = False,
 ) -> None:
     """Show what each reading of Clip answers in each class, and whether it agrees with the cases."""
     from sonnx_clip.explain.readings_matrix import matrix
-    from sonnx_clip.explain.readings_text import markdown, print_matrix
+    from sonnx_clip.explain.readings_text import print_matrix
     from sonnx_clip.spec import load_spec
 
-    chosen = format_of(format, json=json)
+    as_json = wants_json(format, json=json)
     spec = load_spec()
     found = matrix(spec, spec.element_type(dtype))
-    if chosen is MatrixFormat.JSON:
+    if as_json:
         print(found.model_dump_json(indent=1))
-    elif chosen is MatrixFormat.MARKDOWN:
-        print(markdown(found), end="")
     else:
         from rich.console import Console
 
@@ -58,21 +56,17 @@ def readings(
 
 
 def dialects(
-    format: Annotated[MatrixFormat, typer.Option(help="For people or for machines.")] = MatrixFormat.TEXT,
+    format: Format = TextOrJson.TEXT,
     json: Json = False,
 ) -> None:
     """Show what each dialect takes: ONNX by operator set, DirectML by feature level, SONNX by chapter."""
-    from sonnx_clip.explain.dialects_text import dialect_table, markdown, print_table
+    from sonnx_clip.explain.dialects_text import dialect_table, print_table
     from sonnx_clip.spec import load_spec
 
-    chosen = format_of(format, json=json)
+    as_json = wants_json(format, json=json)
     spec = load_spec()
-    if chosen is MatrixFormat.JSON:
+    if as_json:
         print(dialect_table(spec).model_dump_json(indent=1))
-    elif chosen is MatrixFormat.MARKDOWN:
-        from sonnx_clip.backends.generate import all_obligations
-
-        print(markdown(spec, all_obligations(spec)), end="")
     else:
         from rich.console import Console
 
@@ -102,6 +96,10 @@ def dialect(
 
 
 def findings(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID", help="Only these findings, in full.", show_default=False),
+    ] = None,
     measure: Annotated[
         bool, typer.Option("--measure", help="Run the installed runtimes, and write their answers.")
     ] = False,
@@ -109,7 +107,7 @@ def findings(
     json: Json = False,
 ) -> None:
     """List what is wrong, unclear or missing in the sources, what shows it, and what runtimes do."""
-    from sonnx_clip.explain.findings_text import as_json, as_text
+    from sonnx_clip.explain.findings_text import as_json, as_text, chosen
     from sonnx_clip.explain.findings_told import tell
     from sonnx_clip.explain.measured_record import PATH, read_record
     from sonnx_clip.root.folders import checkout
@@ -126,5 +124,5 @@ def findings(
         print("to bring the page in line, run: sonnx-clip generate")
         return
     record = read_record(spec)
-    told = tell(spec, record)
+    told = chosen(tell(spec, record), ids or [])
     print(as_json(told, record) if wants_json(format, json=json) else as_text(told))

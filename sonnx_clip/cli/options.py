@@ -103,14 +103,6 @@ class LintFormat(StrEnum):
     SARIF = "sarif"
 
 
-class MatrixFormat(StrEnum):
-    """How the matrix of readings is printed."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
 Format: TypeAlias = Annotated[
     TextOrJson, typer.Option("--format", help="Text for people, JSON for machines.")
 ]

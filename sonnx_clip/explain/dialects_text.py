@@ -1,6 +1,4 @@
-"""What each dialect takes and does, as data; for a terminal; and as Markdown with all that each page says and
-leaves unsaid.
-"""
+"""What each dialect takes and returns: as data, and as a table for a terminal."""
 
 from __future__ import annotations
 
@@ -9,17 +7,12 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table as RichTable
 
-from sonnx_clip.explain.findings_text import without_tags
 from sonnx_clip.language.types import Source
 from sonnx_clip.root.stored import Stored
-from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rich.console import Console
 
-    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.dialects import Dialect
 
@@ -115,11 +108,6 @@ def types_told(types: tuple[str, ...], spec: Spec) -> str:
     return ", ".join(told)
 
 
-# ------------------------------------------------------------------------------------------------------------
-# The table of dialects for a terminal, and as Markdown with all that each page says and leaves unsaid
-
-
-PATH = "docs/dialects.md"
 COLUMNS = (
     "dialect", "element types", "ranks", "bounds", "a missing bound is", "bounds are converted", "reading",
     "ScaleBias", "in place",
@@ -150,70 +138,4 @@ def print_table(found: DialectTable, spec: Spec, console: Console) -> None:
         ]
         shown.add_row(row.id, "\n".join(line for line in lines if not line.endswith("converted: no")))
     console.print(shown, highlight=False)
-    console.print(f"What each page says, and leaves unsaid: {PATH}", highlight=False)
-
-
-def render_dialects(spec: Spec, obligations: Iterable[Obligation]) -> dict[str, str]:
-    """The text of each file of the target, by its path in the repository."""
-    return {PATH: markdown(spec, obligations)}
-
-
-def markdown(spec: Spec, obligations: Iterable[Obligation]) -> str:
-    """The dialects as a Markdown document.
-
-    Args:
-        spec: the specification.
-        obligations: all there are; each dialect lists those that show something of it.
-    """
-    of = [o for o in obligations if o.kind != "smoke"]
-    parts = [f"<!--\n{chr(10).join(header_lines(spec))}\n-->\n\n# Dialects of {spec.operator}\n"]
-    parts.append(
-        "A dialect is a versioned definition of Clip. Each has an oracle, `sonnx_clip.oracle.dialect`, on the"
-        " command line `sonnx-clip dialect`; it refuses what the dialect refuses, and what its source leaves"
-        " undefined. The theorems are in `generated/why3/dialects_<type>.mlw`; `sonnx-clip prove` says"
-        " whether they are proved.\n"
-    )
-    parts.append(
-        "DirectML cannot be run here: its oracle is compared with the text of its page, by examples"
-        " and theorems only. ONNX's versions are run: `sonnx-clip compare-dialects` compares runtimes with"
-        " them.\n"
-    )
-    found = dialect_table(spec)
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(cells(row, spec) for row in found.rows)]
-    parts.append("".join(f"| {' | '.join(line)} |\n" for line in lines))
-    parts += [_section(row, of, spec) for row in found.rows]
-    return "\n".join(parts)
-
-
-def _section(row: DialectTableRow, obligations: list[Obligation], spec: Spec) -> str:
-    return "".join(
-        (
-            f"## {row.id}: {without_tags(row.title)}\n\n",
-            *_words(row),
-            *_theorems(row, obligations, [etype.id for etype in spec.element_types]),
-        )
-    )
-
-
-def _words(row: DialectTableRow) -> Iterator[str]:
-    for aspect, source in row.says.items():
-        words = without_tags(f"“{source.quote}” ({source.section})")
-        yield f"- **{aspect.replace('_', ' ')}**: {words}\n"
-    for aspect, what in row.unsaid.items():
-        yield f"- **{aspect.replace('_', ' ')}**, not said: {without_tags(what)}\n"
-    if row.changes:
-        listed = ", ".join(f"X = {x} in {type_id}" for type_id, x in row.changes.items())
-        yield f"- without bounds, another result than {row.after}: {listed}\n"
-
-
-def _theorems(row: DialectTableRow, obligations: list[Obligation], types: list[str]) -> Iterator[str]:
-    """One line for each goal, with the types in which it is stated."""
-    where: dict[tuple[str, str], list[str]] = {}
-    for o in obligations:
-        if row.id in o.shows:
-            where.setdefault((o.goal, o.title), []).append(o.subject)
-    if where:
-        yield "\n| theorem | element types |\n| --- | --- |\n"
-    for (goal, title), subjects in where.items():
-        every = [type_id for type_id in types if type_id in subjects] or ["all"]
-        yield f"| {without_tags(title)} (`{goal}`) | {', '.join(every)} |\n"
+    console.print("The words of each page: sonnx-clip dialects --json", highlight=False)

@@ -47,8 +47,9 @@ REFUSED = "No runtime answered in the type of X: each row says why."
 
 
 class Words(Stored):
-    """The words of a page; `title` and `file` are those of the text."""
+    """A quotation; `page`, `title` and `file` are those of the source."""
 
+    page: str
     title: str
     file: str
     section: str
@@ -90,6 +91,11 @@ class WitnessTold(Stored):
     replies: tuple[Reply, ...] = ()
     silence: str = ""
 
+    @property
+    def runtimes_disagree(self) -> bool:
+        """Whether two runtimes, or two forms of a model in one, answered with different bits."""
+        return len({bits for reply in self.replies for bits in reply.bits}) > 1
+
 
 class ClaimTold(Stored):
     """A part of a claim: in words, as a formula, and the obligations that show it.
@@ -105,11 +111,17 @@ class ClaimTold(Stored):
 
 
 class FindingTold(Stored):
-    """A finding; `answered` says whether any runtime answered a question of it."""
+    """A finding; `answered` is true if any runtime answered at one of its witnesses.
+
+    `severity` is high where runtimes answered a witness with different bits, medium where the claim concerns
+    results, low where it concerns the text alone; `upstream` is what the authors of the source did about it.
+    """
 
     id: str
     title: str
     kind: Literal["defect", "ambiguity", "gap"]
+    severity: Literal["high", "medium", "low"]
+    upstream: str | None
     words: tuple[Words, ...]
     found: str
     claim: tuple[ClaimTold, ...]
@@ -129,8 +141,11 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
         id=entry.id,
         title=entry.title,
         kind=entry.kind,
+        severity=_severity(entry, witnesses),
+        upstream=entry.upstream,
         words=tuple(
             Words(
+                page=source.page,
                 title=spec.page(source.page).title,
                 file=spec.page(source.page).file,
                 section=source.section,
@@ -144,6 +159,12 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
         proposed=entry.proposed,
         answered=any(reply.bits for witness in witnesses for reply in witness.replies),
     )
+
+
+def _severity(entry: SourceFinding, witnesses: tuple[WitnessTold, ...]) -> Literal["high", "medium", "low"]:
+    if any(witness.runtimes_disagree for witness in witnesses):
+        return "high"
+    return "medium" if entry.theorems else "low"
 
 
 def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimTold:

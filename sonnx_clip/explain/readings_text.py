@@ -1,4 +1,4 @@
-"""The matrix of readings and classes: printed by `sonnx-clip readings`, and rendered as docs/readings.md."""
+"""The matrix of readings and classes, as `sonnx-clip readings` prints it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sonnx_clip.explain.findings_text import without_tags
-from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix
+from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS
 from sonnx_clip.root.terminal import hanging
-from sonnx_clip.spec.header import header_lines
-from sonnx_clip.spec.reading_classes import reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.explain.readings_matrix import Matrix, ReadingCell, ReadingsRow
-    from sonnx_clip.spec import Spec
 
-PATH = "docs/readings.md"
-SHOWN = ("float32", "int32", "real")  # one of each family: the matrix is the same for all of a family
 _ANY_WIDTH = 1000
 _FIXED = ("class", "X, min, max", "expected")
 _STYLES = {"bits": "green", "values": "yellow", "differs": "bold red"}
@@ -123,60 +117,3 @@ def _elsewhere(found: Matrix) -> Iterator[str]:
                     f"  {cell.reading} in {row.id}: X = {other.x}, min = {other.min}, max = {other.max}"
                     f" gives {other.answer}, expected {other.due}"
                 )
-
-
-def render_markdown(spec: Spec) -> dict[str, str]:
-    """The text of each file of the target, by its path in the repository."""
-    parts = [
-        f"<!--\n{chr(10).join(header_lines(spec))}\n-->\n\n# Readings of {spec.operator}, class by class\n"
-    ]
-    parts.append(
-        "What the prose, the formula or a library can be taken to mean instead of the cases. A row is a class"
-        " with numbers that lie in it and the result that the cases give for them (expected); a cell has the"
-        " answer of the reading for these numbers, and in front of it whether the reading agrees with the"
-        " cases in the whole class:\n"
-    )
-    parts.append("".join(f"- `{SIGNS[a]}` {meaning}\n" for a, meaning in MEANINGS.items()))
-    parts.append(
-        "Each sign is a theorem in `generated/why3/readings_<type>.mlw`, or numbers that show the difference;"
-        " `sonnx-clip prove` says whether it is proved. The matrix is the same for all types of a family.\n"
-    )
-    parts.append("".join(_reading_lines(spec)))
-    parts += [markdown(matrix(spec, spec.element_type(type_id))) for type_id in SHOWN]
-    parts.append(_instead(spec))
-    return {PATH: "\n".join(parts)}
-
-
-def _instead(spec: Spec) -> str:
-    """What each reading would change in the classes of the floats, if it were the definition."""
-    lines = [["if this were the definition", "same bits in", "zeros or NaNs change in", "values change in"]]
-    lines.append(["---"] * len(lines[0]))
-    for reading in (reading for reading in spec.readings if reading.agrees_bitwise.keys() & {"float"}):
-        found = [one for one in reading_classes(spec, "float") if one.reading == reading.id]
-        bits = sum(one.agreement == "bits" for one in found)
-        other = (
-            ", ".join(one.klass for one in found if one.agreement == agreement) or "none"
-            for agreement in ("values", "differs")
-        )
-        lines.append([reading.id, f"{bits} of {len(found)}", *other])
-    table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    return f"## What would change for floats\n\n{table}"
-
-
-def _reading_lines(spec: Spec) -> Iterator[str]:
-    for reading in spec.readings:
-        where = f" ({reading.reference})" if reading.reference else ""
-        yield f"- **{reading.id}**: {without_tags(reading.title + where)}\n"
-        if reading.interpretation is not None:
-            yield f"  - Its words do not speak of NaN; {without_tags(interpreted(reading.interpretation))}.\n"
-
-
-def markdown(found: Matrix) -> str:
-    """A matrix as a Markdown section."""
-    head = [*_FIXED, *found.titles]
-    rows = [[row.id, _at(row), row.due, *(_short(cell) for cell in row.cells)] for row in found.rows]
-    lines = [head, ["---"] * len(head), *rows]
-    table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    elsewhere = "".join(f"- {line.strip()}\n" for line in _elsewhere(found))
-    more = f"\nElsewhere in the class:\n\n{elsewhere}" if elsewhere else ""
-    return f"## {found.type}\n\n{table}{more}"

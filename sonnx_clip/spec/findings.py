@@ -238,6 +238,7 @@ class SourceFinding(Part):
         claim: the same formally: theorems with obligations of their own, or checks of the texts.
         witnesses: numbers that show it.
         proposed: a wording that would mend it.
+        upstream: what the authors of the source did about it, where that is known.
     """
 
     id: Id
@@ -248,6 +249,7 @@ class SourceFinding(Part):
     claim: Annotated[tuple[Claim, ...], Field(min_length=1)]
     witnesses: Annotated[tuple[Witness, ...], Field(min_length=1)]
     proposed: Text
+    upstream: Text | None = None
 
     @property
     def word(self) -> str:

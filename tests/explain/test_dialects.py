@@ -5,12 +5,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.cli.app import app
 from sonnx_clip.explain.dialect_call import apply
-from sonnx_clip.explain.dialects_text import PATH, cells, dialect_table, render_dialects
+from sonnx_clip.explain.dialects_text import cells, dialect_table
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
@@ -54,20 +52,6 @@ def test_a_row_in_words():
         "int8, int16, int32, uint8, uint16, uint32, float16, float32", "1 to 8",
         "members of the structure, FLOAT",
     )  # fmt: skip
-
-
-def test_the_document_is_that_in_docs():
-    ((path, text),) = render_dialects(SPEC, all_obligations(SPEC)).items()
-    assert path == PATH
-    assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"
-    assert run("dialects", "--format", "markdown") == text
-    for dialect in SPEC.whole_dialects:
-        assert f"## {dialect.id}: {dialect.title}\n" in text
-        assert f"(`{dialect.word}_is_sonnx`)" in text
-        for source in dialect.says.values():
-            assert f"“{source.quote}”" in text
-        for what in dialect.unsaid.values():
-            assert f", not said: {what}" in text
 
 
 def test_a_call_is_explained():

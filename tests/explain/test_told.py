@@ -1,15 +1,16 @@
-"""`sonnx-clip findings` and docs/findings.md: every finding with its words, numbers, runtimes and proofs."""
+"""`sonnx-clip findings` and JSON: every finding with its words, numbers, runtimes and proofs."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 
 import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
-from sonnx_clip.explain.findings_text import CHECKED, markdown
+from sonnx_clip.explain.findings_text import CHECKED, chosen
 from sonnx_clip.explain.findings_told import (
     ALIKE,
     IN_TEXT,
@@ -20,7 +21,7 @@ from sonnx_clip.explain.findings_told import (
     tell,
 )
 from sonnx_clip.explain.measured_record import read_record
-from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
@@ -32,11 +33,6 @@ def run(*arguments: str) -> str:
     done = CliRunner().invoke(app, ["findings", *arguments], catch_exceptions=False)
     assert done.exit_code == 0
     return done.output
-
-
-def test_the_page_is_in_line_with_the_record() -> None:
-    page = repo_file("docs/findings.md").read_text(encoding="utf-8")
-    assert page == markdown(SPEC, tuple(TOLD.values()), RECORD)
 
 
 def test_json_is_what_is_told() -> None:
@@ -88,27 +84,21 @@ def test_an_answer_in_another_type_is_no_refusal() -> None:
     assert [r.shown for r in witness.replies if r.runtime == "numpy"] == ["answers in float32"]
 
 
-@pytest.mark.parametrize("id_", TOLD)
-def test_the_page_has_everything_of_a_finding(id_: str) -> None:
-    page = repo_file("docs/findings.md").read_text(encoding="utf-8")
-    finding = TOLD[id_]
-    section = page.partition(f'<a id="{id_}"></a>')[2].partition("\n\n<a id=")[0]
-    folded = " ".join(section.split())
-    assert all(w.quote in folded for w in finding.words)
-    for words in (finding.found, finding.proposed):
-        assert words in folded.replace("\\<", "<")
-    for part in finding.claim:
-        assert part.says in folded.replace("\\", "")
-        assert (part.formula or "") in folded
-    shown = [id_ for part in finding.claim for id_ in part.obligations]
-    assert all(f"`{o}`" in section for o in shown)
-    assert ("Shown by" in section) == bool(shown)
-    rows = sum(len(w.parties) + len(w.replies) for w in finding.witnesses)
-    assert section.count("| specification |") + section.count("| runtime |") == rows
-    said = Counter(w.silence for w in finding.witnesses if w.silence)
-    assert {r: section.count(r) for r in (ALIKE, IN_TEXT, NO_SUCH_NUMBER, NOT_RUN, REFUSED)} == {
-        r: said[r] for r in (ALIKE, IN_TEXT, NO_SUCH_NUMBER, NOT_RUN, REFUSED)
-    }
+def test_single_findings_are_printed_by_id() -> None:
+    text = run("sign-of-zero", "r5-and-c3")
+    assert re.findall(r"^(?:defect|ambiguity|gap) ([\w-]+):", text, re.MULTILINE) == [
+        "sign-of-zero",
+        "r5-and-c3",
+    ]
+    with pytest.raises(UserError, match="sign-of-zero"):
+        chosen(list(TOLD.values()), ["sign-of-zeros"])
+
+
+def test_severity_is_high_exactly_where_runtimes_disagree() -> None:
+    for finding in TOLD.values():
+        bits = [{b for reply in w.replies for b in reply.bits} for w in finding.witnesses]
+        assert (finding.severity == "high") == any(len(found) > 1 for found in bits)
+    assert {TOLD["r5-and-c3"].severity, TOLD["directml-order"].severity} == {"low", "medium"}
 
 
 def answers(id_: str, witness: int) -> list[tuple[str, ...]]:

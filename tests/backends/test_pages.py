@@ -1,0 +1,114 @@
+"""The generated pages of docs/: complete, ranked, short, and prose of the YAML never becomes markup."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from sonnx_clip.backends.generate import all_obligations
+from sonnx_clip.backends.pages import (
+    COVERAGE,
+    COVERAGE_TABLE,
+    DIALECTS,
+    FINDINGS,
+    READINGS,
+    render_coverage,
+    render_dialects,
+    render_findings,
+    render_readings,
+)
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.coverage import require_coverage
+from tests.backends.test_prose import hostile
+
+SPEC = load_spec()
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+RENDERERS = {FINDINGS: render_findings, READINGS: render_readings, DIALECTS: render_dialects}
+HOSTILE = (
+    "<script>alert(1)</script> | `code` **bold** [link](https://example.org) &lt; $x$",
+    "- a list\n\n# a heading\n\n| a | b |",
+    "1. first ``` ~~~ ![image](x.png) <!-- \\",
+    "=== > quoted <a id='x'>",
+)
+
+
+def structure(text: str) -> list[str]:
+    """What a reader of Markdown makes of the page, without its words."""
+    return [
+        token.type
+        for block in MARKDOWN.parse(text)
+        for token in (block, *(block.children or ()))
+        if token.type not in ("text", "text_special", "softbreak")
+    ]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("path", RENDERERS)
+def test_hostile_prose_adds_no_markup(path: str, text: str) -> None:
+    page, plain = (RENDERERS[path](hostile(SPEC, words))[path] for words in (text, "plain"))
+    assert structure(page) == structure(plain)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("path", [FINDINGS, READINGS])
+def test_a_reader_sees_hostile_prose_as_it_is_written(path: str, text: str) -> None:
+    shown = [
+        "".join(token.content for token in block.children or ())
+        for block in MARKDOWN.parse(RENDERERS[path](hostile(SPEC, text))[path])
+    ]
+    assert any(" ".join(text.split()) in words for words in shown)
+
+
+def test_every_finding_is_ranked_and_short() -> None:
+    page = render_findings(SPEC)[FINDINGS]
+    table, _, sections = page.partition('<a id="')
+    severities = re.findall(r"^\| \[.*\| (high|medium|low) \|", table, re.MULTILINE)
+    assert len(severities) == len(SPEC.findings)
+    assert severities == sorted(severities, key=("high", "medium", "low").index)
+    for finding in SPEC.findings:
+        assert f"](#{finding.id})" in table
+        assert f'{finding.id}"></a>' in sections
+        assert len(f"{finding.found} {finding.proposed}".split()) <= 150, finding.id
+
+
+def test_table_of_coverage_has_every_word_of_every_source() -> None:
+    coverage = require_coverage(SPEC, (o.id for o in all_obligations(SPEC)))
+    rows = list(csv.DictReader(repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()))
+    assert [(row["source"], row["line"], row["words"]) for row in rows] == [
+        (one.source, str(one.item.line), one.item.text) for one in coverage.covered
+    ]
+    for row, one in zip(rows, coverage.covered, strict=True):
+        assert row["encoded by"].split() == list(one.answer.encoded_by)
+        assert row["disputed by"].split() == list(one.answer.disputed_by)
+        assert any(row[column] for column in ("encoded by", "disputed by", "reason"))
+
+
+def test_summary_of_coverage_counts_every_row() -> None:
+    page = render_coverage(SPEC, (o.id for o in all_obligations(SPEC)))[COVERAGE]
+    rows = repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()[1:]
+    assert f"| {len(rows)} |" in page.partition("| all | ")[2].splitlines()[0] + "|"
+    listed = page.partition("Not encoded:")[2].strip().splitlines()
+    assert len(listed) == sum(",not encoded," in row for row in rows)
+
+
+def test_table_of_dialects_has_every_dialect_and_links_to_theorems() -> None:
+    page = render_dialects(SPEC)[DIALECTS]
+    assert all(f"| {dialect.id} |" in page for dialect in SPEC.whole_dialects)
+    links = re.findall(r"\]\(\.\./(generated/why3/[^)]*)\)", page)
+    assert len(links) == len(SPEC.element_types)
+    assert all(repo_file(link).is_file() for link in links)
+
+
+def test_page_of_readings_sorts_each_class_once() -> None:
+    text = render_readings(SPEC)[READINGS]
+    rows = [line.split("|")[1:-1] for line in text.rpartition("## What would change")[2].splitlines()[4:]]
+    assert [row[0].strip() for row in rows] == [r.id for r in SPEC.readings if r.id != "cases"]
+    classes = {c.id.replace("_", r"\_") for c in SPEC.classes_of("float")}
+    for _, bits, values, other in rows:
+        changed = [c.strip() for part in (values, other) for c in part.split(",") if c.strip() != "none"]
+        assert set(changed) <= classes
+        assert len(changed) == len(set(changed)) == len(classes) - int(bits.split()[0])
