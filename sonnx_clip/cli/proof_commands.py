@@ -103,12 +103,12 @@ def prove(
     if road is not None and (family or prover or only or (dtype and road is Road.COQ)):
         raise UserError(f"--road {road} proves all of its theorems", todo="leave the other choices out")
     if road is Road.COQ:
-        from sonnx_clip.cli.coq_command import check_coq
+        from sonnx_clip.cli.coq_command import prove_by_coq
         from sonnx_clip.root.folders import checkout
 
         if accept:
             checkout()
-        raise typer.Exit(check_coq(as_json=as_json, build=build, accept=accept))
+        raise typer.Exit(prove_by_coq(as_json=as_json, build=build, accept=accept))
     if road is Road.FRAMA_C:
         from sonnx_clip.cli.frama_c_command import frama_c
 

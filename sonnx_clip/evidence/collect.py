@@ -26,12 +26,12 @@ from sonnx_clip.explain.findings_told import tell
 from sonnx_clip.mutants.mutants_record import RECORD as MUTANTS
 from sonnx_clip.mutants.mutants_record import MutantsRecord, closing_line
 from sonnx_clip.mutants.run_mutants import mutated_digest
-from sonnx_clip.prove.coq_sources import coq_sources
-from sonnx_clip.prove.coq_sources import digests as coq_digests
+from sonnx_clip.prove.coq import coq_sources
+from sonnx_clip.prove.coq import digests as coq_digests
+from sonnx_clip.prove.coq import surprises as coq_surprises
 from sonnx_clip.prove.frama_c_record import PROVERS
 from sonnx_clip.prove.frama_c_record import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
-from sonnx_clip.prove.run_coq import surprises as coq_surprises
 from sonnx_clip.prove.run_frama_c import OPTIONS
 from sonnx_clip.prove.trusted import TrustedItem, surprises, trusted
 from sonnx_clip.root.errors import UserError

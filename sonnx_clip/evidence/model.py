@@ -14,7 +14,7 @@ from sonnx_clip.claims.claim import Kind
 from sonnx_clip.conform.check_report import Verdict
 from sonnx_clip.conform.comparison_record import Group, State
 from sonnx_clip.explain.findings_told import FindingTold
-from sonnx_clip.prove.coq_record import CoqTheorem
+from sonnx_clip.prove.coq import CoqTheorem
 from sonnx_clip.prove.outcome import Status
 from sonnx_clip.prove.provers import ProverVerdict
 from sonnx_clip.prove.trusted import TrustedItem

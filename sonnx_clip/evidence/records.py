@@ -15,8 +15,8 @@ from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.comparison_record import FOLDER, ComparisonRecord, oracle_digest
 from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.explain.measured_record import read_record as read_measured
-from sonnx_clip.prove.coq_record import RECORD as COQ
-from sonnx_clip.prove.coq_record import CoqRecord
+from sonnx_clip.prove.coq import RECORD as COQ
+from sonnx_clip.prove.coq import CoqRecord
 from sonnx_clip.prove.frama_c_record import RECORD as FRAMA_C
 from sonnx_clip.prove.frama_c_record import FramaCRecord
 from sonnx_clip.prove.proofs_record import read_proofs, require_digest

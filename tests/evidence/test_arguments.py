@@ -9,10 +9,9 @@ from sonnx_clip.conform.comparison_record import FOLDER
 from sonnx_clip.conform.run_comparison import compare_dialects
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
-from sonnx_clip.prove.coq_sources import coq_sources
-from sonnx_clip.prove.coq_sources import digests as coq_digests
+from sonnx_clip.prove.coq import GOLDEN, coq_sources
+from sonnx_clip.prove.coq import digests as coq_digests
 from sonnx_clip.prove.frama_c_record import FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
-from sonnx_clip.prove.run_coq import GOLDEN
 from sonnx_clip.prove.run_frama_c import OPTIONS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
