@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import Goal, declare, header, obligations_of
-from sonnx_clip.backends.why3 import FOLDER, declared_cases, definition, definitions_used, result_of_cases
+from sonnx_clip.backends.declared import cases_and_result, definition, definitions_used
+from sonnx_clip.backends.theory import FOLDER, Module, comment, declare, theory_file
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.meaning_claims import property_claims
@@ -26,19 +25,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Property, WrongClip
-
-
-@dataclass(frozen=True)
-class _Theory:
-    """What the template prints of one wrong operator."""
-
-    name: str
-    title: str
-    cases: list[dict[str, str]]
-    result: str
-    definitions: list[dict[str, str]]
-    operator: dict[str, str]
-    goals: list[Goal]
 
 
 @dataclass(frozen=True)
@@ -60,17 +46,12 @@ def render_canaries(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ..
     first = {etype.family: etype for etype in reversed(spec.element_types)}
     for etype in first.values():
         path = f"{FOLDER}/canaries_{etype.id}.mlw"
-        made = (_theory(spec, etype, wrong, _claims(spec, etype, wrong)) for wrong in spec.wrong_clips)
-        theories = [theory for theory in made if theory.goals]
         kind: Kind = "canary"
+        modules = [m for m in (_module(spec, etype, wrong) for wrong in spec.wrong_clips) if m.goals]
         if etype.family == "real":  # with the axioms of the reals cvc5 finds no model, and takes all its time
-            kind, theories = "smoke", [replace(theory, goals=theory.goals[:1]) for theory in theories]
-        files[path] = template("canaries.mlw.j2").render(
-            header=header(spec), operator=spec.operator, etype=etype, theories=theories
-        )
-        for theory in theories:
-            goals = [replace(g, kind=kind) for g in theory.goals]
-            found += obligations_of(f"canary.{etype.id}", path, theory.name, goals)
+            kind, modules = "smoke", [replace(module, goals=module.goals[:1]) for module in modules]
+        files[path] = theory_file(spec, modules)
+        found += [replace(o, kind=kind) for m in modules for o in m.obligations(f"canary.{etype.id}", path)]
     return files, tuple(found)
 
 
@@ -96,22 +77,26 @@ def _is_false(spec: Spec, entry: Property, etype: ElementType, wrong: WrongClip)
         return False
 
 
-def _theory(spec: Spec, etype: ElementType, wrong: WrongClip, claims: list[Claim]) -> _Theory:
-    """What the template declares: the cases, the definitions, the wrong operator, the goals."""
+def _module(spec: Spec, etype: ElementType, wrong: WrongClip) -> Module:
+    """The cases, the definitions, the wrong operator, and what is claimed of it."""
     printer = _TruePrinter(etype, spec.head)
+    claims = _claims(spec, etype, wrong)
     said = [part for c in claims for part in (c.conclusion, *c.premises) if not isinstance(part, Written)]
-    used = definitions_used(spec, said)
-    definitions = [definition(spec, d, etype) for d in used if d.id != wrong.of]
+    definitions = [definition(spec, d, etype) for d in definitions_used(spec, said) if d.id != wrong.of]
     operands = spec.head.arguments
     if wrong.of is not None:
         definitions.append(declare(wrong.of, operands, "t", printer.show(wrong.is_), wrong.title))
     body = f"right {operands}" if wrong.of else printer.show(wrong.is_)
-    return _Theory(
+    operator = declare("cases", operands, "t", body, wrong.title, is_function=True)
+    return Module(
         "".join(word.capitalize() for word in wrong.id.split("_")),
-        wrong.title,
-        declared_cases(spec, printer),
-        result_of_cases(spec, printer),
-        definitions,
-        declare("cases", operands, "t", body, wrong.title, is_function=True),
+        f"Not {spec.operator}: {wrong.title}. Every goal is false.",
+        [f"use elements.{etype.why3}"],
+        [
+            *cases_and_result(spec, printer, "right"),
+            comment("Definitions."),
+            *(d.text for d in definitions),
+            operator.text,
+        ],
         [goal(claim, WhymlPrinter(etype, spec.head)) for claim in claims],
     )

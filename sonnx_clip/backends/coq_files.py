@@ -20,9 +20,9 @@ from sonnx_clip.backends.coqterm import (
     preamble,
     variables_of,
 )
+from sonnx_clip.backends.declared import definitions_beyond_readings
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
-from sonnx_clip.backends.why3 import definitions_beyond_readings
 from sonnx_clip.claims.meaning_claims import (
     CASES_COMPLETE,
     CASES_DISJOINT,

@@ -16,9 +16,9 @@ from sonnx_clip.backends.coqterm import (
     of_result,
     preamble,
 )
+from sonnx_clip.backends.declared import definitions_beyond_readings, definitions_used, reading_trees
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
-from sonnx_clip.backends.why3 import definitions_beyond_readings, definitions_used, reading_trees
 from sonnx_clip.claims import goal_names as named
 
 if TYPE_CHECKING:

@@ -1,160 +1,251 @@
-"""Renders readings, dialects and the dialects' worked examples: for each element type where they agree with
-the cases, and what they add.
+"""The theories of the readings, the dialects, their worked examples, and what findings claim: a file for each
+element type that some of them speak of.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.templating import template
-from sonnx_clip.backends.theory import header, obligations_of, smoke
-from sonnx_clip.backends.why3 import (
-    declared_cases,
+from sonnx_clip.backends.declared import (
+    cases_and_result,
     declared_classes,
-    declared_reading,
-    definition,
+    declared_readings,
+    definitions,
     definitions_used,
     reading_trees,
-    result_of_cases,
+    stated,
 )
-from sonnx_clip.backends.whyml_printer import element_printer
-from sonnx_clip.backends.whyml_printer import goals as printed
+from sonnx_clip.backends.theory import CLIP, TENSORS, Declared, Module, comment, declare
+from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, goals, tensor_printer
+from sonnx_clip.claims.all_claims import finding_claims
 from sonnx_clip.claims.dialect_claims import dialect_claims, of_type
 from sonnx_clip.claims.example_claims import dialect_example_claims
 from sonnx_clip.claims.meaning_claims import latitude_reading_claims
+from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
+from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
+from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.dialect_examples import ComputedBy
+from sonnx_clip.spec.dialects import defaults
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.language.tree import Expr
-    from sonnx_clip.language.types import FamilyId
+    from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.dialect_examples import DialectExample
-    from sonnx_clip.spec.dialects import Dialect
-    from sonnx_clip.spec.entries import Reading
+    from sonnx_clip.spec.claims import Allowed
+    from sonnx_clip.spec.entries import Property
+    from sonnx_clip.spec.findings import Theorem
+
+SAME_VALUE = Declared(
+    "predicate same_value (a b: t)", "eq a b \\/ nan a /\\ nan b",
+    "The same value, zeros of both signs and all NaNs taken together.",
+)  # fmt: skip
+READINGS = "Readings: whether y is an answer that one allows."
+CONVERSIONS = ("use elements.Float32 as FLOAT", "use convert.To{}")
 
 
-THEORIES = "generated/why3"
+def _readings_declared(
+    spec: Spec, etype: ElementType, printer: WhymlPrinter, readings: Iterable[str], trees: Sequence[Expr]
+) -> list[str]:
+    """The cases, the definitions that trees use, and the readings with these ids."""
+    wanted = set(readings)
+    return [
+        *cases_and_result(spec, printer),
+        comment("Definitions."),
+        *definitions(spec, etype, definitions_used(spec, trees)),
+        SAME_VALUE.text,
+        comment(READINGS),
+        *declared_readings(spec, [r for r in spec.readings if r.id in wanted], printer),
+    ]
 
 
-def reading_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
-    """The theories of the readings by their path in the repository, and their obligations."""
-    files: dict[str, str] = {}
-    obligations: list[Obligation] = []
-    of_classes = definitions_used(spec, [klass.when for klass in spec.classes])
-    for etype in spec.element_types:
-        path = f"{THEORIES}/readings_{etype.id}.mlw"
-        of_latitude = [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
-        used = definitions_used(spec, reading_trees(spec) + of_latitude * (etype.family == "float"))
-        printer = element_printer(spec, etype)
-        goals = list(printed((*reading_claims(spec, etype), *latitude_reading_claims(spec, etype)), printer))
-        class_goals = list(printed(reading_class_claims(spec, etype), printer))
-        files[path] = template("readings.mlw.j2").render(
-            header=header(spec),
-            etype=etype,
-            cases=declared_cases(spec, printer),
-            result=result_of_cases(spec, printer),
-            definitions=[definition(spec, d, etype) for d in used],
-            readings=[declared_reading(spec, r, printer) for r in spec.readings],
-            goals=goals,
-            class_definitions=[definition(spec, d, etype) for d in of_classes if d not in used],
-            classes=declared_classes(spec, etype),
-            class_goals=class_goals,
-        )
-        obligations += obligations_of(etype.id, path, "Readings", [*goals, smoke("smoke_readings")])
-        class_goals.append(smoke("smoke_reading_classes"))
-        obligations += obligations_of(etype.id, path, "ReadingClasses", class_goals)
-    return files, tuple(obligations)
+def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """Where the readings agree with the cases, and what each allows class by class."""
+    printer = element_printer(spec, etype)
+    of_latitude = [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
+    trees = reading_trees(spec) + of_latitude * (etype.family == "float")
+    used = definitions_used(spec, trees)
+    of_classes = [d for d in definitions_used(spec, [k.when for k in spec.classes]) if d not in used]
+    claims = (*reading_claims(spec, etype), *latitude_reading_claims(spec, etype))
+    return [
+        Module(
+            "Readings",
+            f"Where the readings of Clip agree in {etype.id}: with the cases, and with one another.",
+            [f"use elements.{etype.why3}", CLIP],
+            _readings_declared(spec, etype, printer, (r.id for r in spec.readings), trees),
+            list(goals(claims, printer)),
+            "smoke_readings",
+        ),
+        Module(
+            "ReadingClasses",
+            f"The readings of Clip in {etype.id}, class by class.",
+            [f"use elements.{etype.why3}", "use Readings"],
+            [
+                *definitions(spec, etype, of_classes),
+                comment("Classes, each with its case."),
+                "\n".join(declared_classes(spec, etype)),
+            ],
+            list(goals(reading_class_claims(spec, etype), printer)),
+            "smoke_reading_classes",
+        ),
+    ]
 
 
-# ------------------------------------------------------------------------------------------------------------
-# Renders the dialects: for each element type where they agree with the cases, and what they add to them
-
-
-def dialect_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
-    """The theories of the dialects by their path in the repository, and their obligations."""
-    files: dict[str, str] = {}
-    obligations: list[Obligation] = []
-    for etype in spec.element_types:
-        dialects = of_type(spec, etype)
-        if not dialects:
-            continue
-        path = f"{THEORIES}/dialects_{etype.id}.mlw"
-        readings = _readings_of(spec, dialects)
-        regions = _regions(readings, etype.family) + _of_dialects(dialects, etype.family)
-        used = definitions_used(spec, [*(r.returns for r in readings), *regions])
-        printer = element_printer(spec, etype, spec.element_type("float32"))
-        goals = [*printed(dialect_claims(spec, etype), printer), smoke("smoke_dialects")]
-        files[path] = template("dialects.mlw.j2").render(
-            header=header(spec),
-            etype=etype,
-            converts=any(d.converts_to(etype.id) for d in dialects),
-            scales=etype.family == "float" and any(d.scale_bias for d in dialects),
-            cases=declared_cases(spec, printer),
-            result=result_of_cases(spec, printer),
-            definitions=[definition(spec, d, etype) for d in used],
-            readings=[declared_reading(spec, r, printer) for r in readings],
-            goals=goals[:-1],
-        )
-        obligations += obligations_of(etype.id, path, "Dialects", goals)
-    return files, tuple(obligations)
-
-
-def _readings_of(spec: Spec, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
-    """What the words of these dialects allow, what decides between answers, and what they are said to be."""
+def dialect_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """Where the dialects agree with the cases, and what they add to them."""
+    dialects = of_type(spec, etype)
+    if not dialects:
+        return []
+    printer = element_printer(spec, etype, spec.element_type("float32"))
+    # What their words allow, what decides between answers, and what they are said to be.
     used = {id_ for d in dialects for id_ in (d.reading, d.answers)}
     used |= {d.equivalence.to for d in dialects if d.equivalence is not None}
-    return tuple(r for r in spec.readings if r.id in used)
-
-
-def _regions(readings: Sequence[Reading], family: FamilyId) -> list[Expr]:
-    """Where the readings agree with the cases, in one family."""
-    both = [regions for reading in readings for regions in (reading.agrees, reading.agrees_bitwise)]
-    return [regions[family] for regions in both if family in regions]
-
-
-def _of_dialects(dialects: Sequence[Dialect], family: FamilyId) -> list[Expr]:
-    """Where the dialects allow more than those before them, or are what their pages say they equal."""
-    every = [d.widens for d in dialects]
-    every += [d.equivalence.where for d in dialects if d.equivalence is not None]
-    return [regions[family] for regions in every if family in regions]
-
-
-# --- Renders the worked examples of dialects: each is an obligation, entry by entry or for all X ------------
-
-
-def example_theories(spec: Spec) -> tuple[Mapping[str, str], tuple[Obligation, ...]]:
-    """The theories of the examples of dialects by their path in the repository, and their obligations."""
-    files: dict[str, str] = {}
-    obligations: list[Obligation] = []
-    for etype in spec.element_types:
-        examples = [example for example in spec.dialect_examples if example.type == etype.id]
-        if not examples:
-            continue
-        path = f"{THEORIES}/examples_{etype.id}.mlw"
-        readings = _readings(spec, examples)
-        printer = element_printer(spec, etype)
-        goals = [*printed(dialect_example_claims(spec, etype), printer), smoke("smoke_examples")]
-        files[path] = template("examples.mlw.j2").render(
-            header=header(spec),
-            etype=etype,
-            cases=declared_cases(spec, printer),
-            result=result_of_cases(spec, printer),
-            definitions=[
-                definition(spec, d, etype) for d in definitions_used(spec, [r.returns for r in readings])
+    readings = [r for r in spec.readings if r.id in used]
+    regions = [regions for r in readings for regions in (r.agrees, r.agrees_bitwise)]
+    regions += [d.widens for d in dialects]
+    regions += [d.equivalence.where for d in dialects if d.equivalence is not None]
+    trees = [r.returns for r in readings] + [of[etype.family] for of in regions if etype.family in of]
+    converts = any(d.converts_to(etype.id) for d in dialects)
+    scales = etype.family == "float" and any(d.scale_bias for d in dialects)
+    return [
+        Module(
+            "Dialects",
+            f"The dialects of Clip in {etype.id}: where each is the Clip of SONNX, what its missing bounds"
+            " do, what its\n    conversions do to bounds, and what a newer one changes.",
+            [
+                f"use elements.{etype.why3}",
+                *[use.format(etype.why3) for use in CONVERSIONS if converts],
+                *[f"use scale_bias.Scale{etype.why3}"] * scales,
+                CLIP,
             ],
-            readings=[declared_reading(spec, r, printer) for r in readings],
-            goals=goals[:-1],
+            _readings_declared(spec, etype, printer, used, trees),
+            list(goals(dialect_claims(spec, etype), printer)),
+            "smoke_dialects",
         )
-        obligations += obligations_of(etype.id, path, "Examples", goals)
-    return files, tuple(obligations)
+    ]
 
 
-def _readings(spec: Spec, examples: list[DialectExample]) -> tuple[Reading, ...]:
-    """What the words of the dialects allow, and what computes a result, in the order of the file."""
+def example_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """The worked examples of dialects: each is an obligation, entry by entry or for all X."""
+    examples = [example for example in spec.dialect_examples if example.type == etype.id]
+    if not examples:
+        return []
+    printer = element_printer(spec, etype)
     used = {spec.dialect(example.dialect).reading for example in examples}
     used |= {example.Y.reading for example in examples if isinstance(example.Y, ComputedBy)}
-    return tuple(reading for reading in spec.readings if reading.id in used)
+    trees = [r.returns for r in spec.readings if r.id in used]
+    return [
+        Module(
+            "Examples",
+            f"The worked examples of dialects in {etype.id}.",
+            [f"use elements.{etype.why3}"],
+            _readings_declared(spec, etype, printer, used, trees),
+            list(goals(dialect_example_claims(spec, etype), printer)),
+            "smoke_examples",
+        )
+    ]
+
+
+# --- What findings claim ------------------------------------------------------------------------------------
+
+
+def finding_modules(spec: Spec, etype: ElementType) -> list[Module]:
+    """What the findings about the sources claim of elements, and of tensors of any shape."""
+    parts = [p for f in spec.findings for p in f.theorems if etype in types_of_claim(spec, p)]
+    return [*_of_elements(spec, etype, parts), *_of_tensors(spec, etype, parts)]
+
+
+def _of_elements(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> Iterator[Module]:
+    printer = element_printer(spec, etype, spec.element_type("float32"))
+    claims = list(goals(finding_claims(spec, etype, tensors=False), printer))
+    if not claims:
+        return
+    known, used = claim_names(spec), _used(parts)
+    named = [name for name in known if name in used]
+    decide = {known[name].reading for name in named}
+    readings = [r for r in spec.readings if r.id in decide]
+    properties = [p for p in spec.properties if p.id in used]
+    trees = [part.holds for part in parts if not part.tensors]
+    converts = any(
+        isinstance(node, Call) and node.function == "becomes" for tree in trees for node in subtrees(tree)
+    )
+    trees += [r.returns for r in readings] + [p.claim for p in properties]
+    own = definitions_used(spec, trees)
+    dialects = [_dialect(spec, etype, printer, name, known[name]) for name in named if known[name].dialect]
+    answers = [*declared_readings(spec, readings, printer), *dialects]
+    of_cases = _speak_of_cases(spec, [*trees, *(d.is_ for d in own)])
+    yield Module(
+        "Findings",
+        f"What the findings about the sources claim of elements of {etype.id}.",
+        [f"use elements.{etype.why3}", *[use.format(etype.why3) for use in CONVERSIONS if converts]],
+        [
+            *(cases_and_result(spec, printer) if of_cases else []),
+            *definitions(spec, etype, own),
+            *([comment("Whether y is an answer that a reading or a dialect allows.")] if answers else []),
+            *answers,
+            *([comment("What is claimed of the cases.")] if properties else []),
+            *(_property(spec, printer, p) for p in properties),
+        ],
+        claims,
+        "smoke_findings",
+    )
+
+
+def _of_tensors(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> Iterator[Module]:
+    printer, used = tensor_printer(spec, etype), _used(parts)
+    of_stated = replace(printer, of_result=True, prefix="stated_")
+    claims = list(goals(finding_claims(spec, etype, tensors=True), of_stated))
+    if not claims:
+        return
+    constraints = [c for c in spec.constraints if c.id in used]
+    trees = [part.holds for part in parts if part.tensors] + [c.holds for c in constraints]
+    given = spec.head.arguments_and_result
+    yield Module(
+        "TensorFindings",
+        f"What the findings about the sources claim of tensors of {etype.id}, of any shape.",
+        [f"use elements.{etype.why3}", CLIP, TENSORS],
+        [
+            *definitions(spec, etype, definitions_used(spec, trees)),
+            *(stated(c, given, "tensor", printer) for c in constraints),
+        ],
+        claims,
+        "smoke_tensor_findings",
+    )
+
+
+def _used(parts: Sequence[Theorem]) -> set[str]:
+    return {node.id for part in parts for node in subtrees(part.holds) if isinstance(node, Use)}
+
+
+def _property(spec: Spec, printer: WhymlPrinter, p: Property) -> str:
+    claim, given = printer.show(p.claim), spec.head.arguments
+    body = f"let y = cases {given} in {claim}" if "Y" in free_names(p.claim) else claim
+    return declare(p.id, given, "t", body, p.title).text
+
+
+def _dialect(spec: Spec, etype: ElementType, printer: WhymlPrinter, name: str, of: Allowed) -> str:
+    """Whether a dialect allows an answer, with the default bounds where bounds are left out."""
+    assert of.dialect is not None
+    dialect, head = spec.dialect(of.dialect), spec.head
+    given = {variable: variable.lower() for variable in of.parameters}
+    title = f"{dialect.id} allows the answer y"
+    if len(given) < len(head.all):
+        ends = defaults(spec, dialect, etype)
+        assert ends is not None
+        given = dict(zip(head.scalars, map(printer.value, ends), strict=True)) | given
+        title += f", without {name.rpartition('_')[2]}"
+    body = " ".join((spec.reading(of.reading).predicate, *(given[v] for v in head.all)))
+    return declare(name, " ".join(v.lower() for v in of.parameters), "t", body, title).text
+
+
+def _speak_of_cases(spec: Spec, trees: Sequence[Expr]) -> bool:
+    """Whether trees speak of the cases or of their result; a property is printed with that."""
+    named = {case.id for case in spec.cases} | {p.id for p in spec.properties}
+    return any(
+        isinstance(node, CasesResult) or (isinstance(node, Use) and node.id in named)
+        for tree in trees
+        for node in subtrees(tree)
+    )

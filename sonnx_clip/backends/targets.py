@@ -15,14 +15,19 @@ from sonnx_clip.backends.c_reference import kernel_theories, render_c
 from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.backends.drivers import render_replay
-from sonnx_clip.backends.finding_theories import finding_theories
 from sonnx_clip.backends.numpy_kernels import numpy_theories
 from sonnx_clip.backends.numpy_oracle import render_numpy
 from sonnx_clip.backends.pages import render_coverage, render_dialects, render_findings, render_readings
 from sonnx_clip.backends.profile_file import render_profile
-from sonnx_clip.backends.reading_theories import dialect_theories, example_theories, reading_theories
+from sonnx_clip.backends.reading_theories import (
+    dialect_modules,
+    example_modules,
+    finding_modules,
+    reading_modules,
+)
+from sonnx_clip.backends.theory import theories_of_types
+from sonnx_clip.backends.type_theories import ordered_axioms, type_theories
 from sonnx_clip.backends.vectors import render_vectors
-from sonnx_clip.backends.why3 import ordered_axioms, render_why3
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -84,18 +89,30 @@ THEORIES: tuple[TheoryTarget, ...] = (
     TheoryTarget(
         rf"generated/why3/{_MLW}",
         "an element type: the cases and what they entail",
-        render_why3,
+        type_theories,
         beside=ordered_axioms,
         of_every=True,
     ),
     TheoryTarget(
-        rf"generated/why3/readings_{_MLW}", "readings of the formula, against the cases", reading_theories
+        rf"generated/why3/readings_{_MLW}",
+        "readings of the formula, against the cases",
+        lambda spec: theories_of_types(spec, "readings_", reading_modules),
     ),
     TheoryTarget(
-        rf"generated/why3/dialects_{_MLW}", "ONNX's versions and DirectML, against SONNX", dialect_theories
+        rf"generated/why3/dialects_{_MLW}",
+        "ONNX's versions and DirectML, against SONNX",
+        lambda spec: theories_of_types(spec, "dialects_", dialect_modules),
     ),
-    TheoryTarget(rf"generated/why3/examples_{_MLW}", "the examples on ONNX's page", example_theories),
-    TheoryTarget(rf"generated/why3/findings_{_MLW}", "what findings claim", finding_theories),
+    TheoryTarget(
+        rf"generated/why3/examples_{_MLW}",
+        "the examples on ONNX's page",
+        lambda spec: theories_of_types(spec, "examples_", example_modules),
+    ),
+    TheoryTarget(
+        rf"generated/why3/findings_{_MLW}",
+        "what findings claim",
+        lambda spec: theories_of_types(spec, "findings_", finding_modules),
+    ),
     TheoryTarget(
         rf"generated/why3/canaries_{_MLW}",
         "properties of wrong operators, which provers must refute; they are no obligations",

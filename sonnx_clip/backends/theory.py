@@ -1,4 +1,4 @@
-"""What all rendered theories share: header, declarations, goals, and the list of their obligations."""
+"""Prints theories of Why3: modules of declarations and goals, and the list of their obligations."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.templating import escape
+from sonnx_clip.backends.templating import escape, layout
 from sonnx_clip.claims.claim import Obligation
 from sonnx_clip.spec.header import header_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Kind
+    from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
+
+FOLDER = "generated/why3"
+CLIP = "clone export clip.Clip with type t = t, predicate le = le, predicate lt = lt"
+TENSORS = (
+    "clone export tensor.TensorClip with"
+    " type t = t, predicate le = le, predicate eq = eq, function clip = clip"
+)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal as the template prints it: a step is one that later goals of its module may use, a lemma."""
+    """A goal as it is printed: a step is one that later goals of its module may use, a lemma."""
 
     name: str
     kind: Kind
@@ -28,14 +36,106 @@ class Goal:
     statement: str
     is_step: bool = False
 
+    @property
+    def text(self) -> str:
+        """The goal with its comment."""
+        form = "lemma" if self.is_step else "goal"
+        about = f"  (** {escape(self.title[:1].upper() + self.title[1:], 'mlw')}. *)"
+        head = f"  {form} {self.name} [@kind:{self.kind}] [@shows:{','.join(self.shows)}] :"
+        return f"{about}\n{head}\n    {layout(self.statement)}"
 
-# --- What all rendered theories share: header, declarations, and the list of their obligations --------------
+
+@dataclass(frozen=True)
+class Declared:
+    """A predicate, function or constant; `apart` puts its body on a line of its own."""
+
+    head: str
+    body: str
+    title: str = ""
+    apart: bool = False
+
+    @property
+    def text(self) -> str:
+        """The declaration with its comment."""
+        about = f"  (** {escape(self.title, 'mlw')} *)\n" if self.title else ""
+        between = "\n    " if self.apart else " "
+        return f"{about}  {self.head} ={between}{layout(self.body)}"
+
+
+def declare(
+    name: str, parameters: str, of: str, body: str, title: str = "", *, is_function: bool = False
+) -> Declared:
+    """A predicate or function; a parameter that the body does not use is marked: Why3 would warn."""
+    used = set(re.findall(r"[a-z_]\w*", body))
+    shown = " ".join(p if p in used else f"_{p}" for p in parameters.split())
+    head = f"function {name} ({shown}: {of}) : {of}" if is_function else f"predicate {name} ({shown}: {of})"
+    return Declared(head, body, title)
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module of a theory file.
+
+    Args:
+        name: its name.
+        about: what is in it.
+        uses: what it uses and clones, a line each.
+        parts: declarations and comments, each behind an empty line.
+        goals: the goals that it ends with.
+        smoke: the name of its smoke goal, which must not be proved; empty where it has none.
+        cloned: goals that one of `parts` makes.
+    """
+
+    name: str
+    about: str
+    uses: Sequence[str]
+    parts: Sequence[str]
+    goals: Sequence[Goal]
+    smoke: str = ""
+    cloned: Sequence[Goal] = ()
+
+    @property
+    def text(self) -> str:
+        """The module."""
+        blocks = ["\n".join(f"  {use}" for use in self.uses), *self.parts, *(g.text for g in self.goals)]
+        if self.smoke:
+            blocks.append(f"  goal {self.smoke} [@kind:smoke] [@shows:smoke] : false")
+        return "\n\n".join([f"(** {self.about} *)\nmodule {self.name}", *blocks, "end\n"])
+
+    def obligations(self, subject: str, path: str) -> list[Obligation]:
+        """The obligations that it holds."""
+        end = [smoke(self.smoke)] if self.smoke else []
+        return obligations_of(subject, path, self.name, [*self.cloned, *self.goals, *end])
+
+
+def comment(text: str) -> str:
+    """A comment that stands by itself."""
+    return f"  (* {text} *)"
 
 
 def header(spec: Spec) -> str:
     """The comment on top of a rendered theory."""
     first, *rest = (escape(line, "v") for line in header_lines(spec))  # in theories and in Coq alike
     return "\n".join([f"(* {first}", *(f"   {line}" for line in rest)]) + " *)\n"
+
+
+def theory_file(spec: Spec, modules: Iterable[Module]) -> str:
+    """The text of a theory file."""
+    return "\n".join([header(spec), *(module.text for module in modules)])
+
+
+def theories_of_types(
+    spec: Spec, prefix: str, modules_of: Callable[[Spec, ElementType], Sequence[Module]]
+) -> tuple[Mapping[str, str], list[Obligation]]:
+    """A theory file of each element type that has modules, by its path, and the obligations of all."""
+    files: dict[str, str] = {}
+    obligations: list[Obligation] = []
+    for etype in spec.element_types:
+        if modules := modules_of(spec, etype):
+            path = f"{FOLDER}/{prefix}{etype.id}.mlw"
+            files[path] = theory_file(spec, modules)
+            obligations += [o for module in modules for o in module.obligations(etype.id, path)]
+    return files, obligations
 
 
 def smoke(name: str) -> Goal:
@@ -52,13 +152,3 @@ def obligations_of(subject: str, path: str, theory: str, goals: Iterable[Goal]) 
         )
         for g in goals
     ]
-
-
-def declare(
-    name: str, parameters: str, of: str, body: str, title: str = "", *, is_function: bool = False
-) -> dict[str, str]:
-    """A predicate or function; a parameter that the body does not use is marked: Why3 would warn."""
-    used = set(re.findall(r"[a-z_]\w*", body))
-    shown = " ".join(p if p in used else f"_{p}" for p in parameters.split())
-    head = f"function {name} ({shown}: {of}) : {of}" if is_function else f"predicate {name} ({shown}: {of})"
-    return {"title": title, "head": head, "body": body}

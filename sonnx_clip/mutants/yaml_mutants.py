@@ -14,8 +14,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from sonnx_clip.backends.declared import declared_cases, definition, definitions_used, result_of_cases
 from sonnx_clip.backends.theory import declare
-from sonnx_clip.backends.why3 import declared_cases, definition, definitions_used, result_of_cases
 from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Claim, Written
@@ -421,7 +421,7 @@ def _theory(spec: Spec, etype: ElementType, group: list[tuple[YamlMutant, str]])
     definitions = [definition(spec, d, etype) for d in definitions_used(spec, trees)]
     result = " ".join(result_of_cases(spec, printer).split())
     whole = declare("cases", printer.implicit, "t", result, is_function=True)
-    lines += [f"  {d['head']} = {d['body']}" for d in (*cases, whole, *definitions)]
+    lines += [f"  {d.head} = {d.body}" for d in (*cases, whole, *definitions)]
     for number, (mutant, question) in enumerate(group):
         entry = next(e for e in getattr(spec, mutant.section) if e.id == mutant.entry)
         names = getattr(entry, "parameters", ()) or ("X", "L", "M", "Y", "A", spec.head.second)

@@ -5,7 +5,7 @@ import pytest
 from sonnx_clip.backends import coq_files
 from sonnx_clip.backends.coqreadings import MODULES, theorems_of
 from sonnx_clip.backends.coqterm import CoqPrinter, check_names
-from sonnx_clip.backends.why3 import definitions_beyond_readings
+from sonnx_clip.backends.declared import definitions_beyond_readings
 from sonnx_clip.language.tree import (
     Call,
     Compare,

@@ -13,10 +13,9 @@ from pydantic import BaseModel
 
 from sonnx_clip.backends.acsl import render_acsl
 from sonnx_clip.backends.coq_files import render_coq
-from sonnx_clip.backends.finding_theories import finding_theories
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
-from sonnx_clip.backends.reading_theories import dialect_theories, example_theories, reading_theories
-from sonnx_clip.backends.why3 import render_why3
+from sonnx_clip.backends.targets import THEORIES
+from sonnx_clip.backends.type_theories import type_theories
 from sonnx_clip.language.tree import Kind, Position, Use
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
@@ -56,8 +55,8 @@ def hostile(value: Any, text: str, *, is_prose: bool = False) -> Any:
 
 def theories(spec: Spec) -> Mapping[str, str]:
     files: dict[str, str] = {}
-    for render in (render_why3, reading_theories, dialect_theories, example_theories, finding_theories):
-        files |= render(spec)[0]
+    for target in THEORIES:
+        files |= {} if not target.kept else target.render(spec)[0]
     return files
 
 
@@ -133,7 +132,7 @@ def test_hostile_prose_leaves_the_code_as_it_is(backend: str, text: str) -> None
 @pytest.mark.parametrize("text", HOSTILE)
 def test_why3_parses_theories_with_hostile_prose(text: str, tmp_path: Path) -> None:
     file = tmp_path / "float32.mlw"
-    file.write_text(render_why3(hostile(load_spec(), text))[0]["generated/why3/float32.mlw"])
+    file.write_text(type_theories(hostile(load_spec(), text))[0]["generated/why3/float32.mlw"])
     assert MARK in file.read_text()
     command = ["why3", "prove", "-L", str(repo_file("why3")), "--parse-only", str(file)]
     subprocess.run(command, check=True, capture_output=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sonnx_clip.backends.reading_theories import reading_theories
+from sonnx_clip.backends.reading_theories import reading_modules
+from sonnx_clip.backends.theory import theories_of_types
 from sonnx_clip.backends.whyml_printer import element_printer, statement
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
@@ -69,7 +70,7 @@ def test_the_goals_by_class_name_every_class_once():
 def test_the_theories_are_those_in_generated():
     from sonnx_clip.root.folders import repo_file
 
-    files, obligations = reading_theories(SPEC)
+    files, obligations = theories_of_types(SPEC, "readings_", reading_modules)
     for path, text in files.items():
         assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"
     assert {o.theory for o in obligations} == {"Readings", "ReadingClasses"}

@@ -14,7 +14,7 @@ import pytest
 
 from sonnx_clip.backends.templating import WIDTH, layout
 from sonnx_clip.backends.theory import declare
-from sonnx_clip.backends.why3 import ordered_axioms
+from sonnx_clip.backends.type_theories import ordered_axioms
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal, statement
 from sonnx_clip.claims.claim import Claim
 from sonnx_clip.claims.clip_operands import ALL as TRIPLE
@@ -205,8 +205,8 @@ def test_the_manifest_lists_the_goals_of_the_files() -> None:
 
 
 def test_a_declaration_marks_what_it_does_not_use() -> None:
-    assert declare("p", "x l m", "t", "lt m l", "t")["head"] == "predicate p (_x l m: t)"
-    assert declare("f", "a b", "t", "a", is_function=True)["head"] == "function f (a _b: t) : t"
+    assert declare("p", "x l m", "t", "lt m l", "t").head == "predicate p (_x l m: t)"
+    assert declare("f", "a b", "t", "a", is_function=True).head == "function f (a _b: t) : t"
 
 
 def test_a_claim_binds_what_it_uses() -> None:
