@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.declared import cases_and_result, definition, definitions_used
+from sonnx_clip.backends.templating import escape
 from sonnx_clip.backends.theory import FOLDER, Module, comment, declare, theory_file
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
 from sonnx_clip.claims.claim import Written
@@ -90,7 +91,7 @@ def _module(spec: Spec, etype: ElementType, wrong: WrongClip) -> Module:
     operator = declare("cases", operands, "t", body, wrong.title, is_function=True)
     return Module(
         "".join(word.capitalize() for word in wrong.id.split("_")),
-        f"Not {spec.operator}: {wrong.title}. Every goal is false.",
+        f"Not {spec.operator}: {escape(wrong.title, 'mlw')}. Every goal is false.",
         [f"use elements.{etype.why3}"],
         [
             *cases_and_result(spec, printer, "right"),
