@@ -1,7 +1,8 @@
 (** * What is rendered from the YAML is what is written here by hand
 
     For floats of every format: the cases, the formula and the prose of generated/coq are those of [Clip], and each
-    claim of the YAML is what the theorem of the same name in [Theorems] or [Bitwise] says. *)
+    claim of the YAML follows under the premises of the theorem of the same name in [Theorems] or [Bitwise]. That it
+    holds under its whole condition, which is wider, is proved in generated/coq/Float.v. *)
 
 From Coq Require Import ZArith Bool Lia.
 From Flocq Require FLX IEEE754.BinarySingleNaN.
@@ -57,7 +58,7 @@ Proof. intros. unfold zero_tie, Bitwise.zero_tie, is_true. rewrite andb_true_iff
 Lemma bounds_are_written : forall x l m, bounds_are_numbers x l m <-> ~ nan l /\ ~ nan m.
 Proof. intros. unfold bounds_are_numbers. by_bool. Qed.
 
-(** ** Claims: each is what the theorem of its name says *)
+(** ** Claims, under the premises of the theorems of the same names *)
 
 Ltac as_written := unfold is_true in *; intros; cbv zeta; rewrite ?cases_are_clip, ?same_is_written in *.
 
@@ -70,16 +71,16 @@ Theorem nan_out_as_written : forall x l m, claim_nan_out x l m.
 Proof. unfold claim_nan_out. as_written. apply Theorems.nan_out. Qed.
 
 (** shows: interval, C2 *)
-Theorem interval_as_written : forall x l m, condition_interval x l m -> claim_interval x l m.
+Theorem interval_as_written : forall x l m, ~ nan x -> bounds_are_numbers x l m -> claim_interval x l m.
 Proof.
-  unfold condition_interval, claim_interval. intros x l m [X B]. apply bounds_are_written in B.
+  unfold claim_interval. intros x l m X B. apply bounds_are_written in B.
   cbv zeta. rewrite cases_are_clip. now apply Theorems.interval.
 Qed.
 
 (** shows: formula_agrees *)
-Theorem formula_agrees_as_written : forall x l m, condition_formula_agrees x l m -> claim_formula_agrees x l m.
+Theorem formula_agrees_as_written : forall x l m, ~ nan x -> bounds_are_numbers x l m -> claim_formula_agrees x l m.
 Proof.
-  unfold condition_formula_agrees, claim_formula_agrees. intros x l m [X B]. apply bounds_are_written in B.
+  unfold claim_formula_agrees. intros x l m X B. apply bounds_are_written in B.
   cbv zeta. rewrite cases_are_clip. apply same_is_written. now apply Theorems.formula_agrees.
 Qed.
 
@@ -111,9 +112,10 @@ Qed.
 (** ** On tensors *)
 
 (** shows: C2 *)
-Theorem C2_as_written : forall (index : Type) (x : index -> t) l m, condition_C2 index x l m -> claim_C2 index x l m.
+Theorem C2_as_written : forall (index : Type) (x : index -> t) l m,
+  (forall i, ~ nan (x i)) -> ~ nan l -> ~ nan m -> claim_C2 index x l m.
 Proof.
-  unfold condition_C2, claim_C2. intros index x l m [[X L] M]. cbv zeta.
+  unfold claim_C2. intros index x l m X L M. cbv zeta.
   destruct (Theorems.C2 t index x l m X L M) as [H|H]; [left|right]; intros i; rewrite cases_are_clip; apply H.
 Qed.
 
@@ -210,9 +212,9 @@ Qed.
 
 (** shows: lowest_is_no_lower_bound *)
 Theorem lowest_is_no_lower_bound_as_written : forall x l m,
-  condition_lowest_is_no_lower_bound x l m -> claim_lowest_is_no_lower_bound x l m.
+  ~ is_infinite x -> ~ lt m lowest -> claim_lowest_is_no_lower_bound x l m.
 Proof.
-  unfold condition_lowest_is_no_lower_bound, claim_lowest_is_no_lower_bound. intros x l m [F M].
+  unfold claim_lowest_is_no_lower_bound. intros x l m F M.
   rewrite cases_are_clip. destruct limits_are_no_zeros as [A _].
   apply (Bitwise.lowest_is_no_lower_bound t is_signed_zero floats_are_identified); try easy.
   destruct (finite_or_nan x F) as [[I _]|N]; [now left|now right].
@@ -220,9 +222,9 @@ Qed.
 
 (** shows: highest_is_no_upper_bound *)
 Theorem highest_is_no_upper_bound_as_written : forall x l m,
-  condition_highest_is_no_upper_bound x l m -> claim_highest_is_no_upper_bound x l m.
+  ~ is_infinite x -> ~ lt highest l -> claim_highest_is_no_upper_bound x l m.
 Proof.
-  unfold condition_highest_is_no_upper_bound, claim_highest_is_no_upper_bound. intros x l m [F L].
+  unfold claim_highest_is_no_upper_bound. intros x l m F L.
   rewrite cases_are_clip. destruct limits_are_no_zeros as [_ A].
   apply (Bitwise.highest_is_no_upper_bound t is_signed_zero floats_are_identified); try easy.
   destruct (finite_or_nan x F) as [[_ I]|N]; [now left|now right].
@@ -232,27 +234,27 @@ Qed.
 
 (** shows: formula_agrees_bitwise *)
 Theorem formula_agrees_bitwise_as_written : forall x l m,
-  condition_formula_agrees_bitwise x l m -> claim_formula_agrees_bitwise x l m.
+  ~ nan x -> bounds_are_numbers x l m -> ~ zero_tie x l -> ~ zero_tie x m -> claim_formula_agrees_bitwise x l m.
 Proof.
-  unfold condition_formula_agrees_bitwise, claim_formula_agrees_bitwise. intros x l m C.
-  rewrite bounds_are_written, !zero_tie_is_written in C. cbv zeta. rewrite cases_are_clip.
+  unfold claim_formula_agrees_bitwise. intros x l m X B A C.
+  rewrite bounds_are_written in B. rewrite zero_tie_is_written in A, C. cbv zeta. rewrite cases_are_clip.
   apply (Bitwise.formula_agrees_bitwise t is_signed_zero floats_are_identified); tauto.
 Qed.
 
 (** shows: prose_agrees_bitwise *)
 Theorem prose_agrees_bitwise_as_written : forall x l m,
-  condition_prose_agrees_bitwise x l m -> claim_prose_agrees_bitwise x l m.
+  ~ zero_tie x l -> ~ zero_tie x m -> claim_prose_agrees_bitwise x l m.
 Proof.
-  unfold condition_prose_agrees_bitwise, claim_prose_agrees_bitwise, prose_applies. intros x l m C B.
-  rewrite !zero_tie_is_written in C. apply orb_true_iff in B. rewrite cases_are_clip.
+  unfold claim_prose_agrees_bitwise, prose_applies. intros x l m A C B.
+  rewrite zero_tie_is_written in A, C. apply orb_true_iff in B. rewrite cases_are_clip.
   apply (Bitwise.prose_agrees_bitwise t is_signed_zero floats_are_identified); tauto.
 Qed.
 
 (** shows: idempotent_bitwise *)
 Theorem idempotent_bitwise_as_written : forall x l m,
-  condition_idempotent_bitwise x l m -> claim_idempotent_bitwise x l m.
+  ~ zero_tie l m -> claim_idempotent_bitwise x l m.
 Proof.
-  unfold condition_idempotent_bitwise, claim_idempotent_bitwise. intros x l m C.
+  unfold claim_idempotent_bitwise. intros x l m C.
   rewrite zero_tie_is_written in C. cbv zeta. rewrite !cases_are_clip.
   now apply (Bitwise.idempotent_bitwise t is_signed_zero floats_are_identified).
 Qed.

@@ -53,6 +53,15 @@ Proof.
   rewrite key_of_opposite, key_of_infinity, key_of_lowest. destruct (nan a) eqn:N; [easy|]. cbn [negb andb orb implb]. lia.
 Qed.
 
+(** Below every finite number lies negative infinity alone, which is at most every number. *)
+Lemma least_below_lowest : forall a b : t, implb (le a a && le b b && negb (le lowest a)) (le a b) = true.
+Proof.
+  intros a b. rewrite !le_by_key. change (nan lowest) with false. rewrite key_of_lowest.
+  destruct (nan a) eqn:A; [reflexivity|]. destruct (nan b) eqn:B; [now rewrite !andb_false_r|].
+  generalize (key_bounds _ _ prec_is_positive prec_is_less a A) (key_bounds _ _ prec_is_positive prec_is_less b B).
+  cbn [negb andb orb implb]. lia.
+Qed.
+
 Lemma identical_to_constant : forall a c : t, le a c = true -> le c a = true -> key c <> 0 -> a = c.
 Proof.
   intros a c L G N. symmetry. apply (identified prec emax prec_is_positive prec_is_less); [|easy].
@@ -137,6 +146,21 @@ Ltac all_limited prec emax P Q constants floats :=
   | ?a :: ?floats => limited prec emax P Q constants a; all_limited prec emax P Q constants floats
   end.
 
+(* What lies below the lowest number is negative infinity, though the goal does not name it. *)
+Ltac least prec emax P Q a floats :=
+  lazymatch floats with
+  | nil => idtac
+  | ?b :: ?floats => generalize (least_below_lowest prec emax P Q a b); least prec emax P Q a floats
+  end.
+
+Ltac all_least prec emax P Q constants floats all :=
+  let finite_below := absent (lowest prec emax P Q) constants in
+  let below := absent (opposite prec emax P Q (infinity prec emax P Q)) constants in
+  lazymatch constr:((finite_below, below, floats)) with
+  | (false, true, ?a :: ?others) => least prec emax P Q a all; all_least prec emax P Q constants others all
+  | _ => idtac
+  end.
+
 (** Decides a statement about a few floats of one format. *)
 Ltac float_order prec emax P Q :=
   gathered;
@@ -147,7 +171,7 @@ Ltac float_order prec emax P Q :=
   let constants := constants prec emax P Q (@nil (element o)) in
   lazymatch constants with
   | nil => idtac
-  | _ => all_limited prec emax P Q constants floats
+  | _ => all_limited prec emax P Q constants floats; all_least prec emax P Q constants floats floats
   end;
   let known := fresh in
   assert (known : True) by exact I;

@@ -135,12 +135,16 @@ Ltac compare_once :=
 Ltac order :=
   cbv zeta; intros; only_le; repeat (compare_once; try reflexivity; try discriminate); intros; try easy; try solve [intuition congruence].
 
-(** A statement about the entries [x i] of a tensor, all of which are clipped to [l] and [m]: either the bounds are
-    inverted and the second part holds at every entry, or the first does. *)
+(** A statement about the entries [x i] of a tensor, all of which are clipped to [l] and [m]: the second part holds at
+    every entry if the bounds are inverted or [m] is at most every entry, and else the first does. *)
 Ltac by_entries m l x :=
   intros; cbv zeta in *;
-  repeat match goal with H : _ /\ _ |- _ => destruct H end;
-  destruct (lt m l) eqn:?; [right | left]; let i := fresh "i" in intros i;
+  repeat match goal with H : _ /\ _ |- _ => destruct H | H : _ \/ _ |- _ => destruct H end;
+  lazymatch goal with
+  | _ : forall i, is_true (le m (@?entry i)) |- _ => right
+  | _ => destruct (lt m l) eqn:?; [right | first [discriminate | left]]
+  end;
+  let i := fresh "i" in intros i;
   repeat match goal with
   | H : forall _, _ |- _ => let statement := type of H in lazymatch type of statement with Prop => specialize (H i) end
   end;
