@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 from functools import cache
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from pydantic import BaseModel
 
 from sonnx_clip.backends.acsl import render_acsl
 from sonnx_clip.backends.coq_files import render_coq
+from sonnx_clip.backends.drivers import render_replay
 from sonnx_clip.backends.numpy_oracle import oracle_path, render_numpy
 from sonnx_clip.backends.targets import THEORIES
 from sonnx_clip.backends.type_theories import type_theories
@@ -23,7 +25,7 @@ from sonnx_clip.spec import Spec, load_spec
 from sonnx_clip.spec.document import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 PROSE = {
@@ -150,3 +152,47 @@ def test_every_backend_shows_prose() -> None:
 def test_control_characters_are_refused_with_their_place(character: str) -> None:
     with pytest.raises(UserError, match=r"^clip.yaml:2:8 .*U\+[^\n]*\n *remove it"):
         Document("clip.yaml", f'format: 1\ntitle: "a {character} b"\n')
+
+
+def coq_comments(text: str) -> Iterator[str]:
+    """The outermost comments."""
+    depth, start = 0, 0
+    for found in re.finditer(r"\(\*|\*\)", text):
+        if found[0] == "(*" and (depth := depth + 1) == 1:
+            start = found.start()
+        if found[0] == "*)" and (depth := depth - 1) == 0:
+            yield text[start : found.end()]
+
+
+@pytest.mark.skipif(which("coqc") is None, reason="coqc is not installed")
+@pytest.mark.parametrize("text", HOSTILE)
+def test_coq_reads_comments_with_hostile_prose(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "Comments.v"
+    file.write_text(
+        "\n".join(c for t in render_coq(hostile(load_spec(), text)).values() for c in coq_comments(t))
+    )
+    assert MARK in file.read_text()
+    subprocess.run(["coqc", str(file)], check=True, capture_output=True)
+
+
+HOSTILE_NAMES = (
+    'a*)"""$(exit 3)`exit 3`.yaml',
+    "a\n*) goal planted : false (*\nexit 3\n#.yaml",
+    "a ??\\\\\\.yaml",
+)
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_hostile_file_name_stays_in_comments(name: str, tmp_path: Path) -> None:
+    plain = repo_file("tests/toy/relu.yaml")
+    file = tmp_path / name
+    file.write_bytes(plain.read_bytes())
+    named, original = load_spec(file), load_spec(plain)
+    for backend in ("whyml", "numpy"):
+        render, stripped = BACKENDS[backend]
+        expected = {path: stripped(text) for path, text in render(original).items()}
+        assert {path: stripped(text) for path, text in render(named).items()} == expected
+    (script,) = render_replay(named, ()).values()
+    assert name.split(maxsplit=1)[0] in script
+    head, _, _ = script.partition("\nset -eu\n")
+    assert all(line.startswith("#") for line in head.splitlines())
