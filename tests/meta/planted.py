@@ -114,6 +114,16 @@ def clears_sign_of_zero(x, l, m):
     return chosen(y == 0, np.zeros_like(y), y)
 
 
+def flushes_all_subnormals(x, l, m):
+    """float32 in a unit that takes subnormal operands for zeros, and returns none."""
+    if x.dtype != np.float32:
+        return right(x, l, m)
+    x, l, m = (
+        np.where(np.abs(a) < np.finfo(a.dtype).tiny, np.copysign(a.dtype.type(0), a), a) for a in (x, l, m)
+    )
+    return right(x, l, m)
+
+
 def flushes_subnormals(x, l, m):
     """16 bits computed in float32 by a unit that flushes what is subnormal in 16 bits."""
     wide = right(x, l, m).astype(np.float32)

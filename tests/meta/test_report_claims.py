@@ -74,6 +74,17 @@ def test_refused_bounds_hide_no_wrong_value():
     assert "got 1" in case.find("failure").get("message")
 
 
+def test_flushing_of_subnormals_is_described_without_contradiction():
+    report, classes = judged_by("planted:flushes_all_subnormals", "float32", few_calls)
+    assert classes["inside_subnormal"].verdict == classes["low_tie"].verdict == "violates"
+    assert classes["inside_ordinary"].verdict == classes["inside_nan"].verdict == "conforms"
+    assert {d.got for d in classes["inside_subnormal"].deviations} <= {"0x00000000", "0x80000000"}
+    (line,) = behaviour(report)
+    assert "no reading allows" in line
+    assert "requires, bit for bit" not in line
+    assert "all answers" not in printed(report)
+
+
 def test_stopped_guardian_is_a_crash():
     report, _ = judged_by("planted_deaths:stops_its_parent", "int16")
     assert report.types[0].verdict == "crashed"
