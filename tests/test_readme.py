@@ -30,6 +30,7 @@ def run(*arguments: str, check: bool = True) -> str:
 def test_the_measured_answers() -> None:
     """The table of answers is what spec/measured/runtimes.json recorded."""
     record = json.loads((ROOT / "spec/measured/runtimes.json").read_text(encoding="utf-8"))
+    assert f"float32; recorded on an {record['machine']} by" in README
     found = {
         (a["version"].split(",")[0], a["form"], a["x"], a["min"], a["max"]): a["bits"]
         for a in record["answers"]

@@ -23,6 +23,7 @@ from sonnx_clip.root.dtypes import bits_type, hex_bits, numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.installed import processor
 from sonnx_clip.runtimes.find_runtime import find_runtime
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def write_record(spec: Spec, runtimes: Mapping[str, Runtime] | None = None) -> M
         todo = 'pip install "sonnx-clip[onnx]"'
         raise UserError(f"not installed: {', '.join(missing)}", todo=todo)
     record = Measured(
-        machine=platform.machine(),
+        machine=processor().rpartition(" ")[0],  # without the digest of its features
         python=platform.python_version(),
         runtimes={name: runtime.version for name, runtime in runtimes.items()},
         answers=tuple(measure(spec, runtimes)),
