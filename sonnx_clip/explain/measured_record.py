@@ -50,7 +50,7 @@ class MeasuredAnswer(Stored):
 
 
 class Measured(Stored):
-    """The whole record; `machine` is the architecture and model of the processor, on which answers may depend."""
+    """The whole record; `machine` is the processor, on which answers may depend."""
 
     about: Literal["Measured by `sonnx-clip findings --measure`. Do not edit."] = (
         "Measured by `sonnx-clip findings --measure`. Do not edit."
