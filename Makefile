@@ -59,7 +59,7 @@ verdicts:
 	    case " $(RUNTIMES) " in *" $$runtime "*) [ $$status -ne 1 ] || status=0;; esac; \
 	    [ $$status -eq 0 ] || failed=$$status; \
 	done; \
-	$(BIN)/sonnx-clip compare-dialects --brief $(CHECK_ARGS) 2>&1 | cat || failed=$$?; \
+	$(BIN)/sonnx-clip check --against onnx --brief $(CHECK_ARGS) 2>&1 | cat || failed=$$?; \
 	exit $$failed
 
 .PHONY: shell

@@ -148,7 +148,7 @@ def test_evidence_needs_no_extra(wheel: Installed) -> None:
         (["normalise", "model.onnx", "-o", "out.onnx"], _ONNX),
         (["check", "--runtime", "onnxruntime", "--dtype", "int8"], _ONNX),
         (["check", "--runtime", "onnx-reference", "--dtype", "int8"], _ONNX),
-        (["compare-dialects"], _ONNX),
+        (["check", "--against", "onnx"], _ONNX),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from sonnx_clip.cli import meaning_commands, model_commands, proof_commands, runtime_commands
+from sonnx_clip.cli.help import Command
 from sonnx_clip.root.errors import UserError
 
 _EXTRAS = {
@@ -25,16 +26,17 @@ _EXTRAS = {
 
 app = typer.Typer(
     name="sonnx-clip",
-    help="A formally verified specification toolkit for the SONNX profile of the operator Clip.",
+    help="A formally verified specification of the operator Clip in the SONNX profile of ONNX.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(show: bool) -> None:
+    if show:
         from sonnx_clip import __version__
 
         print(f"sonnx-clip {__version__}")
@@ -56,25 +58,25 @@ _COMMANDS = (
     (model_commands.lint, "model.onnx --format sarif"),
     (model_commands.normalise, "model.onnx -o normalised.onnx"),
     (runtime_commands.check, "--runtime onnxruntime --dtype float32"),
-    (runtime_commands.campaign, "status numpy.sqlite"),
     (runtime_commands.export, "npz -o vectors --dtype float16"),
     (meaning_commands.explain, "float32 --x nan --min 1 --max 0"),
     (meaning_commands.readings, "--dtype int8"),
-    (runtime_commands.compare_dialects, "--runtime onnxruntime --opset 6"),
     (meaning_commands.dialects, "--json"),
     (meaning_commands.dialect, "onnx-6 float16 --x inf"),
     (meaning_commands.findings, "sign-of-zero"),
     (proof_commands.evidence, "-o page"),
     (proof_commands.verify, "--replay 2%"),
 )
-"""Each command, and the arguments of the example that its help ends with."""
+"""Each command, and the arguments of the example in its help."""
 
 for _command, _example in _COMMANDS:
     _name = _command.__name__.rstrip("_").replace("_", "-")
-    app.command(_name, epilog=f"Example: sonnx-clip {_name} {_example}")(_command)
+    app.command(_name, cls=Command, epilog=f"sonnx-clip {_name} {_example}")(_command)
 
 _RETIRED = {
     "all": "make prove",
+    "campaign": "sonnx-clip check --journal FILE --status",
+    "compare-dialects": "sonnx-clip check --against onnx",
     "foundation": "sonnx-clip prove --road coq",
     "frama-c": "sonnx-clip prove --road frama-c",
     "report": "sonnx-clip evidence",
@@ -85,7 +87,7 @@ _RETIRED = {
 
 def _retired(name: str, instead: str) -> Callable[[], None]:
     def answer() -> None:
-        raise UserError(f"there is no command `{name}` any more", todo=f"run: {instead}")
+        raise UserError(f"the command `{name}` was removed", todo=f"run: {instead}")
 
     return answer
 
@@ -109,7 +111,7 @@ def _written_out() -> Iterator[None]:
     """Flush standard output while a failure can still be reported.
 
     Raises:
-        UserError: standard output takes no more, for example because its disk is full.
+        UserError: standard output cannot be written, for example because its disk is full.
     """
     try:
         try:

@@ -1,6 +1,4 @@
-"""`sonnx-clip check` and `sonnx-clip campaign`: runs the checker on a runtime, prints its report, writes what
-is to be kept, and says what a journal has.
-"""
+"""`sonnx-clip check`: runs the checker and prints its report, or the status of a journal."""
 
 from __future__ import annotations
 
@@ -224,7 +222,7 @@ def _printed(report: Report, form: CheckForm) -> str:
     return report.model_dump_json(indent=1) + "\n"
 
 
-# --- `sonnx-clip campaign status`: what a journal of `sonnx-clip check` says of its campaigns ---------------
+# --- `sonnx-clip check --journal FILE --status`: the progress of the campaigns in a journal -----------------
 
 
 _PLAIN_WIDTH = 110

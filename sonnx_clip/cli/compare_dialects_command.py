@@ -1,4 +1,4 @@
-"""`sonnx-clip compare-dialects`: runs the comparisons, prints them and writes the records."""
+"""`sonnx-clip check --against`: runs the comparisons, prints them and writes the records."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from sonnx_clip.conform.comparison_inputs import newest_opset
+from sonnx_clip.conform.comparison_inputs import clip_version, newest_opset
 from sonnx_clip.conform.comparison_record import FOLDER, RUNTIMES
 from sonnx_clip.conform.comparison_text import NOT_DIRECTML, print_record, summary
 from sonnx_clip.conform.kept import FOLDER as KEPT
 from sonnx_clip.conform.run_comparison import kept_or_compared
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import make_folder, write_whole
 from sonnx_clip.root.terminal import progress
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runtimes: Sequence[str], opsets: Sequence[int], types: Sequence[str], *,
+    runtimes: Sequence[str], dialects: Sequence[str], types: Sequence[str], *,
     as_json: bool, build: Path, brief: bool = False,
     jobs: int | None = None, again: bool = False,
 ) -> int:  # fmt: skip
@@ -35,7 +36,7 @@ def compare(
 
     Args:
         runtimes: `RUNTIMES`, if empty.
-        opsets: operator sets; all, if empty.
+        dialects: versions of ONNX's Clip, such as ``onnx-6``, or ``onnx`` for all.
         types: ids of element types; all, if empty.
         as_json: print the records as JSON, and the summaries on standard error.
         build: the build folder, where the records go and are kept.
@@ -47,9 +48,10 @@ def compare(
         1 if a disagreement is unexplained, a runtime died, or nothing was compared in one of them; else 0.
 
     Raises:
-        UserError: a runtime, an operator set or an element type is not known, a package is missing, or a
+        UserError: a runtime, a dialect or an element type is not known, a package is missing, or a
             record cannot be written.
     """
+    opsets = _opsets(dialects)
     make_folder(build / FOLDER)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     asked = list(dict.fromkeys(runtimes)) or list(RUNTIMES)
@@ -72,6 +74,23 @@ def compare(
     return status
 
 
+def _opsets(dialects: Sequence[str]) -> list[int]:
+    """The operator sets whose Clip has one of these versions; none stands for all."""
+    if "onnx" in dialects:
+        return []
+    by_version: dict[str, list[int]] = {}
+    for opset in range(1, newest_opset() + 1):
+        by_version.setdefault(f"onnx-{clip_version(opset)}", []).append(opset)
+    if unknown := [dialect for dialect in dialects if dialect not in by_version]:
+        known = ", ".join(by_version)
+        raise UserError(
+            f"runtimes cannot be compared with `{unknown[0]}`",
+            "--against",
+            f"choose {known}, or onnx for all",
+        )
+    return [opset for dialect in dict.fromkeys(dialects) for opset in by_version[dialect]]
+
+
 def _records(
     runtimes: Sequence[str], opsets: Sequence[int], types: Sequence[str], kept: Path, jobs: int, *,
     again: bool,
@@ -79,7 +98,7 @@ def _records(
     """The record of each runtime in their order; they are compared side by side."""
     stop, begun = threading.Event(), count()
     total = (len(set(opsets)) or newest_opset()) * len(runtimes)
-    bar = progress("compare-dialects", total, "operator sets", Console(stderr=True))
+    bar = progress("comparing", total, "operator sets", Console(stderr=True))
     with bar as show, ThreadPoolExecutor(jobs) as pool:
 
         def record(runtime: str) -> ComparisonRecord:

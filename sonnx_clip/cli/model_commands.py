@@ -6,20 +6,35 @@ from typing import Annotated
 
 import typer
 
-from sonnx_clip.cli.options import Assumption, Format, Json, LintFormat, TextOrJson, format_of, wants_json
+from sonnx_clip.cli.options import (
+    INPUT,
+    OUTPUT,
+    Assumption,
+    Format,
+    Json,
+    LintFormat,
+    TextOrJson,
+    format_of,
+    wants_json,
+)
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import is_standard_output
 
+_Models = typer.Argument(metavar="MODEL.onnx", help="ONNX models.")
+
 
 def lint(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL.onnx", help="ONNX models to judge.")],
+    models: Annotated[list[Path], _Models],
+    accept_inferred: Annotated[
+        bool,
+        typer.Option(
+            "--accept-inferred", help="Count inferred shapes and types as declared.", rich_help_panel=INPUT
+        ),
+    ] = False,
     format: Annotated[
-        LintFormat, typer.Option(help="Text for people, JSON or SARIF 2.1.0 for machines.")
+        LintFormat, typer.Option(metavar="text|json|sarif", help="--json for short.", rich_help_panel=OUTPUT)
     ] = LintFormat.TEXT,
     json: Json = False,
-    accept_inferred: Annotated[
-        bool, typer.Option("--accept-inferred", help="Count inferred shapes and types as declared.")
-    ] = False,
 ) -> None:
     """Report which restrictions (R1 to R5) each Clip node of ONNX models meets."""
     from sonnx_clip.root.isolated import without_collection
@@ -42,36 +57,41 @@ def lint(
 
 
 def normalise(
-    models: Annotated[
-        list[Path], typer.Argument(metavar="MODEL.onnx", help="The ONNX models to be brought in.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="Write the result here: a file, a folder, - for standard output."
-        ),
-    ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Overwrite the models themselves.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Report what would be done; write nothing.")
-    ] = False,
+    models: Annotated[list[Path], _Models],
     assume: Annotated[
-        Assumption | None, typer.Option(help="finite: no infinity reaches a Clip that lacks a bound.")
+        Assumption | None,
+        typer.Option(
+            metavar="finite", help="No infinity reaches a Clip without a bound.", rich_help_panel=INPUT
+        ),
     ] = None,
     input_shape: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=1,3,64,96", help="The sizes of an input; may be repeated."),
+        typer.Option(metavar="NAME=1,3,64,96", help="Shape of an input; repeatable.", rich_help_panel=INPUT),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="PATH", help="File, folder, or - for stdout.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Overwrite the models.", rich_help_panel=OUTPUT)
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Report only; write nothing.", rich_help_panel=OUTPUT)
+    ] = False,
     self_check: Annotated[
         bool,
         typer.Option(
-            "--self-check/--no-self-check", help="Run the model before and after, and compare bits."
+            "--self-check/--no-self-check",
+            help="Run the model before and after; compare bits (default).",
+            rich_help_panel=OUTPUT,
         ),
     ] = True,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
 ) -> None:
-    """Bring each Clip of ONNX models into the profile where that changes no result; say what and why."""
+    """Rewrite Clip nodes to meet the profile where no result changes, and cite a theorem for each step."""
     from sonnx_clip.root.isolated import without_collection
 
     with without_collection():
@@ -99,7 +119,8 @@ def _shapes(texts: list[str]) -> dict[str, list[int]]:
         numbers = [size for size in sizes.split(",") if size]
         if not equals or not name or not all(number.isdecimal() and int(number) > 0 for number in numbers):
             raise UserError(
-                f"'{text}' is no shape of an input", todo="write --input-shape NAME=1,3,64,96, sizes above 0"
+                f"'{text}' is not the shape of an input",
+                todo="write --input-shape NAME=1,3,64,96, with sizes above 0",
             )
         found[name] = [int(number) for number in numbers]
     return found

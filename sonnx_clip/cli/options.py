@@ -8,28 +8,12 @@ import typer
 
 from sonnx_clip.root.errors import UserError
 
-OnlyTypes: TypeAlias = Annotated[
-    list[str] | None, typer.Option(help="Only this element type; may be repeated.")
-]
-Jobs: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Processes at once; all cores by default.")]
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="The workers of this Dask scheduler do it, such as tcp://10.0.0.1:8786: docs/campaigns.md.",
-    ),
-]
-Again: TypeAlias = Annotated[
-    bool, typer.Option("--again", help="Repeat also what was found before under the same conditions.")
-]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
-
-BUILD = Path("build")
-"""Where --build writes to if it is not given."""
+INPUT, OUTPUT, RUN = "Input", "Output", "Run"
+"""Groups of options in the help of a command."""
 
 
 class FamilyName(StrEnum):
-    """A chapter of the page."""
+    """Families of element types."""
 
     REAL = "real"
     INT = "int"
@@ -37,21 +21,37 @@ class FamilyName(StrEnum):
 
 
 class Road(StrEnum):
-    """An independent line of proof beside Why3, Z3 and cvc5."""
+    """Independent lines of proof beside Why3, Z3 and cvc5."""
 
     COQ = "coq"
     FRAMA_C = "frama-c"
 
 
 class TextOrJson(StrEnum):
-    """How a command prints its result."""
+    """Output formats of most commands."""
 
     TEXT = "text"
     JSON = "json"
 
 
+class CheckFormat(StrEnum):
+    """Output formats of `check`."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+
+
+class LintFormat(StrEnum):
+    """Output formats of `lint`."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
 class ExportFormat(StrEnum):
-    """In which format `export` writes test vectors."""
+    """Formats of exported test vectors."""
 
     ONNX_BACKEND = "onnx-backend"
     NPZ = "npz"
@@ -60,75 +60,85 @@ class ExportFormat(StrEnum):
 
 
 class Forms(StrEnum):
-    """In which forms of a model `check` judges a runtime that opens models."""
+    """Sets of model forms."""
 
     DEFAULT = "default"
     ALL = "all"
 
 
 class LevelName(StrEnum):
-    """How much `check` asks."""
+    """Levels of `check`, by the number of calls."""
 
     QUICK = "quick"
     STANDARD = "standard"
     EXHAUSTIVE = "exhaustive"
 
 
-class CampaignAction(StrEnum):
-    """What `campaign` does with a journal."""
-
-    STATUS = "status"
-
-
 class Endian(StrEnum):
-    """The order of the bytes of a number."""
+    """Byte orders of a number."""
 
     LITTLE = "little"
     BIG = "big"
 
 
-class CheckFormat(StrEnum):
-    """How `check` prints its result."""
+class Assumption(StrEnum):
+    """Assumptions about the inputs of a model."""
 
-    TEXT = "text"
-    JSON = "json"
-    JUNIT = "junit"
+    FINITE = "finite"
 
 
-class LintFormat(StrEnum):
-    """How `lint` prints its result."""
+class Policy(StrEnum):
+    """Policies on latitude."""
 
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
+    DEFAULT = "default"
+    STRICT = "strict"
 
 
+BUILD = Path("build")
+
+Type: TypeAlias = Annotated[str, typer.Argument(metavar="TYPE", help="Element type of X, such as float32.")]
+OnlyTypes: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TYPE", help="Only this element type; repeatable.", rich_help_panel=INPUT),
+]
+X: TypeAlias = Annotated[
+    str,
+    typer.Option(metavar="NUMBER", help="Decimal, hex float, bits (0x7fc00000), nan.", rich_help_panel=INPUT),
+]
+Build: TypeAlias = Annotated[
+    Path, typer.Option(metavar="DIR", help="Folder of results; default: build.", rich_help_panel=OUTPUT)
+]
+Brief: TypeAlias = Annotated[
+    bool, typer.Option("--brief", help="Print the summary only.", rich_help_panel=OUTPUT)
+]
+Jobs: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Parallel processes; default: one per core.", rich_help_panel=RUN),
+]
+Again: TypeAlias = Annotated[
+    bool, typer.Option("--again", help="Ignore results kept under the same conditions.", rich_help_panel=RUN)
+]
+AllForms: TypeAlias = Annotated[
+    Forms,
+    typer.Option(
+        metavar="default|all", help="Model forms; default: a sample of pairs.", rich_help_panel=INPUT
+    ),
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Short for --format json.", hidden=True)]
 Format: TypeAlias = Annotated[
-    TextOrJson, typer.Option("--format", help="Text for people, JSON for machines.")
+    TextOrJson,
+    typer.Option(metavar="text|json", help="Output format; --json for short.", rich_help_panel=OUTPUT),
 ]
 _Format = TypeVar("_Format", bound=StrEnum)
 
 
 def format_of(given: _Format, *, json: bool) -> _Format:
-    """The format that is asked for by --format or by --json; UserError if they contradict each other."""
+    """The output format chosen by --format or --json; UserError if they contradict each other."""
     if json and given not in ("text", "json"):
         raise UserError(f"--json and --format {given} contradict each other", todo="leave one of them out")
     return type(given)("json") if json else given
 
 
 def wants_json(given: TextOrJson, *, json: bool) -> bool:
-    """Whether JSON is asked for, by --format or by --json."""
+    """Whether the output format is JSON, by --format or by --json."""
     return format_of(given, json=json) is TextOrJson.JSON
-
-
-class Assumption(StrEnum):
-    """What the user vouches for."""
-
-    FINITE = "finite"
-
-
-class Policy(StrEnum):
-    """Which latitude counts."""
-
-    DEFAULT = "default"
-    STRICT = "strict"

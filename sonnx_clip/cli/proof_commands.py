@@ -1,4 +1,4 @@
-"""The commands that render, prove and gather: `generate`, `prove`, `evidence` and others."""
+"""The commands that render, prove and collect: `generate`, `prove`, `evidence` and `verify`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +7,10 @@ import typer
 
 from sonnx_clip.cli.options import (
     BUILD,
+    INPUT,
+    OUTPUT,
+    RUN,
+    Build,
     FamilyName,
     Format,
     Jobs,
@@ -20,12 +24,16 @@ from sonnx_clip.root.errors import UserError
 
 
 def generate(
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if not fresh.")] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Write nothing; status 1 if a file is stale.", rich_help_panel=OUTPUT),
+    ] = False,
     spec: Annotated[
-        Path | None, typer.Option("--spec", metavar="FILE", help="Another operator: see docs/operators.md.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Another operator: docs/operators.md.", rich_help_panel=INPUT),
     ] = None,
     into: Annotated[
-        Path | None, typer.Option("--into", metavar="DIR", help="The folder for what is made of --spec.")
+        Path | None, typer.Option(metavar="DIR", help="Output folder for --spec.", rich_help_panel=OUTPUT)
     ] = None,
 ) -> None:
     """Render spec/clip.yaml into generated/: Why3 theories, NumPy oracle, vectors, replay script."""
@@ -52,12 +60,12 @@ def generate(
     print("to accept the new output, run: sonnx-clip generate" if check and found else fresh)
     changed = unpinned() if check else []
     for line in changed:
-        print(f"{GOLDEN} does not say so: {line}")
+        print(f"{GOLDEN} does not list this: {line}")
     raise typer.Exit(1 if check and (found or changed) else 0)
 
 
 def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> None:
-    """What is made of the specification of another operator, in a folder of choice."""
+    """Render the specification of another operator into a folder."""
     from sonnx_clip.backends.generate import render_all, write
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.root.errors import UserError
@@ -65,9 +73,7 @@ def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> N
     from sonnx_clip.spec.expected import check_expected
 
     if spec is None or into is None or check:
-        raise UserError(
-            "--spec and --into stand together, and without --check", todo="name a file and a folder"
-        )
+        raise UserError("--spec needs --into, and --check excludes both", todo="name a file and a folder")
     of_another = load_spec(spec)
     check_expected(of_another)
     check_claims(of_another)
@@ -76,32 +82,40 @@ def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> N
 
 
 def prove(
-    family: Annotated[FamilyName | None, typer.Option(help="Only the element types of this family.")] = None,
+    family: Annotated[
+        FamilyName | None,
+        typer.Option(metavar="real|int|float", help="Only types of this family.", rich_help_panel=INPUT),
+    ] = None,
     dtype: OnlyTypes = None,
-    prover: Annotated[list[str] | None, typer.Option(help="Only this prover: z3 or cvc5.")] = None,
+    prover: Annotated[
+        list[str] | None,
+        typer.Option(metavar="z3|cvc5", help="Only this prover; repeatable.", rich_help_panel=INPUT),
+    ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ID", help="Only these obligations, or those of a requirement; * fits any text."
-        ),
+        typer.Option(metavar="ID", help="Obligation or entry; * matches any text.", rich_help_panel=INPUT),
     ] = None,
-    jobs: Jobs = None,
     road: Annotated[
-        Road | None, typer.Option(help="Instead: the independent proof by Coq, or by Frama-C.")
+        Road | None,
+        typer.Option(metavar="coq|frama-c", help="Independent proof instead.", rich_help_panel=INPUT),
     ] = None,
     accept: Annotated[
-        bool, typer.Option("--accept", help="With --road coq: write coq/assumptions.txt anew.")
+        bool,
+        typer.Option(
+            "--accept", help="With --road coq: rewrite coq/assumptions.txt.", rich_help_panel=OUTPUT
+        ),
     ] = False,
+    jobs: Jobs = None,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
-    build: Annotated[Path, typer.Option(help="Where the ledger and the results go.")] = BUILD,
+    build: Build = BUILD,
 ) -> None:
-    """Prove the obligations, each by two provers; an unchanged one is not proved again."""
+    """Prove each obligation with two provers; unchanged ones are read from the ledger."""
     as_json = wants_json(format, json=json)
     if accept and road is not Road.COQ:
-        raise UserError("--accept is an option of --road coq alone", todo="add --road coq")
+        raise UserError("--accept needs --road coq", todo="add --road coq")
     if road is not None and (family or prover or only or (dtype and road is Road.COQ)):
-        raise UserError(f"--road {road} proves all of its theorems", todo="leave the other choices out")
+        raise UserError(f"--road {road} proves all of its theorems", todo="leave the other options out")
     if road is Road.COQ:
         from sonnx_clip.cli.coq_command import prove_by_coq
         from sonnx_clip.root.folders import checkout
@@ -129,9 +143,12 @@ def prove(
 
 def evidence(
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder to write to; by default in --build.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="Folder; build/evidence by default.", rich_help_panel=OUTPUT
+        ),
     ] = None,
-    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
+    build: Build = BUILD,
 ) -> None:
     """Write one page for an assessor: requirements, proofs, vectors, verdicts and findings."""
     from sonnx_clip.evidence import write_evidence
@@ -143,14 +160,15 @@ def evidence(
 
 def verify(
     replay: Annotated[
-        str, typer.Option(help="The part that is asked again: 2%, 0% or all.", metavar="PART")
+        str, typer.Option(metavar="PART", help="Proofs to repeat: 2%, 0% or all.", rich_help_panel=RUN)
     ] = "2%",
     seed: Annotated[
-        int | None, typer.Option(help="Draws the part, as an earlier run printed it.", metavar="N")
+        int | None,
+        typer.Option(metavar="N", help="Seed of the sample, from an earlier run.", rich_help_panel=RUN),
     ] = None,
-    build: Annotated[Path, typer.Option(help="Where `prove` and `check -o` wrote to.")] = BUILD,
+    build: Build = BUILD,
 ) -> None:
-    """Confirm what can be computed again, list what is taken from records, and repeat a sample of that."""
+    """Recompute what can be recomputed, list what is taken from records, and repeat a sample of proofs."""
     import sys
 
     from sonnx_clip.evidence.verify import verify as verify_records
@@ -160,7 +178,7 @@ def verify(
 
 
 def part_of(text: str) -> float:
-    """A part as a person writes it: ``2%``, ``all``."""
+    """The fraction in ``2%`` or ``all``; UserError for anything else."""
     from sonnx_clip.root.errors import UserError
 
     if text == "all":
@@ -171,5 +189,5 @@ def part_of(text: str) -> float:
     except ValueError:
         part = -1.0
     if not text.endswith("%") or not 0 <= part <= 1:
-        raise UserError(f"`{text}` is no part", "--replay", "write a percentage, as 2%, or all")
+        raise UserError(f"`{text}` is not a percentage", "--replay", "write 0% to 100%, or all")
     return part

@@ -1,6 +1,6 @@
 """The conditions under which a verdict was made: a kept verdict stands only while none of them has changed.
 
-`sonnx-clip check` and `compare-dialects` ask it, for the runtimes that the project knows. Code of one's own
+`sonnx-clip check` asks it, for the runtimes that the project knows. Code of one's own
 (``module:function``) may depend on anything: its verdicts are never kept.
 """
 

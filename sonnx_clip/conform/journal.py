@@ -134,7 +134,7 @@ class UnitJournal:
             raise UserError(f"the journal cannot be used: {words}", str(self.file), todo) from error
 
     def plan(self, campaign: Mapping[str, object], units: Sequence[Unit]) -> None:
-        """Note what a campaign is about to judge: for `campaign status`."""
+        """Note what a campaign is about to judge: for `check --journal --status`."""
         found = [[unit.digest, unit.etype, unit.part] for unit in units]
         text = json.dumps({"campaign": campaign, "units": found}, sort_keys=True)
         with self._lock, self._told():

@@ -135,7 +135,7 @@ def installed_version(runtime: str) -> str | None:
 def _read_dialects(build: Path, spec: Spec) -> dict[str, ComparisonRecord]:
     found: dict[str, ComparisonRecord] = {}
     for path in sorted((build / FOLDER).glob("*.json")):
-        again = "run `sonnx-clip compare-dialects`, or remove the file"
+        again = "run `sonnx-clip check --against onnx`, or remove the file"
         record = read_record(path, ComparisonRecord, again)
         require_digest(record.spec_sha256, spec, path, again)
         if record.oracle_sha256 != oracle_digest():

@@ -25,7 +25,7 @@ SPEC = load_spec()
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["compare-dialects", *arguments], catch_exceptions=False)
+    return CliRunner().invoke(app, ["check", "--against", *arguments], catch_exceptions=False)
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_the_table_names_operator_sets_that_are_alike(reference_record):
 
 
 def test_the_text_and_the_record(tmp_path):
-    done = run("--opset", "13", "--dtype", "float32", "--build", str(tmp_path))
+    done = run("onnx-12", "--dtype", "float32", "--build", str(tmp_path))
     assert done.exit_code == 0
     assert "explained by no-bound: " in done.output
     assert "X = -inf, no min, max = 0: got -inf, expected -3.4028235e+38" in done.output
@@ -170,7 +170,7 @@ def test_the_text_and_the_record(tmp_path):
 
 
 def test_json_is_the_records(tmp_path):
-    arguments = ("--runtime", "onnxruntime", "--opset", "12", "--dtype", "uint8", "--build", str(tmp_path))
+    arguments = ("onnx-12", "--runtime", "onnxruntime", "--dtype", "uint8", "--build", str(tmp_path))
     done = run(*arguments, "--json")
     assert done.exit_code == 0
     (told,) = json.loads(done.stdout)
@@ -183,15 +183,14 @@ def test_json_is_the_records(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--runtime", "tensorflow"], "there is no runtime `tensorflow`"),
-        (["--runtime", "numpy"], "runs no ONNX models"),
-        (["--runtime", "no_such_module:open"], "cannot be loaded"),
-        (["--opset", "0"], "there is no operator set 0"),
-        (["--opset", "999"], "the newest that onnx"),
-        (["--dtype", "float31"], "float31"),
-        (["--dtype", "real"], "no Clip of ONNX takes real"),
-        (["--opset", "6", "--dtype", "int8"], "has a Clip of int8"),
-        (["--build", "pyproject.toml"], "folder cannot be made"),
+        (["onnx", "--runtime", "tensorflow"], "there is no runtime `tensorflow`"),
+        (["onnx", "--runtime", "numpy"], "runs no ONNX models"),
+        (["onnx", "--runtime", "no_such_module:open"], "cannot be loaded"),
+        (["onnx-7"], "cannot be compared with `onnx-7`"),
+        (["onnx", "--dtype", "float31"], "float31"),
+        (["onnx", "--dtype", "real"], "no Clip of ONNX takes real"),
+        (["onnx-6", "--dtype", "int8"], "has a Clip of int8"),
+        (["onnx", "--build", "pyproject.toml"], "folder cannot be made"),
     ],
 )
 def test_bad_input_is_one_message(arguments, words, tmp_path):

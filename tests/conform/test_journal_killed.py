@@ -170,18 +170,18 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_status_and_a_file_that_is_no_journal(folder: Path) -> None:
     file, every = folder / "j.sqlite", EVERY
-    found = command("campaign", "status", str(file))
+    found = command("check", "--status", "--journal", str(file))
     assert found.returncode == 0
     assert f"finished: {every} of {every} units done" in found.stdout
-    (one,) = json.loads(command("campaign", "status", str(file), "--format", "json").stdout)["campaigns"]
+    (one,) = json.loads(command("check", "--status", "--journal", str(file), "--json").stdout)["campaigns"]
     assert (one["done"], one["units"], one["version"]) == (
         every,
         every,
         "tests.meta.planted:ignores_upper planted",
     )
     for words in (
-        ("campaign", "status", str(folder / "report.json")),
-        ("campaign", "status", str(folder / "none")),
+        ("check", "--status", "--journal", str(folder / "report.json")),
+        ("check", "--status", "--journal", str(folder / "none")),
         ("check", "--runtime", WRONG, "--journal", str(folder / "report.json")),
     ):
         found = command(*words)

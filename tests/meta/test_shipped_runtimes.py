@@ -150,7 +150,17 @@ def test_the_names_stand_in_the_message_on_a_name_that_is_not_there(site):
 
 
 def test_a_shipped_function_opens_no_models(site):
-    arguments = ["compare-dialects", "--runtime", "fast", "--dtype", "int8", "--build", str(site / "build")]
+    arguments = [
+        "check",
+        "--against",
+        "onnx",
+        "--runtime",
+        "fast",
+        "--dtype",
+        "int8",
+        "--build",
+        str(site / "build"),
+    ]
     done = run(site, [sys.executable, "-m", "sonnx_clip", *arguments])
     assert done.returncode == 2
     assert "the runtime fast" in done.stderr
