@@ -1,4 +1,4 @@
-"""Runs an ONNX model once, for `sonnx-clip check --onnx-cmd`: docs/onnx-programs.md says how."""  # noqa: INP001
+"""Runs an ONNX model once, for `sonnx-clip check --onnx-cmd`: docs/integrations.md says how."""  # noqa: INP001
 
 import sys
 from pathlib import Path

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 GROUP = "sonnx_clip.runtimes"
 
 _OPENED_BY = (
-    (program_name, "sonnx_clip.runtimes.frame_caller"),
+    (program_name, "sonnx_clip.runtimes.program"),
     (library_name, "sonnx_clip.runtimes.shared_library"),
     (opener_name, "sonnx_clip.runtimes.model_opener"),
     (command_name, "sonnx_clip.runtimes.model_command"),
@@ -132,11 +132,11 @@ def environment(name: str, words: str, where: str | None = None, todo: str | Non
         name = f"{name} of the package {_package(other)}"
     elif todo is None:
         if program_name(name) is not None:
-            todo = "it must send a hello first: docs/frames.md"
+            todo = "it must send a hello first: docs/integrations.md"
         elif (found := file_name(target)) is not None:
             todo = f"make `python {found[0]}` work in this folder; the name is ./file.py:function"
         elif library_name(name) is not None:
-            todo = "make it a library that this Python can load: docs/shared-library.md"
+            todo = "make it a library that this Python can load: docs/integrations.md"
         elif name in EXTRAS:
             todo = f"install it: pip install 'sonnx-clip[{EXTRAS[name]}]'"
         else:

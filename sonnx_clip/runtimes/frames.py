@@ -1,7 +1,7 @@
-"""The frames that the checker and a program exchange, byte by byte; docs/frames.md describes them.
+"""The frames that the checker and a program exchange, byte by byte, as docs/integrations.md has them.
 
 Numbers are unsigned and of 32 bits, in the byte order that was agreed on; entries have the size of their
-element type and the same byte order. Nothing here reads or writes: `program` does.
+element type and the same byte order.
 """
 
 from __future__ import annotations
@@ -129,15 +129,6 @@ def read_hello(data: bytes, order: ByteOrder) -> Hello:
     )
 
 
-def write_hello(hello: Hello, order: ByteOrder) -> bytes:
-    """The bytes of a hello, as a program sends them."""
-    name = hello.name.encode()
-    types = sum(1 << TYPES.index(etype) for etype in hello.types)
-    ranks = sum(1 << rank for rank in hello.ranks)
-    numbers = (VERSION, types, ranks, hello.batch, hello.entries, len(name))
-    return MAGIC + _packed(order, *numbers) + name
-
-
 def write_request(
     order: ByteOrder, number: int, etype: str, shape: Sequence[int], operands: tuple[Array, ...]
 ) -> bytes:
@@ -154,19 +145,6 @@ def write_request(
     data = b"".join(_entries(part, etype, order) for part in (*bounds, x))
     head = _packed(order, number, 0, TYPES.index(etype), len(x), len(shape), *shape)
     return _packed(order, len(head) + len(data)) + head + data
-
-
-def write_reply(order: ByteOrder, number: int, etype: str, shape: Sequence[int], bits: Array) -> bytes:
-    """The bytes of a reply with results; `bits` has shape (calls, entries)."""
-    head = _packed(order, number, OK, TYPES.index(etype), len(bits), len(shape), *shape)
-    data = _entries(bits, etype, order)
-    return _packed(order, len(head) + len(data)) + head + data
-
-
-def write_words(order: ByteOrder, number: int, status: int, words: str) -> bytes:
-    """The bytes of a reply without results."""
-    data = words.encode()
-    return _packed(order, 8 + len(data), number, status) + data
 
 
 def reply_size(head: bytes, order: ByteOrder, calls: int, entries: int) -> int:

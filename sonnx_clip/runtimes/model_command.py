@@ -1,19 +1,16 @@
-"""The runtime behind ``onnx-cmd:run {model} {in} {out}``: a program that runs a model, for `find_runtime`.
+"""The runtime behind ``onnx-cmd:run {model} {in} {out}``: a program that runs a model.
 
-Each call is a process of its own and a folder of its own, in which the model, its inputs and the output are
-files, as in the test data of ONNX. A death of the program is made that of the process around it, as
-`frame_caller` does: the supervisor then says so, ends what is left, and removes the folder.
+Each call has a process and a folder, in which the model, its inputs and the output are files, as in the test
+data of ONNX. A death of the program is made that of the runtime's process, as in `program`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import select
 import shlex
 import shutil
 import signal
-import subprocess
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +20,7 @@ import onnx
 from onnx import numpy_helper
 
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.run_program import run_limited
 from sonnx_clip.runtimes.adapter import runtime_of_models
 from sonnx_clip.runtimes.program import Refused
 from sonnx_clip.runtimes.runtime_names import command_name, quoted
@@ -36,8 +34,7 @@ if TYPE_CHECKING:
 
 OUTPUT = "output_0.pb"
 _LARGEST = 1 << 26  # bytes of an output; the largest that is due has half a megabyte
-_TAIL = 4096  # bytes of standard error that are kept
-_LOOK = 0.05
+_TAIL = 4096  # characters of standard error that are read
 # A shell that started the program says by these of which signal it died.
 _OF_A_SHELL = {
     128 + one: one
@@ -61,30 +58,27 @@ def open_named(name: str, board: Board | None = None) -> Runtime:
 
     Args:
         name: of the runtime.
-        board: says where folders are made, and is told how the program died; None outside of `check`.
+        board: names the folder for files, and gets the words on a death; None outside of `check`.
 
     Raises:
         UserError: the program cannot be started, or a placeholder is missing.
     """
-    opener = f"from {__name__} import opened", f"opened({quoted(name)})"
+    texts = f"from {__name__} import opened", f"opened({quoted(name)})"
     version = command_name(name) or ""
-    return runtime_of_models(_opener(name, board), version, opener, strides=False, few=True)
+    return runtime_of_models(opened(name, board), version, texts, strides=False, few=True)
 
 
-def opened(name: str) -> OpenModel:
+def opened(name: str, board: Board | None = None) -> OpenModel:
     """How the runtime of a name opens a model; a line that repeats a deviation calls it.
 
     Raises:
         UserError: it is no such name; and what `open_named` raises.
     """
-    if command_name(name) is None:
+    command = command_name(name)
+    if command is None:
         what = f"`{name}` names no program that runs models"
         raise UserError(what, todo="for example onnx-cmd:run {model} {in} {out}")
-    return _opener(name, None)
-
-
-def _opener(name: str, board: Board | None) -> OpenModel:
-    words = shlex.split(command_name(name) or "")
+    words = shlex.split(command)
     if shutil.which(words[0]) is None:
         why = "it is no program that may be executed" if Path(words[0]).exists() else "there is none"
         todo = "name a program that can be executed, as in a shell"
@@ -144,49 +138,18 @@ def _folder(board: Board | None) -> Iterator[Path]:
 
 
 def _run(words: list[str]) -> None:
-    """Run a program in a process group of its own, of which nothing is left at the end.
-
-    It stays in the session of this process, so that its time counts and what ends this process ends it.
-    """
-    child = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0
-    )
-    try:
-        said = _heard(child)
-    finally:
-        with suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
-        status = child.wait()
-    if status < 0:
-        raise DiedError(how_ended(-status))
-    if status in _OF_A_SHELL:
-        raise DiedError(f"{how_ended(_OF_A_SHELL[status])}, as status {status} of a shell says")
-    if status:
-        lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
+    """Run a program to its end; nothing of its process group is left."""
+    done = run_limited(words, None, tied=False)  # the supervisor has the limit, and ends it with this process
+    if done.unstarted is not None:
+        raise done.unstarted
+    if done.status < 0:
+        raise DiedError(how_ended(-done.status))
+    if done.status in _OF_A_SHELL:
+        raise DiedError(f"{how_ended(_OF_A_SHELL[done.status])}, as status {done.status} of a shell says")
+    if done.status:
+        lines = [line.strip() for line in done.words[-_TAIL:].splitlines() if line.strip()]
         last = printable(lines[-1]) if lines else "it writes nothing on standard error"
-        raise Refused(f"status {status}: {last}")
-
-
-def _heard(child: subprocess.Popen[bytes]) -> bytes:
-    """The end of what a program writes on standard error, until it ends; others may hold that open."""
-    assert child.stderr is not None
-    said, ended = b"", False
-    with child.stderr as stream:
-        os.set_blocking(stream.fileno(), False)
-        while True:
-            ready = select.select([stream], [], [], 0 if ended else _LOOK)[0]
-            data = os.read(stream.fileno(), 1 << 16) if ready else None
-            if data == b"" or (ended and data is None):
-                break
-            said = (said + (data or b""))[-_TAIL:]
-            ended = ended or (data is None and _has_ended(child))
-    _has_ended(child, 0)
-    return said
-
-
-def _has_ended(child: subprocess.Popen[bytes], options: int = os.WNOHANG) -> bool:
-    """Whether it has ended; its id stays taken, so that its group can be ended."""
-    return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | options) is not None
+        raise Refused(f"status {done.status}: {last}")
 
 
 def _output(folder: Path) -> Any:

@@ -1,4 +1,4 @@
-"""The runtime behind ``onnx:module:open``: a function that opens serialised ONNX models, for `find_runtime`.
+"""The runtime behind ``onnx:module:open``: a function that opens serialised ONNX models.
 
 It takes bytes, and returns a function of the inputs of the model (arrays, in the order of the graph) that
 returns the output, or a list or tuple of all outputs. Such a runtime is judged in every form of a model.

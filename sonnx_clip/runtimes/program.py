@@ -1,7 +1,7 @@
-"""A program that speaks frames: started, asked and ended. For `frame_caller`, in the runtime's process.
+"""The runtime behind ``exec:./harness``: a program that speaks frames, many calls in one where it keeps up.
 
-The program is a child of that process and in its session, so that its time counts, and what ends the process
-ends the program.
+The program is a child of the runtime's process and in its session: its time counts as the runtime's, and what
+ends that process ends the program. A death of the program is made that of the process.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import signal
 import time
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
 
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.runtimes.calls import Failure, call_once, entry_indices, note
 from sonnx_clip.runtimes.frames import (
     BAD_FRAME,
     FAULT,
@@ -31,7 +34,10 @@ from sonnx_clip.runtimes.frames import (
     reply_size,
     write_request,
 )
-from sonnx_clip.runtimes.runtime_names import program_name
+from sonnx_clip.runtimes.layouts import LAYOUTS
+from sonnx_clip.runtimes.operator_node import CLIP_NODE
+from sonnx_clip.runtimes.runtime import Runtime
+from sonnx_clip.runtimes.runtime_names import program_name, quoted
 from sonnx_clip.runtimes.words import how_ended, printable
 
 if TYPE_CHECKING:
@@ -39,7 +45,8 @@ if TYPE_CHECKING:
 
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.board import Board
-    from sonnx_clip.runtimes.frames import FrameReply, Hello
+    from sonnx_clip.runtimes.calls import Request
+    from sonnx_clip.runtimes.frames import FrameReply
     from sonnx_clip.runtimes.runtime_names import ProgramName
 
 _HIGH = 64  # descriptors of ours stay clear of 3 and 4
@@ -47,6 +54,10 @@ _LOOK = 0.05
 _END = 1.0  # seconds for a program that has closed its descriptor, to end
 _SHOWN = 60
 _SIGNALS = (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGXFSZ)
+_BY_ID = {layout.id: layout for layout in LAYOUTS}
+_QUICK, _SLOW = 0.01, 0.05  # seconds of a frame: below, the next one gets more calls; above, fewer
+_PATIENCE = 0.25  # seconds after which the calls of a frame are made one by one
+_BYTES = 1 << 20  # of a frame at most, but for a single call
 
 
 class EndedError(Exception):
@@ -69,40 +80,40 @@ class Fault(AssertionError):  # noqa: N818 - likewise
     """The program saw its function do what it must not, such as write past an array."""
 
 
+_RAISES = {UNSUPPORTED: Unsupported, REFUSED: Refused, FAULT: Fault}
+
+
 class Program:
-    """A program that has said its hello.
+    """A program that has sent its hello.
 
     Args:
         name: what is started, and how it speaks.
         board: gets the id of its process, and words on a frame whose rest is long in coming.
 
     Raises:
-        UserError: it cannot be started, or what it says first is no hello.
+        UserError: it cannot be started, or what it sends first is no hello.
     """
 
     def __init__(self, name: ProgramName, board: Board | None = None) -> None:
-        self._name, self._board = name, board
-        self._number = 0
-        words = name.words
-        self._in, self._out, self.pid = _started(words, stdio=name.stdio)
+        self._name, self._board, self._number = name, board, 0
+        self._in, self._out, self.pid = _started(name.words, stdio=name.stdio)
         if board is not None:
             board.helper = self.pid
         atexit.register(self.end)
         try:
             head = self._read(HELLO_SIZE, "a hello", None)
             size = hello_name_size(head, name.order)
-            self.hello: Hello = read_hello(head + self._read(size, "a hello", None), name.order)
+            self.hello = read_hello(head + self._read(size, "a hello", None), name.order)
         except (FrameError, EndedError) as error:
             self.end()
-            todo = "it must send a hello first: docs/frames.md"
+            todo = "it must send a hello first: docs/integrations.md"
             if not name.stdio:
                 todo += "; with --stdio, if it speaks on standard input and output"
             raise UserError(f"before its hello was read: {error}", None, todo) from None
 
     def ask(
-        self, etype: str, shape: Sequence[int], operands: tuple[Array, ...],
-        within: float | None = None,
-    ) -> FrameReply:  # fmt: skip
+        self, etype: str, shape: Sequence[int], operands: tuple[Array, ...], within: float | None = None
+    ) -> FrameReply:
         """The reply to calls of one element type and shape.
 
         Args:
@@ -137,7 +148,6 @@ class Program:
         if self.pid:
             with suppress(OSError):
                 os.kill(self.pid, signal.SIGKILL)
-            with suppress(OSError):
                 os.waitpid(self.pid, 0)
         self.pid = 0
 
@@ -161,22 +171,23 @@ class Program:
         while len(found) < size or left:
             wanted = [self._out] if len(found) < size else []
             ready, free, _ = select.select(wanted, [self._in] if left else [], [], _LOOK)
+            so_far = f", after {len(found):,} of {size:,} bytes of {what}" if found else f", without {what}"
             if free:
                 try:
                     left = left[os.write(self._in, left) :]
                 except BrokenPipeError:
-                    raise EndedError(self._last_words(_so_far(found, size, what))) from None
+                    raise EndedError(self._last_words(so_far)) from None
             if ready:
                 part = os.read(self._out, size - len(found))
                 if not part:
-                    raise EndedError(self._last_words(_so_far(found, size, what)))
+                    raise EndedError(self._last_words(so_far))
                 found += part
                 continue
             waited = time.monotonic() - began
             if within is not None and waited > within:
                 raise SlowError
             if not free and self._has_ended():
-                raise EndedError(self._last_words(_so_far(found, size, what)))
+                raise EndedError(self._last_words(so_far))
             if found and not told and waited > 2 * _LOOK:
                 told = True
                 self._say(f"it sent {len(found):,} of {size:,} bytes of {what}, and no more")
@@ -201,10 +212,6 @@ class Program:
         return f"{BAD_FRAME}{closed}"
 
 
-def _so_far(found: bytearray, size: int, what: str) -> str:
-    return f", after {len(found):,} of {size:,} bytes of {what}" if found else f", without {what}"
-
-
 def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
     """Start a program: the descriptor of its input, that of its output, and its id."""
     theirs_in, ours_in = map(_moved, os.pipe())
@@ -216,8 +223,8 @@ def _started(words: list[str], *, stdio: bool) -> tuple[int, int, int]:
     try:
         pid = os.posix_spawnp(words[0], words, os.environ, file_actions=actions, setsigdef=_SIGNALS)
     except OSError as error:
-        for descriptor in (ours_in, ours_out):
-            os.close(descriptor)
+        os.close(ours_in)
+        os.close(ours_out)
         what = f"{words[0]} cannot be started: {error.strerror}"
         raise UserError(what, None, "name a program that can be executed, as in a shell") from None
     finally:
@@ -234,6 +241,97 @@ def _moved(descriptor: int) -> int:
     return found
 
 
+class FrameCaller:
+    """Makes the calls of requests by a program.
+
+    Args:
+        opened: the program.
+        etype: the id of an element type.
+        name: how the program is started, where it has to be started anew.
+        board: shared with the supervisor.
+
+    Raises:
+        Unsupported: its hello does not list the type.
+    """
+
+    def __init__(self, opened: Program, etype: str, name: ProgramName, board: Board) -> None:
+        if etype not in opened.hello.types:
+            raise Unsupported(f"its hello does not list {etype}")
+        self.program, self._type, self._name, self._board = opened, etype, name, board
+        self._most = min(opened.hello.batch, name.batch or opened.hello.batch)
+        self._batch = 1
+
+    def __call__(self, request: Request, board: Board) -> None:
+        """Make the calls of a request, and write what they give on the board."""
+        bits = board.bits(request.answer_shape, bits_type(self._type))
+        entries = np.zeros(request.length, request.pool.dtype)
+        shape = _BY_ID[request.layout].arrange(entries).shape
+        hello = self.program.hello
+        if len(shape) not in hello.ranks:
+            words = f"its hello lists no rank {len(shape)}"
+            for call in range(request.count):
+                note(board, call, Failure((), words, raised=True, refusal=True))
+            return
+        self._most = 1 if board.one_by_one else self._most
+        most_entries = min(hello.entries, _BYTES // numpy_type(self._type).itemsize) // max(1, request.length)
+        indices = entry_indices(request)
+        first = 0
+        while first < request.count:
+            batch = max(1, min(self._batch, self._most, most_entries))
+            rows = np.arange(first, min(first + batch, request.count))
+            operands = request.pool[indices[rows]], *(scalar[rows] for scalar in request.scalars)
+            board.call = first
+            self._frame(shape, operands, first, bits)
+            first += len(rows)
+
+    def _frame(self, shape: tuple[int, ...], operands: tuple[Array, ...], first: int, bits: Array) -> None:
+        """Make some calls in one frame, or else one by one."""
+        calls = len(operands[0])
+        began = time.monotonic()
+        try:
+            reply = self.program.ask(self._type, shape, operands, _PATIENCE if calls > 1 else None)
+        except (EndedError, SlowError) as error:
+            if calls == 1:
+                self._die(str(error))
+            self.program.end()
+            self._batch = 1
+            self._board.say("")
+            self.program = Program(self._name, self._board)
+            self._one_by_one(shape, operands, first, bits)
+            if isinstance(error, EndedError):
+                self._board.call, self._board.one_by_one = first, 1
+                self._die(f"{error}, in a frame of {calls:,} calls and in none of them alone")
+            return
+        if reply.bits is None and calls > 1:  # which of the calls it does not serve
+            self._one_by_one(shape, operands, first, bits)
+            return
+        passed = time.monotonic() - began
+        if passed < _QUICK:
+            self._batch = min(2 * self._batch, self._most)
+        elif passed > _SLOW:
+            self._batch = max(1, self._batch // 2)
+        if reply.bits is not None and (reply.etype, reply.shape) == (self._type, shape):
+            bits[first : first + calls] = reply.bits
+            return
+        x = np.empty(shape, numpy_type(self._type))
+        for row in range(calls):
+            found = call_once(lambda row=row: result_of(reply, self._type)[row], x)  # type: ignore[misc]
+            assert isinstance(found, Failure)
+            note(self._board, first + row, found)
+
+    def _one_by_one(
+        self, shape: tuple[int, ...], operands: tuple[Array, ...], first: int, bits: Array
+    ) -> None:
+        for row in range(len(operands[0])):
+            self._board.call = first + row
+            self._frame(shape, tuple(part[row : row + 1] for part in operands), first + row, bits)
+
+    def _die(self, words: str) -> NoReturn:
+        self.program.end()
+        self._board.say(words)
+        os._exit(0)
+
+
 @cache
 def program(name: str) -> Callable[..., Any]:
     """A function (x, min, max) that asks a program; a line that repeats a deviation calls it.
@@ -247,29 +345,54 @@ def program(name: str) -> Callable[..., Any]:
     found = program_name(name)
     if found is None:
         raise UserError(f"`{name}` is no program", todo="for example exec:./harness")
-    return function_of(Program(found))
+    return _function_of(Program(found))
 
 
-def function_of(opened: Program) -> Callable[..., Any]:
-    """A function (x, min, max) that asks a program."""
-
+def _function_of(opened: Program) -> Callable[..., Any]:
     def clip(x: Any, *bounds: Any) -> Any:
         etype = x.dtype.name
         bits = bits_type(etype)
         given = (part.reshape(-1).view(bits) for part in bounds)
-        found = opened.ask(etype, x.shape, (x.reshape(1, -1).view(bits), *given))
-        return result_of(found)[0]
+        return result_of(opened.ask(etype, x.shape, (x.reshape(1, -1).view(bits), *given)))[0]
 
     return clip
 
 
-def result_of(reply: FrameReply) -> Array:
+def result_of(reply: FrameReply, listed: str = "") -> Array:
     """The results of a reply, shape (calls, …).
+
+    Args:
+        reply: what the program replied.
+        listed: the element type, if its hello lists that.
 
     Raises:
         Unsupported, Refused, Fault: it gives none.
     """
-    kinds = {UNSUPPORTED: Unsupported, REFUSED: Refused, FAULT: Fault}
     if reply.bits is None:
-        raise kinds[reply.status](reply.words)
+        lie = f" (its hello lists {listed})" if listed and reply.status == UNSUPPORTED else ""
+        raise _RAISES[reply.status](reply.words + lie)
     return reply.bits.view(numpy_type(reply.etype)).reshape(len(reply.bits), *reply.shape)
+
+
+def open_named(name: str, board: Board | None = None) -> Runtime:
+    """Start the program of a name such as ``exec:./harness``, and read its hello.
+
+    Args:
+        name: as `program_name` reads it.
+        board: shared with the supervisor; None outside of `check`.
+
+    Raises:
+        UserError: it cannot be started, or says no hello.
+    """
+    found = program_name(name)
+    assert found is not None
+    opened = Program(found, board)
+    return Runtime(
+        version=opened.hello.name or found.command,
+        open=lambda _: _function_of(opened),
+        imports=f"from {__name__} import program",
+        call=lambda _: f"program({quoted(name)})({CLIP_NODE.call})",
+        caller=lambda etype, board: FrameCaller(opened, etype, found, board),
+        strides=False,
+        entries=opened.hello.entries,
+    )

@@ -179,7 +179,7 @@ def runtime_of(
             raise UserError(f"--{option} is about a program", todo="name the program: --exec COMMAND")
     if (so is None) != (abi is None):
         here, lacks = ("--so LIBRARY", "--abi FILE") if abi is None else ("--abi FILE", "--so LIBRARY")
-        raise UserError(f"{here} needs {lacks}", todo="docs/shared-library.md explains both")
+        raise UserError(f"{here} needs {lacks}", todo="docs/integrations.md explains both")
     if exec is not None:
         program = ProgramName(exec, endian or "little", batch, stdio)
         _words(exec, "--exec", "./harness")

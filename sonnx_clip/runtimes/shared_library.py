@@ -1,5 +1,7 @@
-"""C functions of a shared library, called as a file says, which docs/shared-library.md explains:
-``so[clip.toml]:./libclip.so``.
+"""The runtime behind ``so[clip.toml]:./libclip.so``: C functions of a library, called as a file says.
+
+X and the bounds are passed where they lie, which `guarded` watches; the result goes to memory of its own, and
+the bytes around that are compared after each call.
 """
 
 from __future__ import annotations
@@ -84,53 +86,34 @@ def read_abi(path: str) -> Abi:
     Raises:
         UserError: there is none, it is no TOML, or a key is wrong; with the line.
     """
+    todo = "docs/integrations.md shows one"
     try:
         text = read_regular(Path(path))
-    except (OSError, UnicodeDecodeError) as error:
-        words = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
-        raise UserError(
-            f"--abi cannot be read: {words}", path, "docs/shared-library.md explains it"
-        ) from None
-    try:
         return Abi.model_validate(tomllib.loads(text))
+    except OSError as error:
+        raise UserError(f"--abi cannot be read: {error.strerror}", path, todo) from None
+    except UnicodeDecodeError:
+        raise UserError("--abi cannot be read: it is no UTF-8", path, todo) from None
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"it is no TOML: {error}", path, "docs/shared-library.md shows one") from None
+        raise UserError(f"it is no TOML: {error}", path, todo) from None
     except ValidationError as error:
         first = error.errors()[0]
         keys = [str(part) for part in first["loc"] if isinstance(part, str)]
-        words = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "missing":
-            raise UserError(f"the key `{keys[-1]}` is missing", path, "docs/shared-library.md") from None
-        given = "" if isinstance(first["input"], dict | list | tuple) else f", not {first['input']!r}"
-        if first["type"] == "extra_forbidden":
-            words, given = f"there is no key `{keys[-1]}`", ""
-        where = place(text, path, *keys)
-        raise UserError(f"{'.'.join(keys)}: {words}{given}", where, "docs/shared-library.md") from None
+        where, key = _place(text, path, keys), ".".join(keys)
+        match first["type"]:
+            case "missing":
+                raise UserError(f"the key `{key}` is missing", path, todo) from None
+            case "extra_forbidden":
+                raise UserError(f"{key}: there is no key `{key}`", where, todo) from None
+        given = f", not {first['input']!r}" if isinstance(first["input"], str) else ""
+        raise UserError(f"{key}: {first['msg'].removeprefix('Value error, ')}{given}", where, todo) from None
 
 
-def place(text: str, path: str, *keys: str) -> str:
-    r"""The file and the line of a key in it, the file alone where the line is not found.
-
-    >>> place('bounds = "value"\\n[symbols]\\nint8 = "f"', "clip.toml", "symbols", "int8")
-    'clip.toml:3'
-    """
-    table, lines = "", text.splitlines()
-    for number, line in enumerate(lines, 1):
-        if head := re.match(r"\s*\[\s*([\w.\"-]+)\s*\]", line):
-            table = head[1].strip('"')
-            if keys == (table,):
-                return f"{path}:{number}"
-        elif (key := re.match(r"\s*\"?([\w.-]+)\"?\s*=", line)) and [table, key[1]] == ["", *keys][-2:]:
-            return f"{path}:{number}"
-    return path
-
-
-# ------------------------------------------------------------------------------------------------------------
-# C functions of a shared library, called as a file says: ``so[clip.toml]:./libclip.so``. For
-# `find_runtime`
-#
-# X and the bounds are passed where they lie, which `guarded` watches; the result goes to memory of its own,
-# and what lies around that is looked at after each call.
+def _place(text: str, path: str, keys: list[str]) -> str:
+    """The file and the line of a key, the last of its tables; the file alone where it is not found."""
+    pattern = re.compile(rf"\s*\[?\s*\"?{re.escape(keys[-1])}\"?\s*[=\]]")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)]
+    return f"{path}:{lines[-1]}" if lines else path
 
 
 _AROUND = 4096  # bytes on each side of a result
@@ -169,7 +152,7 @@ class SharedLibrary:
                 text = Path(abi_path).read_text(encoding="utf-8")
                 raise UserError(
                     f"symbols.{etype}: there is no `{symbol}` in {path}",
-                    place(text, abi_path, "symbols", etype),
+                    _place(text, abi_path, [etype]),
                     f"`nm -D --defined-only {path}` shows what there is",
                 )
         self.version = f"{Path(path).name} by {Path(abi_path).name}"

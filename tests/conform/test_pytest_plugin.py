@@ -203,7 +203,7 @@ def test_expected_deviations_do_not_fail(pytester: pytest.Pytester) -> None:
 
 def test_the_file_of_the_page(pytester: pytest.Pytester) -> None:
     """Its id is one, of a type that is not judged here; and where it is, NumPy does deviate so."""
-    page = repo_file("docs/export.md").read_text()
+    page = repo_file("docs/integrations.md").read_text()
     (line,) = re.findall(r"^    (sonnx-clip::float32::.*)$", page, re.MULTILINE)
     expecting(pytester, f"# what we live with\n{line}\n", "right").assert_outcomes(passed=11)
     (pytester.path / "expected.txt").write_text(line)

@@ -1,4 +1,4 @@
-"""A program that speaks frames (docs/frames.md) of int16 and uint8, with the fault that its argument names.
+"""A program that speaks frames of int16 and uint8, with the fault that its argument names.
 
 It imports the standard library alone, so that it starts quickly: `python planted_programs.py FAULT MARK`.
 The mark is only there to find the process by.

@@ -337,7 +337,7 @@ def test_what_leaves_no_right_output_violates(fault, words, mark):
 @pytest.mark.usefixtures("brief")
 def test_the_program_of_the_page_is_judged(monkeypatch):
     monkeypatch.chdir(repo_root())
-    page = Path("docs/onnx-programs.md").read_text(encoding="utf-8")
+    page = Path("docs/integrations.md").read_text(encoding="utf-8")
     (line,) = (line for line in page.splitlines() if "check --onnx-cmd 'python" in line)
     arguments = shlex.split(line)
     words = shlex.split(arguments[arguments.index("--onnx-cmd") + 1])

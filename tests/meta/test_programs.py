@@ -198,7 +198,7 @@ def test_what_says_no_right_hello_is_no_runtime(fault, words, mark):
         judged(fault, mark, limits=Limits(call=0.4, start=0.5))
     assert raised.value.what.startswith("environment: the runtime exec:")
     assert words in raised.value.what
-    assert "docs/frames.md" in raised.value.todo
+    assert "docs/integrations.md" in raised.value.todo
 
 
 def test_text_before_the_hello_on_standard_output(mark):

@@ -1,6 +1,7 @@
 """Programs that speak frames, and C functions of a library, asked in this process without a guardian."""
 
 import ast
+import os
 import shutil
 
 import numpy as np
@@ -8,11 +9,9 @@ import pytest
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.runtimes import frame_caller
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Request, read_answer
-from sonnx_clip.runtimes.frame_caller import FrameCaller
-from sonnx_clip.runtimes.program import EndedError, Fault, Program, Refused, Unsupported, program
+from sonnx_clip.runtimes.program import EndedError, Fault, FrameCaller, Program, Refused, Unsupported, program
 from sonnx_clip.runtimes.runtime_names import ProgramName, program_name, quoted
 from sonnx_clip.runtimes.shared_library import SharedLibrary, function_of
 from sonnx_clip.runtimes.worker import open_runtime
@@ -44,7 +43,7 @@ def asked_of(name, etype="int16", **changes):
     try:
         handle(asked, board)
     finally:
-        handle._caller._program.end()  # as the end of the runtime's process does
+        handle._caller.program.end()  # as the end of the runtime's process does
     return greeting, read_answer(board, asked)
 
 
@@ -155,19 +154,19 @@ def test_a_program_that_dies_takes_this_process_with_it_and_says_why(fault, word
     def gone(_status):
         raise GoneError
 
-    monkeypatch.setattr(frame_caller.os, "_exit", gone)
+    monkeypatch.setattr(os, "_exit", gone)
     name = program_name(named(fault))
     board, asked = Board(), request(calls=9)
     if fault == "exits_at_a_triple":
         asked.scalars[1][7] = np.array(-1, np.int16).view(np.uint16)
     opened = Program(name)
-    caller = FrameCaller(name, opened, "int16", board)
+    caller = FrameCaller(opened, "int16", name, board)
     with pytest.raises(GoneError):
         caller(asked, board)
     assert words in board.last_words()
     if fault == "exits_at_a_triple":
         assert board.call == 7
-    assert board.one_by_one == (fault == "dies_of_batches")
+    assert bool(board.one_by_one) == (fault == "dies_of_batches")
 
 
 # --- Libraries ---------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The frames as docs/frames.md has them, and what is refused of a hello or a reply."""
+"""The frames as docs/integrations.md has them, and what is refused of a hello or a reply."""
 
 import re
 
@@ -12,16 +12,14 @@ from sonnx_clip.runtimes.frames import (
     OK,
     TYPES,
     UNSUPPORTED,
+    VERSION,
     FrameError,
     Hello,
     hello_name_size,
     read_hello,
     read_reply,
     reply_size,
-    write_hello,
-    write_reply,
     write_request,
-    write_words,
 )
 from sonnx_clip.spec import load_spec
 
@@ -36,6 +34,25 @@ X, LOWER, UPPER = float32((1.5, -3, np.inf), (0, 2, 7)), float32(-1, 0), float32
 Y = float32((1.5, -1, 2), (0, 1, 1))
 
 
+def write_hello(hello, order):
+    name = hello.name.encode()
+    types = sum(1 << TYPES.index(etype) for etype in hello.types)
+    ranks = sum(1 << rank for rank in hello.ranks)
+    numbers = (VERSION, types, ranks, hello.batch, hello.entries, len(name))
+    return frames.MAGIC + frames._packed(order, *numbers) + name
+
+
+def write_reply(order, number, etype, shape, bits):
+    head = frames._packed(order, number, OK, TYPES.index(etype), len(bits), len(shape), *shape)
+    data = frames._entries(bits, etype, order)
+    return frames._packed(order, len(head) + len(data)) + head + data
+
+
+def write_words(order, number, status, words):
+    data = words.encode()
+    return frames._packed(order, 8 + len(data), number, status) + data
+
+
 def written(order):
     return [
         write_hello(HELLO, order),
@@ -45,18 +62,11 @@ def written(order):
     ]
 
 
-def examples():
-    """The bytes of each example of the page, from what stands before two spaces."""
-    page = repo_file("docs/frames.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"test_the_examples_of_the_page_are_what_is_written -->\n\n((?:    .*\n)+)", page)
-    return [
-        b"".join(bytes.fromhex(line.strip().partition("  ")[0]) for line in block.splitlines()[1:])
-        for block in blocks
-    ]
-
-
 def test_the_examples_of_the_page_are_what_is_written():
-    assert examples() == written("little")
+    page = repo_file("docs/integrations.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"test_the_examples_of_the_page_are_what_is_written -->\n\n((?:    .*\n)+)", page)
+    frames_of_page = re.findall(r"^    \w+.*: .*\n((?:    [0-9a-f ]+\n)+)", block, re.MULTILINE)
+    assert [bytes.fromhex(one) for one in frames_of_page] == written("little")
 
 
 def test_the_other_order_has_the_same_fields():
@@ -78,19 +88,15 @@ def test_what_is_written_is_read(order):
     assert (found.status, found.words, found.bits) == (UNSUPPORTED, "no int64 here", None)
 
 
-def test_every_element_type_has_its_number_on_the_page():
+def test_the_page_names_the_types_and_limits_of_the_code():
     assert set(TYPES) == {etype.id for etype in machine_types(load_spec())}
-    page = repo_file("docs/frames.md").read_text(encoding="utf-8")
-    assert ", ".join(f"{number} {name}" for number, name in enumerate(TYPES)) in " ".join(page.split())
-
-
-def test_the_page_names_the_limits_of_the_code():
-    page = repo_file("docs/frames.md").read_text(encoding="utf-8")
-    assert f"at least {frames.LEAST_ENTRIES} |" in page
+    page = " ".join(repo_file("docs/integrations.md").read_text(encoding="utf-8").split())
+    assert ", ".join(f"{number} {name}" for number, name in enumerate(TYPES)) in page
+    assert f"version: {frames.VERSION};" in page
+    assert f"at least {frames.LEAST_ENTRIES};" in page
     assert f"at most {frames._MOST_NAME:,} |" in page
     assert f"at most {frames._MOST_WORDS:,} bytes" in page
-    assert f"at most {frames._MOST_RANK} |" in page
-    assert f"| 4 | 4 | version | {frames.VERSION} |" in page
+    assert f"rank: at most {frames._MOST_RANK};" in page
 
 
 def changed(frame, at, number):
