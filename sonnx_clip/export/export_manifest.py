@@ -44,7 +44,7 @@ def manifest(
         form: the format.
         suites: what is exported.
         files: the content of each file, by its path in the folder.
-        more: what the format says of the files: `calls_told` where they hold all vectors and calls.
+        more: what the format says of the files: `calls_fields` where they hold all vectors and calls.
     """
     spec = load_spec()
     names = {one.etype.family for one in suites}
@@ -82,17 +82,17 @@ def manifest(
     return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def calls_told(suites: Sequence[TypeSuite]) -> dict[str, Any]:
+def calls_fields(suites: Sequence[TypeSuite]) -> dict[str, Any]:
     """What holds of files with all vectors and calls: how results are judged, layouts, counts by type."""
     return {
         "compare": _COMPARE,
-        "layouts": [layout_told(layout) for layout in LAYOUTS],
+        "layouts": [layout_fields(layout) for layout in LAYOUTS],
         "tables": list(TABLES),
-        "types": [_type_told(one) for one in suites],
+        "types": [_type_fields(one) for one in suites],
     }
 
 
-def _type_told(one: TypeSuite) -> dict[str, Any]:
+def _type_fields(one: TypeSuite) -> dict[str, Any]:
     """The counts: of vectors and calls, and by class of vectors and of the entries of results."""
     ids = class_ids(one.etype.family)
     vectors = Counter(vector["class"] for vector in one.vectors)
@@ -111,7 +111,7 @@ def _type_told(one: TypeSuite) -> dict[str, Any]:
     }
 
 
-def layout_told(layout: Layout) -> dict[str, Any]:
+def layout_fields(layout: Layout) -> dict[str, Any]:
     """How the entries lie in memory, for any language; a shape of null is one dimension, the call's length.
 
     `strides` and `first_entry` are in entries, from the start of memory that is aligned, and

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import onnx
 from onnx import numpy_helper
 
 from sonnx_clip.conform.chosen_triples import LONG, covering_scalars
 from sonnx_clip.conform.expected import class_ids
 from sonnx_clip.conform.judge_forms import opsets_of_this_clip
-from sonnx_clip.export.suite import ANY_NAN, flags, granted, layout_of
-from sonnx_clip.root.dtypes import bits_type, numpy_type
+from sonnx_clip.export.suite import ANY_NAN, granted, layout_of
+from sonnx_clip.root.dtypes import numpy_type
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.clip_model import model_of_form
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
@@ -37,6 +38,12 @@ KIND = "sonnx-clip"
 """The folder of all directories: the `kind` of `onnx.backend.test.loader.load_model_tests`."""
 
 _SHORT = 17
+_RUNNER = (
+    "ONNX's runner takes the expected answer alone, compares by numpy.testing.assert_allclose without a"
+    " tolerance, and gives bfloat16 one of 1/64: it sees no sign of a zero, no payload of a NaN, and of"
+    " 64-bit integers no difference that float64 rounds away. Directories with `two_answers` expect a"
+    " number where the specification accepts a NaN as well."
+)
 _NO_TOLERANCE = json.dumps({"rtol": 0, "atol": 0}).encode()
 
 _Bounds: TypeAlias = tuple[Any, Any]
@@ -63,8 +70,8 @@ class Directory:
     files: dict[str, bytes]
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What the manifest says of it."""
+    def fields(self) -> dict[str, Any]:
+        """Its entry in the manifest."""
         form = {"bounds": self.form.bounds, "shape": self.form.shape, "rank": self.form.rank}
         return {
             "directory": f"{KIND}/{self.name}",
@@ -76,10 +83,10 @@ class Directory:
         }
 
 
-def directories(
-    suites: Sequence[TypeSuite], choice: Choice, newest: int | None = None
-) -> Iterator[Directory]:
-    """All directories: of classes, bounds, layouts, lengths and forms of a model.
+def directory_files(
+    suites: Sequence[TypeSuite], choice: Choice, newest: int | None
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """The files of all directories by their paths, and what the manifest says of them.
 
     Args:
         suites: what is exported.
@@ -89,6 +96,20 @@ def directories(
     Raises:
         UserError: the installed onnx does not know the operator set, or it means another Clip.
     """
+    files: dict[str, bytes] = {}
+    every = []
+    for one in _directories(suites, choice, newest):
+        every.append(one.fields)
+        files |= {f"{KIND}/{one.name}/{name}": content for name, content in one.files.items()}
+    types = []
+    for suite in suites:
+        sets = [one["data_sets"] for one in every if one["type"] == suite.etype.id]
+        types.append({"type": suite.etype.id, "directories": len(sets), "data_sets": sum(sets)})
+    return files, {"onnx": onnx.__version__, "runner": _RUNNER, "types": types, "directories": every}
+
+
+def _directories(suites: Sequence[TypeSuite], choice: Choice, newest: int | None) -> Iterator[Directory]:
+    """Directories of classes, bounds, layouts, lengths and forms of a model."""
     known = opsets_of_this_clip()
     if newest is not None and newest not in known:
         what = f"operator set {newest} is none of this Clip that the installed onnx knows"
@@ -153,13 +174,10 @@ def _nan_instead(also: Array) -> Array:
 
 def _of_classes(one: TypeSuite) -> Iterator[Directory]:
     """A directory for each class: all its vectors, a data set for each pair of bounds."""
-    bits = bits_type(one.etype.id)
     for id_ in class_ids(one.etype.family):
-        rows = [v for v in one.vectors if v["class"] == id_]
-        x, lower, upper, due = (
-            np.array([int(v[name], 16) for v in rows], bits) for name in ("x", "min", "max", "expected")
-        )
-        two = bool(_nan_instead(flags(one.etype, x, lower, upper, due)).any())
+        rows = np.array([v["class"] == id_ for v in one.vectors])
+        x, lower, upper, due = (part[rows] for part in one.operands)
+        two = bool(_nan_instead(one.also[rows]).any())
         sets = _Sets(one, _ordinary(1))
         for pair in dict.fromkeys(zip(lower.tolist(), upper.tolist(), strict=True)):
             these = (lower == pair[0]) & (upper == pair[1])

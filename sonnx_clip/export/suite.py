@@ -1,4 +1,4 @@
-"""What is exported, in every format: the one definition of vectors, tables and calls of an element type.
+"""The vectors, tables and calls of an element type: what every format holds.
 
 - A *vector* is a triple in bits with its class and what is due: those of generated/vectors, each a call of
   one entry.
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
 
 VECTORS = "generated/vectors"
+OPERANDS = ("x", "min", "max", "expected")
 TABLES = ("special", "wide")
 """Special values under many bounds; and these, everyday values and random patterns under fewer bounds."""
 
@@ -74,6 +75,14 @@ class GrantedTable(Table):
     """A table, and the flags of what else is acceptable, shape (p, k)."""
 
     also: Array = field(kw_only=True)
+
+    @property
+    def parts(self) -> dict[str, Array]:
+        """What every format has of it, as bits, by the name that it has there."""
+        return {
+            "pool": self.pool, "min": self.scalars[0], "max": self.scalars[1], "expected": self.due,
+            "class": self.classes, "also": self.also,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,17 @@ class TypeSuite:
         """The vectors, each as in the file."""
         found: list[dict[str, Any]] = self.document["vectors"]
         return found
+
+    @property
+    def operands(self) -> tuple[Array, ...]:
+        """x, min, max and expected of all vectors, as bits, each of shape (n,)."""
+        bits = bits_type(self.etype.id)
+        return tuple(np.array([int(v[name], 16) for v in self.vectors], bits) for name in OPERANDS)
+
+    @property
+    def also(self) -> Array:
+        """The flags of all vectors, shape (n,)."""
+        return flags(self.etype, *self.operands)
 
     def entries(self, call: SuiteCall) -> Array:
         """Where in the pool each entry of X is, shape (length,)."""
@@ -261,8 +281,3 @@ def _accepted(
 def layout_of(call: SuiteCall) -> Layout:
     """The layout of a call."""
     return next(layout for layout in LAYOUTS if layout.id == call.layout)
-
-
-def arranged(call: SuiteCall, entries: Array) -> Array:
-    """The entries of X as the layout of a call has them; results are told in C order."""
-    return layout_of(call).arrange(entries)

@@ -6,10 +6,10 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.export.c_header import c_files
-from sonnx_clip.export.export_manifest import MANIFEST, calls_told, manifest
+from sonnx_clip.export.export_manifest import MANIFEST, calls_fields, manifest
 from sonnx_clip.export.plain_formats import json_files, npz_files
 from sonnx_clip.export.suite import suite
 from sonnx_clip.root.errors import UserError
@@ -19,18 +19,13 @@ from sonnx_clip.root.terminal import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sonnx_clip.export.suite import TypeSuite
     from sonnx_clip.runtimes.model_forms import Choice
 
 _TODO = "name a new or an empty folder"
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse standard output, and whatever exists and is no empty folder.
-
-    Raises:
-        UserError: nothing may be written there.
-    """
+def _check_folder(folder: Path) -> None:
+    """UserError for standard output, and for whatever exists and is no empty folder."""
     if is_standard_output(folder):
         raise UserError("an export is a folder, and cannot be written to standard output", todo=_TODO)
     if not os.path.lexists(folder):
@@ -45,7 +40,7 @@ def check_folder(folder: Path) -> None:
         raise UserError("this folder is not empty", str(folder), _TODO)
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files into a temporary folder beside `folder`, then rename it; UserError if that fails.
 
     Args:
@@ -97,45 +92,18 @@ def write_export(
             written.
         ModuleNotFoundError: onnx is not installed, for ``onnx-backend``.
     """
-    check_folder(folder)
+    _check_folder(folder)
     suites = suite(types)
     if form == "onnx-backend":
-        files, more = _onnx(suites, forms, newest)
+        from sonnx_clip.export.onnx_directories import directory_files  # needs onnx
+
+        files, more = directory_files(suites, forms, newest)
+        sets = sum(one["data_sets"] for one in more["directories"])
+        what = f"{len(more['directories']):,} test directories with {sets:,} data sets"
     else:
-        files, more = dict(_PLAIN[form](suites)), calls_told(suites)
+        files, more = dict(_PLAIN[form](suites)), calls_fields(suites)
+        vectors, calls = sum(len(s.vectors) for s in suites), sum(len(s.calls) for s in suites)
+        what = f"{vectors:,} vectors and {calls:,} calls"
     files[MANIFEST] = manifest(form, suites, files, more)
-    write_folder(folder, files)
-    vectors, calls = sum(len(s.vectors) for s in suites), sum(len(s.calls) for s in suites)
-    what = f"{vectors:,} vectors and {calls:,} calls of {counted(len(suites), 'element type')}"
-    if form == "onnx-backend":
-        told = more["directories"]
-        what = (
-            f"{len(told):,} test directories with {sum(one['data_sets'] for one in told):,} data sets of"
-            f" {counted(len(suites), 'element type')}"
-        )
-    return f"{what} are in {folder}"
-
-
-def _onnx(
-    suites: Sequence[TypeSuite], forms: Choice, newest: int | None
-) -> tuple[dict[str, bytes], dict[str, Any]]:
-    import onnx
-
-    from sonnx_clip.export.onnx_directories import KIND, directories
-
-    files: dict[str, bytes] = {}
-    told = []
-    for one in directories(suites, forms, newest):
-        told.append(one.told)
-        files |= {f"{KIND}/{one.name}/{name}": content for name, content in one.files.items()}
-    words = (
-        "ONNX's runner takes the expected answer alone, compares by numpy.testing.assert_allclose without a"
-        " tolerance, and gives bfloat16 one of 1/64: it sees no sign of a zero, no payload of a NaN, and of"
-        " 64-bit integers no difference that float64 rounds away. Directories with `two_answers` expect a"
-        " number where the specification accepts a NaN as well."
-    )
-    types = []
-    for suite_ in suites:
-        sets = [one["data_sets"] for one in told if one["type"] == suite_.etype.id]
-        types.append({"type": suite_.etype.id, "directories": len(sets), "data_sets": sum(sets)})
-    return files, {"onnx": onnx.__version__, "runner": words, "types": types, "directories": told}
+    _write_folder(folder, files)
+    return f"{what} of {counted(len(suites), 'element type')} are in {folder}"

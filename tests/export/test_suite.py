@@ -14,8 +14,7 @@ from jsonschema import Draft202012Validator
 from sonnx_clip import clip
 from sonnx_clip.conform.chosen_triples import LENGTHS, LONG
 from sonnx_clip.export import suite as suites
-from sonnx_clip.export.plain_formats import vector_operands
-from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, flags, granted, suite
+from sonnx_clip.export.suite import ANY_NAN, OTHER_ZERO, granted, suite
 from sonnx_clip.export.write_export import write_export
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.root.dtypes import bits_type, numpy_type
@@ -98,7 +97,7 @@ def test_flags_say_what_the_committed_vectors_accept() -> None:
         for vector in one.vectors:
             ids = {entry["latitude"] for entry in vector["acceptable"]}
             wanted.append(sum(g.flag for g in granted() if g.id in ids))
-        assert flags(one.etype, *vector_operands(one)).tolist() == wanted
+        assert one.also.tolist() == wanted
 
 
 def test_an_answer_that_no_flag_can_tell_is_not_accepted() -> None:
