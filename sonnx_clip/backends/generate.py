@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sonnx_clip.backends.drivers import PATH as REPLAY
 from sonnx_clip.backends.targets import FILES, THEORIES, FileTarget, TheoryTarget
-from sonnx_clip.claims.written_claims import WRITTEN
+from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.spec.header import header_lines

@@ -10,7 +10,7 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import Goal, header, obligations_of, smoke
 from sonnx_clip.backends.whyml_printer import element_printer
 from sonnx_clip.backends.whyml_printer import goals as printed
-from sonnx_clip.claims.encoding_claims import integer_route_claims
+from sonnx_clip.claims.written_claims import integer_route_claims
 from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
 from sonnx_clip.trace.symbolic_run import clone_name
@@ -116,7 +116,7 @@ def _integer_route(spec: Spec, etype: ElementType) -> dict[str, Any] | None:
         return None
     printer = element_printer(spec, etype)
     return {
-        "goals": tuple(printed(integer_route_claims(etype), printer)),
+        "goals": tuple(printed(integer_route_claims(spec, etype), printer)),
         "plus_zero": printer.value(0),
         "minus_zero": printer.value(sign_bit(float_bits(etype))),
     }

@@ -38,8 +38,8 @@ from sonnx_clip.backends.whyml_printer import (
     tensor_printer,
 )
 from sonnx_clip.claims.all_claims import meaning_claims
+from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.claims.tensor_claims import SUBJECT, constraint_claims, refutation_claims, restriction_claims
-from sonnx_clip.claims.written_claims import WRITTEN
 from sonnx_clip.language.tree import Kind, Value
 from sonnx_clip.language.values import float_bits, infinity, sign_bit
 from sonnx_clip.root.errors import UserError

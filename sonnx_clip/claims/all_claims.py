@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.claim import Binder, Claim
-from sonnx_clip.claims.dialect_claims import dialect_claims
-from sonnx_clip.claims.encoding_claims import encoding_claims, integer_route_claims
-from sonnx_clip.claims.example_claims import dialect_example_claims, example_claims
+from sonnx_clip.claims.dialect_claims import dialect_claims, dialect_example_claims
 from sonnx_clip.claims.meaning_claims import (
+    WRITTEN,
     case_claims,
     class_claims,
+    example_claims,
     latitude_claims,
     latitude_reading_claims,
     property_claims,
@@ -20,14 +19,12 @@ from sonnx_clip.claims.nodes import operator_of
 from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
 from sonnx_clip.claims.tensor_claims import (
     SUBJECT,
-    all_tensors,
     constraint_claims,
-    of_tensors,
     refutation_claims,
     restriction_claims,
 )
-from sonnx_clip.claims.written_claims import WRITTEN
-from sonnx_clip.language.tree import Kind
+from sonnx_clip.claims.written_claims import encoding_claims, integer_route_claims
+from sonnx_clip.language.tree import Kind, Let
 from sonnx_clip.spec.claims import types_of_claim
 
 if TYPE_CHECKING:
@@ -48,13 +45,14 @@ def finding_claims(spec: Spec, etype: ElementType, *, tensors: bool) -> Iterator
 
 def obligations_of_theorem(spec: Spec, finding: SourceFinding, part: Theorem) -> tuple[str, ...]:
     """The ids of the obligations that show a theorem of a finding, one for each element type."""
-    return tuple(named.of(etype.id, finding.goal(part)) for etype in types_of_claim(spec, part))
+    return tuple(f"{etype.id}.{finding.goal(part)}" for etype in types_of_claim(spec, part))
 
 
 def _claim(spec: Spec, etype: ElementType, finding: SourceFinding, part: Theorem) -> Claim:
-    holds = of_tensors(spec, part.holds) if part.tensors else part.holds
-    elements = (Binder(("F",), Kind.FLOAT), operator_of(spec).every(spec.head.result, "Z"))
-    every = (all_tensors(spec),) if part.tensors else elements
+    operator, result = operator_of(spec), spec.head.result
+    holds = Let(result, operator.tensor_result(), part.holds) if part.tensors else part.holds
+    elements = (Binder(("F",), Kind.FLOAT), operator.every(result, "Z"))
+    every = (Binder(spec.head.operands, Kind.TENSOR),) if part.tensors else elements
     return Claim(
         etype.id, finding.goal(part), "holds", "finding", (finding.id,), part.says, holds, binders=every
     )
@@ -107,4 +105,4 @@ def _of_type(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     yield from finding_claims(spec, etype, tensors=False)
     yield from finding_claims(spec, etype, tensors=True)
     if spec.operator in WRITTEN:
-        yield from integer_route_claims(etype)
+        yield from integer_route_claims(spec, etype)

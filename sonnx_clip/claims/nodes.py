@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from sonnx_clip.claims.claim import Binder, Written
 from sonnx_clip.language import tree
@@ -12,15 +12,18 @@ from sonnx_clip.language.tree import NOWHERE, Expr, Kind, parts_of
 from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Case, Constraint, Reading, Restriction
+    from sonnx_clip.spec.entries import Case, Constraint, Restriction
 
 STATED = "stated_"
 """What stands before the id of a constraint or restriction as the YAML states it."""
+WRITTEN_ON_TENSORS = "clip_tensor"
+"""What why3/tensor.mlw calls the operator on tensors."""
+_NODES: tuple[Any, ...] = get_args(Expr)
 
 
 def element(name: str) -> tree.Name:
@@ -28,7 +31,9 @@ def element(name: str) -> tree.Name:
     return tree.Name(name, Kind.ELEMENT, NOWHERE)
 
 
-Y, Z, A, C = map(element, "YZAC")
+def tensor(name: str) -> tree.Name:
+    """A variable that stands for a tensor."""
+    return tree.Name(name, Kind.TENSOR, NOWHERE)
 
 
 @dataclass(frozen=True)
@@ -55,27 +60,18 @@ class OperatorNodes:
         first, *others = self.head.operands
         return Binder((first, self.head.second, *others))
 
-    def result(self, *values: Expr) -> tree.CasesResult:
-        """The result of the cases: of the operands, or of other values in their places."""
-        return tree.CasesResult(self.head.function, values or self.operands, Kind.ELEMENT, NOWHERE)
+    def result(self) -> tree.CasesResult:
+        """The result of the cases."""
+        return tree.CasesResult(self.head.function, self.operands, Kind.ELEMENT, NOWHERE)
 
-    def given(self, id_: str) -> tree.Use:
-        """A case, class or condition on the operands, which it names by itself."""
-        return tree.Use(id_, (), Kind.BOOL, NOWHERE, self.head.operands)
+    def tensor_result(self) -> tree.Call:
+        """The result of the operator on tensors, which why3/tensor.mlw defines."""
+        return call(WRITTEN_ON_TENSORS, *map(tensor, self.head.operands), kind=Kind.TENSOR)
 
     def stated(self, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
         """A constraint or restriction as the YAML states it, of the operands and the result."""
-        variables = self.head.all
-        return use(f"{STATED}{entry.id}", *(tree.Name(name, kind, NOWHERE) for name in variables))
-
-    def returns(self, reading: Reading, y: Expr = Y) -> tree.Use:
-        """A reading allows an answer."""
-        return use(reading.predicate, *self.operands, y)
-
-
-def named_result(case: Case) -> Expr:
-    """What a case gives: an operand, or a number."""
-    return number(case.result) if is_number(case.result) else element(case.result)
+        variables = (tree.Name(name, kind, NOWHERE) for name in self.head.all)
+        return use(f"{STATED}{entry.id}", *variables)
 
 
 def operator_of(spec: Spec) -> OperatorNodes:
@@ -83,9 +79,9 @@ def operator_of(spec: Spec) -> OperatorNodes:
     return OperatorNodes(spec.head)
 
 
-def tensor(name: str) -> tree.Name:
-    """A variable that stands for a tensor."""
-    return tree.Name(name, Kind.TENSOR, NOWHERE)
+def named_result(case: Case) -> Expr:
+    """What a case gives: an operand, or a number."""
+    return number(case.result) if is_number(case.result) else element(case.result)
 
 
 def use(id_: str, *arguments: Expr) -> tree.Use:
@@ -96,31 +92,6 @@ def use(id_: str, *arguments: Expr) -> tree.Use:
 def call(function: str, *arguments: Expr, kind: Kind = Kind.BOOL) -> tree.Call:
     """A function or predicate of the theories."""
     return tree.Call(function, arguments, kind, NOWHERE)
-
-
-def same_bits(a: Expr, b: Expr) -> tree.Call:
-    """The same bits."""
-    return call("identical", a, b)
-
-
-def other_bits(a: Expr, b: Expr) -> tree.Call:
-    """Not the same bits."""
-    return call("distinct", a, b)
-
-
-def same_value(a: Expr, b: Expr) -> tree.Call:
-    """The same value, zeros of both signs and all NaNs taken together."""
-    return call("same_value", a, b)
-
-
-def is_nan(a: Expr) -> tree.Call:
-    """A NaN."""
-    return call("is_nan", a)
-
-
-def compare(left: Expr, sign: str, right: Expr) -> tree.Compare:
-    """A comparison of elements."""
-    return tree.Compare(sign, left, right, Kind.ELEMENT, NOWHERE)
 
 
 def negation(operand: Expr) -> tree.Not:
@@ -140,26 +111,6 @@ def all_of(*parts: Expr) -> Expr:
 def any_of(*parts: Expr) -> Expr:
     """Or; there is at least one part."""
     return _joined("or", parts)
-
-
-def implies(premise: Expr, conclusion: Expr) -> tree.Connective:
-    """If the one then the other."""
-    return tree.Connective("implies", premise, conclusion, NOWHERE)
-
-
-def iff(one: Expr, other: Expr) -> tree.Connective:
-    """The one if and only if the other."""
-    return tree.Connective("iff", one, other, NOWHERE)
-
-
-def choose(condition: Expr, then: Expr, otherwise: Expr) -> tree.If:
-    """One of two elements."""
-    return tree.If(condition, then, otherwise, Kind.ELEMENT, NOWHERE)
-
-
-def let(name: str, value: Expr, body: Expr) -> tree.Let:
-    """A name for a value in a condition."""
-    return tree.Let(name, value, body)
 
 
 def group(inner: Expr) -> tree.Parentheses:
@@ -182,28 +133,23 @@ def value(of: object, kind: Kind = Kind.ELEMENT) -> tree.Value:
     return tree.Value(of, kind)
 
 
+def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """An expression with each node replaced, its parts before itself; None keeps a node."""
+    parts: dict[str, Any] = {}
+    for field in fields(expr):
+        of = getattr(expr, field.name)
+        if isinstance(of, _NODES):
+            parts[field.name] = rewritten(of, change)
+        elif isinstance(of, tuple) and isinstance(next(iter(of), None), _NODES):
+            parts[field.name] = tuple(rewritten(part, change) for part in of)
+    made = replace(expr, **parts) if parts else expr
+    changed = change(made)
+    return made if changed is None else changed
+
+
 def replaced(expr: Expr, name: str, by: Expr) -> Expr:
     """An expression with another in the place of a variable."""
-    match expr:
-        case tree.Name(id=id_):
-            return by if id_ == name else expr
-        case tree.Compare(left=left, right=right) | tree.Connective(left=left, right=right):
-            return _with(expr, left=replaced(left, name, by), right=replaced(right, name, by))
-        case tree.Not(operand=operand):
-            return _with(expr, operand=replaced(operand, name, by))
-        case tree.If(condition=condition, then=then, otherwise=otherwise):
-            parts = (replaced(part, name, by) for part in (condition, then, otherwise))
-            return _with(expr, **dict(zip(("condition", "then", "otherwise"), parts, strict=True)))
-        case tree.Call(arguments=arguments) | tree.Use(arguments=arguments):
-            return _with(expr, arguments=tuple(replaced(part, name, by) for part in arguments))
-        case tree.Parentheses(inner=inner):
-            return _with(expr, inner=replaced(inner, name, by))
-        case _:
-            return expr
-
-
-def _with(expr: Expr, **parts: object) -> Expr:
-    return replace(expr, **parts)  # type: ignore[arg-type]
+    return rewritten(expr, lambda node: by if isinstance(node, tree.Name) and node.id == name else None)
 
 
 def names_used(claim: Claim, head: Head) -> set[str]:

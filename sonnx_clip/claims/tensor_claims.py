@@ -6,16 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.claims import goal_names as named
-from sonnx_clip.claims.claim import Binder, Claim, Written
+from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.claims.nodes import (
-    STATED,
     all_of,
     call,
     free_names,
-    group,
-    iff,
-    let,
     negation,
     numbers,
     operator_of,
@@ -23,7 +18,7 @@ from sonnx_clip.claims.nodes import (
     use,
     value,
 )
-from sonnx_clip.claims.written_claims import STEPS, WRITTEN_CONSTRAINTS, WRITTEN_ON_TENSORS
+from sonnx_clip.claims.templates import expanded
 from sonnx_clip.language.tree import Call, Kind, conjuncts, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
@@ -32,113 +27,52 @@ from sonnx_clip.spec import Spec, result_value
 from sonnx_clip.spec.evaluate import DECLARED_WORDS, DeclaredTensor, broken_example, declared_example
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.spec.entries import Constraint, Restriction
+    from sonnx_clip.spec.entries import Restriction
+
+WRITTEN_CONSTRAINTS = frozenset({"C1", "C2", "C3"})
+"""The constraints that why3/tensor.mlw states by hand."""
 
 
 def constraint_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The constraints on tensors of any shape, and their equivalence with the hand-written ones."""
-    variables = spec.head.all
+    head = spec.head
     for c in spec.constraints:
         if etype.family not in c.families:
             continue
         if c.id not in WRITTEN_CONSTRAINTS:
             what = f"the constraint {c.id} has no hand-written counterpart"
             raise UserError(what, "spec/clip.yaml", "add it to why3/tensor.mlw and to the claims on tensors")
-        yield Claim(
-            etype.id, named.written(c.id), "written", "equivalence", (c.id,),
-            f"the {c.id} of the YAML is the hand-written one",
-            iff(operator_of(spec).stated(c, Kind.TENSOR), use(c.id.lower(), *_spoken_of(c, variables))),
-            binders=(Binder(variables, Kind.TENSOR),),
+        used = free_names(c.holds)  # the hand-written constraint has no other variables
+        before = conjuncts(c.holds) if "precondition" in c.role.split() else []
+        texts = {"id": c.id, "title": c.title, "y": head.result}
+        stated = operator_of(spec).stated(c, Kind.TENSOR)
+        by_hand = use(c.id.lower(), *(tensor(name) for name in head.all if name in used))
+        yield from expanded(spec, etype, "constraints", **texts, stated=stated, by_hand=by_hand)
+        if c.id == "C2" or etype.family in c.refuted_for:
+            yield from expanded(spec, etype, "steps", id="C2")
+        yield from expanded(
+            spec, etype, "proved constraints", **texts, stated=stated,
+            condition=c.repaired[etype.family] if etype.family in c.refuted_for else None,
+            before=tuple(part for part in before if head.result not in free_names(part)),
+            typed=tuple(call("typed", tensor(name)) for name in head.operands) if c.id == "C3" else (),
+            sonnx=etype.sonnx, listed=listed(head.operands),
         )  # fmt: skip
-        yield from _constraint(spec, etype, c)
-
-
-def of_tensors(spec: Spec, body: Expr) -> Expr:
-    """A condition on the result as one on that of the operator on tensors."""
-    result = call(WRITTEN_ON_TENSORS, *map(tensor, spec.head.operands), kind=Kind.TENSOR)
-    return let(spec.head.result, result, body)
-
-
-def all_tensors(spec: Spec) -> Binder:
-    """All values of the operands, as tensors."""
-    return Binder(spec.head.operands, Kind.TENSOR)
-
-
-def _spoken_of(c: Constraint, variables: Sequence[str]) -> Iterator[Expr]:
-    """The variables that a constraint speaks of: the hand-written one has no others."""
-    spoken_of = free_names(c.holds)
-    return (tensor(name) for name in variables if name in spoken_of)
-
-
-def _constraint(spec: Spec, etype: ElementType, c: Constraint) -> Iterator[Claim]:
-    stated = operator_of(spec).stated(c, Kind.TENSOR)
-    every = (all_tensors(spec),)
-    if etype.family in c.refuted_for:
-        yield from _steps(etype)
-        condition = group(c.repaired[etype.family])
-        yield Claim(
-            etype.id, named.repaired(c.id), "repaired", "theorem", (c.id,), f"under its condition: {c.title}",
-            of_tensors(spec, stated), premises=(condition,), binders=every,
-        )  # fmt: skip
-        yield Claim(
-            etype.id, named.nowhere_else(named.repaired(c.id)), "nowhere else", "theorem", (c.id,),
-            f"false outside its condition: {c.title}",
-            of_tensors(spec, negation(stated)), premises=(negation(condition),), binders=every,
-        )  # fmt: skip
-        return
-    if c.id == "C2":
-        yield from _steps(etype)
-    is_precondition = "precondition" in c.role.split()
-    result = spec.head.result
-    before = [part for part in conjuncts(c.holds) if is_precondition and result not in free_names(part)]
-    yield Claim(
-        etype.id, c.id, "holds", "theorem", (c.id,), c.title,
-        of_tensors(spec, stated), premises=tuple(before), binders=every,
-    )  # fmt: skip
-    if c.id == "C3":
-        yield Claim(
-            etype.id, "C3_of_the_entries", "holds", "theorem", (c.id,),
-            f"where the tags of {listed(spec.head.operands)} say {etype.sonnx}, as their entries are, "
-            f"that of {result} does",
-            of_tensors(spec, all_of(stated, call("typed", tensor(result)))),
-            premises=tuple(call("typed", tensor(name)) for name in spec.head.operands), binders=every,
-        )  # fmt: skip
-
-
-def _steps(etype: ElementType) -> Iterator[Claim]:
-    for name, title, text in STEPS:
-        yield Claim(etype.id, name, "step", "theorem", ("C2",), title, Written(text))
 
 
 def refutation_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The constraints that the page states and that are not so."""
     for c in spec.constraints:
-        if etype.family not in c.refuted_for:
-            continue
-        witness = c.refuted_for[etype.family]
-        texts, y = witness.texts(), spec.head.result.lower()
-        operands = " ".join(f"refuting_{name.lower()}" for name in texts)
-        entry = result_value(spec, etype, *(encode(text, etype) for text in texts.values()))
-        yield Claim(
-            etype.id, f"{c.id}_refuting_entry", "step", "theorem", (c.id,),
-            f"the entry that refutes: {c.title}",
-            Written(
-                f"({WRITTEN_ON_TENSORS} {operands}).entry (At 0 Origin) = {{entry}}",
-                {"entry": value(entry)},
-            ),
-            witness=numbers(texts),
-        )  # fmt: skip
-        yield Claim(
-            etype.id, named.refuted(c.id), "refuted", "refutation", (c.id,), f"refuted: {c.title}",
-            Written(
-                f"let {y} = {WRITTEN_ON_TENSORS} {operands} in not {STATED}{c.id} {operands} {y}",
-            ),
-            witness=numbers(texts),
-        )  # fmt: skip
+        if etype.family in c.refuted_for:
+            texts = c.refuted_for[etype.family].texts()
+            entry = result_value(spec, etype, *(encode(text, etype) for text in texts.values()))
+            yield from expanded(
+                spec, etype, "refuted constraints", id=c.id, title=c.title, refuted_at=numbers(texts),
+                refuting=" ".join(f"refuting_{name.lower()}" for name in texts),
+                literals={"entry": value(entry)},
+            )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -166,7 +100,7 @@ def restriction_claims(spec: Spec) -> Iterator[Claim]:
     fields = " ".join(f"n.{name.lower()}" for name in spec.head.all)
     for r in spec.restrictions:
         yield Claim(
-            SUBJECT, named.written(r.id), "written", "equivalence", (r.id,),
+            SUBJECT, f"{r.id}_is_written", "written", "equivalence", (r.id,),
             f"the {r.id} of the YAML is the hand-written one",
             Written(f"forall n: node. stated_{r.id} {fields} <-> {r.id.lower()} n"),
         )  # fmt: skip
