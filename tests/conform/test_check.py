@@ -45,7 +45,7 @@ def numpy_report():
     return run_campaign("numpy", ["float32", "bfloat16", "int16"])
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "uint8", "int32"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "uint8"])
 def test_ours_conforms(dtype):
     report = run_campaign("sonnx", [dtype], policy="strict")
     assert not report.failed

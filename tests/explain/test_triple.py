@@ -134,6 +134,7 @@ def explained(record, folder):
     return run(*ARGUMENTS, "--build", str(folder))
 
 
+@pytest.mark.nightly
 def test_who_proved_it_is_read_from_the_record(record, tmp_path):
     told = explained(record, tmp_path)
     assert "  obligations, proved by Z3 and cvc5\n    float32.cases_complete: " in told

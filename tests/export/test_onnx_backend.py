@@ -139,6 +139,7 @@ def outcome(of: Any, folder: Path, *patterns: str) -> tuple[set[str], set[str], 
     return every, {name(test) for test, _ in result.failures}, {name(test) for test, _ in result.errors}
 
 
+@pytest.mark.nightly
 def test_the_runner_of_the_page_executes_every_data_set(exported: Path, told: list[dict[str, Any]]) -> None:
     Rep.calls = 0
     passed, failed, errors = outcome(backend(clip), exported)
@@ -261,6 +262,7 @@ def test_the_latitude_for_inverted_bounds_is_left_out_by_its_name(exported: Path
     assert failed | errors == {"test_sonnx_clip_float32_inverted_nan"}
 
 
+@pytest.mark.nightly
 def test_known_deviations_of_runtimes_are_found(exported: Path) -> None:
     passed, failed, _ = outcome(Reference, exported)
     assert passed

@@ -128,6 +128,7 @@ def idle(*started: psutil.Process) -> bool:
     return not any(below(one) for one in serving(*started))
 
 
+@pytest.mark.nightly
 def test_the_unit_of_a_killed_worker_is_judged_by_another(
     cluster: Cluster,
     nanny: psutil.Process,
