@@ -32,6 +32,7 @@ from sonnx_clip.runtimes.limits import LIMITS, Limits
 from sonnx_clip.runtimes.model_command import DiedError, NoOutput, opened
 from sonnx_clip.runtimes.model_forms import base
 from sonnx_clip.runtimes.program import Refused
+from tests.command import run as run_command
 from tests.meta.test_programs import carriers
 
 PLANTED = Path(__file__).with_name("planted_commands.py")
@@ -350,11 +351,8 @@ def test_the_program_of_the_page_is_judged(monkeypatch):
 # --- The command -------------------------------------------------------------------------------------------
 
 
-def check(*arguments, **more):
-    line = [sys.executable, "-m", "sonnx_clip", "check", "--dtype", "int16", *arguments]
-    return subprocess.run(
-        line, check=False, capture_output=True, text=True, cwd=repo_root(), timeout=100, **more
-    )
+def check(*arguments):
+    return run_command("check", "--dtype", "int16", *arguments, cwd=repo_root())
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from sonnx_clip.runtimes.calls import Request
 from sonnx_clip.runtimes.limits import Limits
 from sonnx_clip.runtimes.runtime_names import ProgramName
 from sonnx_clip.runtimes.worker import Worker
+from tests.command import run
 
 PLANTED = Path(__file__).with_name("planted_programs.py")
 SHORT = Limits(call=0.4, start=2.0)
@@ -249,8 +250,7 @@ def test_type_and_shape_of_a_reply_are_judged(fault, tag, mark):
 
 
 def check(*arguments):
-    command = [sys.executable, "-m", "sonnx_clip", "check", *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=repo_root(), timeout=100)
+    return run("check", *arguments, cwd=repo_root())
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.runtimes.frames import TYPES
 from sonnx_clip.runtimes.limits import Limits
+from tests.command import run
 
 pytestmark = [
     pytest.mark.usefixtures("brief"),
@@ -43,6 +44,7 @@ def judged(library, file, limits=Limits(call=0.5)):  # noqa: B008 - it is frozen
     return report, {found.id: found for found in report.classes}
 
 
+@pytest.mark.nightly
 def test_our_own_kernels_conform_in_every_type(tmp_path):
     library = built(tmp_path, sorted(repo_file("generated/c").glob("*.c")))
     report = run_campaign(f"so[{repo_file('harness/clip.toml')}]:{library}")
@@ -141,11 +143,7 @@ def test_a_type_without_a_function_is_unsupported(library, tmp_path):
 
 
 def check(folder, *arguments):
-    command = [sys.executable, "-m", "sonnx_clip", "check", "--dtype", "int16", *arguments]
-    return subprocess.run(
-        command, check=False, capture_output=True, text=True, cwd=folder, timeout=100,
-        env={**os.environ, "PYTHONPATH": str(repo_root())},
-    )  # fmt: skip
+    return run("check", "--dtype", "int16", *arguments, cwd=folder)
 
 
 END = '\n[symbols]\nint16 = "f"'

@@ -8,6 +8,7 @@ import pytest
 
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.find_runtime import find_model_runtime, find_runtime
+from tests.command import run
 
 RIGHT = """
 import numpy as np
@@ -44,11 +45,8 @@ def folder(tmp_path):
 
 
 def check(folder, runtime, *arguments):
-    command = [sys.executable, "-m", "sonnx_clip", "check", "--runtime", runtime, "--dtype", "int8"]
-    return subprocess.run(
-        [*command, "--start-limit", "3", *arguments], check=False, capture_output=True, text=True,
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(repo_root())}, timeout=100,
-    )  # fmt: skip
+    options = ("--runtime", runtime, "--dtype", "int8", "--start-limit", "3")
+    return run("check", *options, *arguments, cwd=folder)
 
 
 def test_a_right_function_of_a_file_conforms(folder):

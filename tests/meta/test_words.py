@@ -210,6 +210,7 @@ def obligations() -> tuple[Obligation, ...]:
     return all_obligations(load_spec())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("id_", "text"), _findings(), ids=[id_ for id_, _ in _findings()])
 def test_a_finding_that_is_left_out_is_missed(
     id_: str, text: str, tmp_path: Path, obligations: tuple[Obligation, ...]

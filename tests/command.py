@@ -1,0 +1,40 @@
+"""The command line, run in this process: most tests of a message need no process of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from unittest import mock
+
+from sonnx_clip.cli.app import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, with the names of `subprocess.CompletedProcess`."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str, cwd: Path) -> Ended:
+    """Run ``sonnx-clip`` with these arguments in a folder."""
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with (
+        contextlib.chdir(cwd),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["sonnx-clip", *arguments]),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return Ended(status, out.getvalue(), err.getvalue())
