@@ -19,7 +19,6 @@ from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.claims import ClaimEvaluator
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.evaluate import TensorValue
@@ -198,7 +197,7 @@ def check_claims(spec: Spec) -> None:
 
 def _place(spec: Spec, claim: Claim) -> str:
     """Where the entry stands that a claim is about, with its line if the file is still what was read."""
-    path = repo_file(spec.file)
+    path = spec.path
     ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == claim.shows[0]]
     if ways and path.is_file():
         document, content = read_document(path)

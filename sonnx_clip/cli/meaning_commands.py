@@ -26,9 +26,13 @@ def explain(
 
     from sonnx_clip.explain.triple import explain as explain_triple
     from sonnx_clip.explain.triple import explanation_text
-    from sonnx_clip.prove.proofs_record import known
 
-    found = explain_triple(dtype, x, min, max, partial(known, build))
+    status_of = None
+    if (build / "proofs.json").is_file():
+        from sonnx_clip.prove.proofs_record import known
+
+        status_of = partial(known, build)
+    found = explain_triple(dtype, x, min, max, status_of)
     print(
         found.model_dump_json(indent=1)
         if wants_json(format, json=json)

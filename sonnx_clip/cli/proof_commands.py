@@ -46,10 +46,11 @@ def generate(
     from sonnx_clip.backends.generate import differences, render_all, write
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.prove.completeness import GOLDEN, unpinned
-    from sonnx_clip.spec import load_spec
+    from sonnx_clip.spec import check_spec, load_spec
     from sonnx_clip.spec.expected import check_expected
 
     of_clip = load_spec()
+    check_spec(of_clip)
     check_expected(of_clip)
     check_claims(of_clip)
     generated = render_all(of_clip)
@@ -69,12 +70,13 @@ def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> N
     from sonnx_clip.backends.generate import render_all, write
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.root.errors import UserError
-    from sonnx_clip.spec import load_spec
+    from sonnx_clip.spec import check_spec, load_spec
     from sonnx_clip.spec.expected import check_expected
 
     if spec is None or into is None or check:
         raise UserError("--spec needs --into, and --check excludes both", todo="name a file and a folder")
     of_another = load_spec(spec)
+    check_spec(of_another)
     check_expected(of_another)
     check_claims(of_another)
     for line in write(render_all(of_another), into, alone=False):

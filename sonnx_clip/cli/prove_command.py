@@ -24,7 +24,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.terminal import nearest, progress
-from sonnx_clip.spec import Spec, load_spec
+from sonnx_clip.spec import Spec, check_spec, load_spec
 from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.expected import differences as unexpected
 
@@ -73,6 +73,7 @@ def prove(
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
     spec = load_spec()
+    check_spec(spec)
     theories = _rendered(spec)
     require_coverage(spec, (o.id for o in theories.obligations))
     return prove_these(

@@ -21,10 +21,6 @@ class Kind(Enum):
     ELEMENT_TYPE = "element type"
     FLOAT = "FLOAT"  # a bound as DirectML is given it, before it becomes an element
 
-    def __reduce_ex__(self, protocol: object) -> tuple[type[Kind], tuple[str]]:
-        """Pickled as `Kind("…")`: Python 3.11.2 writes `getattr`, which no kept specification may name."""
-        return Kind, (self.value,)
-
 
 @dataclass(frozen=True)
 class Position:

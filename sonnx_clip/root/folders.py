@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from os import stat_result
 
 
@@ -40,11 +39,6 @@ def checkout() -> Path:
     return repo_root()
 
 
-def build_folder() -> Path | None:
-    """Where a checkout keeps what was built; None in an installed wheel."""
-    return repo_root() / "build" if repo_root() == _PACKAGE.parent else None
-
-
 def repo_file(relative: str) -> Path:
     """The path of a data file given by its path in the repository."""
     return repo_root() / relative
@@ -52,8 +46,7 @@ def repo_file(relative: str) -> Path:
 
 # --- The folder in which the user's programs keep what can be made again, and what may be believed there ----
 #
-# `sonnx_clip.spec.load` keeps the checked specification in it, `sonnx_clip.oracle.c_build` and `built`
-# the C kernels.
+# `sonnx_clip.oracle.c_build` and `built` keep the C kernels in it.
 
 
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -75,17 +68,3 @@ def cache_folder() -> Path:
 def is_private(found: stat_result) -> bool:
     """Whether it is this user's, and nobody else can write to it."""
     return found.st_uid == os.geteuid() and not found.st_mode & _WRITABLE_BY_OTHERS
-
-
-def is_ours(found: stat_result, kind: Callable[[int], bool]) -> bool:
-    """Whether it is of this kind, `stat.S_ISREG` or another, this user's, and nobody else can write to it."""
-    return kind(found.st_mode) and is_private(found)
-
-
-def read_private(file: Path) -> bytes | None:
-    """What a file holds that this user alone can have written, else None; OSError if there is no file."""
-    if not is_ours(file.parent.lstat(), stat.S_ISDIR):
-        return None
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(os.open(file, flags), "rb") as opened:  # noqa: PTH123 - a path cannot be opened so
-        return opened.read() if is_ours(os.fstat(opened.fileno()), stat.S_ISREG) else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.tree import Call, Use, subtrees
 from sonnx_clip.spec.claims import claim_names, types_of_claim
-from sonnx_clip.spec.diagnostic import Diagnostic
+from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.findings import Theorem, key_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import WHOLE, Id, Part, Text
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.diagnostic import Diagnostic, raise_first, unknown
-from sonnx_clip.spec.document import Document, read_text
+from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_text, unknown
 from sonnx_clip.spec.quotes import places, quoted
 from sonnx_clip.spec.sections import SECTIONS
 from sonnx_clip.spec.structure import validate_as

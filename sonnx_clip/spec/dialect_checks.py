@@ -4,113 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.diagnostic import Diagnostic
-from sonnx_clip.spec.dialects import ALWAYS, bound_type, defaults, sayings, taken_over
+from sonnx_clip.spec.dialects import defaults
+from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.readings import answers, same_value, triples
-from sonnx_clip.spec.sections import unknown_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from sonnx_clip.language.types import ElementType
-    from sonnx_clip.spec.dialects import Aspect, Dialect, DialectRow
+    from sonnx_clip.spec.dialects import Dialect, DialectRow
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.entries import Conditions
     from sonnx_clip.spec.model import Spec
     from sonnx_clip.spec.readings import Triple
-
-_NEEDED = (
-    "system", "page", "element_types", "ranks", "bounds", "bound_type", "missing", "reading", "answers",
-    "scale_bias", "in_place",
-)  # fmt: skip
-
-
-def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about rows that refer to what is not there, or leave something out."""
-    known: dict[str, DialectRow] = {}
-    for index, row in enumerate(spec.dialects):
-        way = ("dialects", index)
-        if row.after is not None and row.after not in known:
-            what = f"no earlier row is called `{row.after}`"
-            yield Diagnostic((*way, "after"), what, suggestion(row.after, known, "before it stand"))
-            return
-        known[row.id] = row
-        yield from _ids(spec, way, row)
-        lacking = [key for key in _NEEDED if taken_over(row, key, known) is None]
-        for key in lacking:
-            yield Diagnostic(
-                (*way, "id"), f"neither `{row.id}` nor a row before it says `{key}`", f"add `{key}: …`"
-            )
-        if not lacking:
-            yield from _aspects(way, row, known)
-            yield from _names(spec, way, row, known)
-
-
-def _ids(spec: Spec, way: Way, row: DialectRow) -> Iterator[Diagnostic]:
-    for position, id_ in enumerate(row.element_types or ()):
-        yield from unknown_in(spec, "element_types", (*way, "element_types", position), id_)
-    for key, name, section in (
-        ("reading", row.reading, "readings"),
-        ("answers", row.answers, "readings"),
-        ("equivalence", row.equivalence.to if row.equivalence else None, "readings"),
-        ("page", row.page, "sources"),
-    ):
-        if name is not None:
-            yield from unknown_in(spec, section, (*way, key), name)
-
-
-def _aspects(way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[Diagnostic]:
-    """Every aspect is said, with its words, or said to be unsaid."""
-    for aspect in row.says:
-        if aspect in row.unsaid:
-            what = f"`{aspect}` is under `says` and under `unsaid`"
-            yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
-    said, unsaid = sayings(row, known)
-    converts = taken_over(row, "bound_type", known) != "tensor"
-    scaled = bool(taken_over(row, "scale_bias", known))
-    wanted: list[Aspect] = [*ALWAYS]
-    wanted += ["casts"] if converts else []
-    wanted += ["scale_bias", "scale_bias_precision"] if scaled else []
-    for aspect in wanted:
-        if aspect not in said and aspect not in unsaid:
-            what = f"`{row.id}` says nothing of `{aspect}`"
-            yield Diagnostic(
-                (*way, "id"),
-                what,
-                "quote the page under `says`, or state under `unsaid` what the oracle does",
-            )
-    if row.equivalence is not None and "equivalence" not in row.says:
-        yield Diagnostic(
-            (*way, "equivalence"), "no quotation says what it is equivalent to", "quote the page"
-        )
-    if taken_over(row, "in_place", known) and "in_place" not in said:
-        yield Diagnostic(
-            (*way, "id"), "execution in place is allowed, and no quotation says so", "quote them"
-        )
-    printed = row.printed_default
-    if printed and not all(
-        any(n in words.quote for words in row.says.values()) for n in (printed.min, printed.max)
-    ):
-        yield Diagnostic(
-            (*way, "printed_default"), "no quotation of this row has these numbers", "quote them"
-        )
-
-
-def _names(spec: Spec, way: Way, row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[Diagnostic]:
-    """A type that a system has no name for is none that it takes."""
-    system = taken_over(row, "system", known)
-    for position, id_ in enumerate(row.element_types or ()):
-        etype = next((etype for etype in spec.element_types if etype.id == id_), None)
-        if etype is not None and getattr(etype, str(system)) is None:
-            what = f"{system} has no name for {id_}"
-            yield Diagnostic(
-                (*way, "element_types", position), what, f"add it to the element type: {system}: …"
-            )
 
 
 def check_dialect_numbers(spec: Spec) -> Iterator[Diagnostic]:
@@ -118,23 +28,11 @@ def check_dialect_numbers(spec: Spec) -> Iterator[Diagnostic]:
     for index, (row, dialect) in enumerate(zip(spec.dialects, spec.whole_dialects, strict=True)):
         way = ("dialects", index)
         try:
-            for id_ in dialect.element_types:
-                defaults(spec, dialect, spec.element_type(id_))
-            yield from _printed(spec, dialect)
             yield from _changes(spec, way, row, dialect)
             yield from _widens(spec, way, dialect)
             yield from _equivalence(spec, way, dialect)
         except UserError as error:
             yield Diagnostic((*way, "id"), f"{row.id}: {error.what}", error.todo)
-
-
-def _printed(spec: Spec, dialect: Dialect) -> Iterator[Diagnostic]:
-    for id_ in dialect.element_types if dialect.printed_default else ():
-        assert dialect.printed_default is not None
-        of = bound_type(spec, dialect, spec.element_type(id_))
-        encode(dialect.printed_default.min, of)
-        encode(dialect.printed_default.max, of)
-    yield from ()
 
 
 def _changes(spec: Spec, way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diagnostic]:

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Id, NumberText, Part, Source, Word
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.diagnostic import Diagnostic
 from sonnx_clip.spec.dialects import DialectId
+from sonnx_clip.spec.document import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

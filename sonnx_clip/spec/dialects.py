@@ -1,23 +1,26 @@
-"""Dialects: versioned definitions of Clip. A row of the file says what is new; here each is made whole, with
-what stands for its missing bounds.
-"""
+"""Dialects, versioned definitions of Clip: a row of the file inherits from the row that it comes after."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from sonnx_clip.language.convert import convert
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
 from sonnx_clip.language.values import encode
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.entries import Conditions, Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
+    from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
 
 
@@ -49,7 +52,7 @@ def _words(value: object) -> object:
     return {"quote": value} if isinstance(value, str) else value
 
 
-Said: TypeAlias = Annotated[Saying, BeforeValidator(_words, json_schema_input_type=Text | Saying)]
+Said: TypeAlias = Annotated[Saying, BeforeValidator(_words)]
 
 
 def _whole(value: object) -> object:
@@ -143,8 +146,9 @@ class DialectRow(Part):
     unsaid: Annotated[dict[Aspect, Text], Field(default_factory=dict)]
 
 
-class Dialect(Part):
-    """A versioned definition of Clip, whole.
+@dataclass(frozen=True)
+class Dialect:
+    """A versioned definition of Clip, complete.
 
     Args:
         id: its permanent id, ``onnx-6``.
@@ -152,46 +156,49 @@ class Dialect(Part):
         system: who defines it.
         version: operator set, feature level, or chapter.
         after: the version before; None for the first.
+        page: the text that defines it.
         element_types: of X.
         ranks: of X.
         bounds: how they are given.
         bound_type: in which type they are given.
-        missing: what stands for a missing bound; None if a missing one is refused.
-        reading: what its words allow.
+        missing: the values of missing bounds; None if a missing one is refused.
+        reading: the meaning that its words allow.
         answers: the reading that decides where they allow more than one answer.
         scale_bias: whether X may be scaled and shifted first.
-        in_place: whether the result may take the place of X.
-        function: whether its page says that it has a function body; None where a page does not speak of such.
+        in_place: whether the result may overwrite X.
+        function: whether its page says that it has a function body; None where a page has no such line.
         changes: types for which missing bounds give another result than before, each with an X.
         widens: exactly where, with bounds given, it allows an answer that the version before did not.
         equivalence: a reading to which its page says that it is equivalent.
         printed_default: default values as the page prints them.
-        says: what the page says of an aspect.
-        unsaid: where it is silent, and what the oracle does then.
-        silent_since: of the unsaid aspects, the row that says so.
+        sayings: the words of the page on an aspect, its own or inherited.
+        says: the same as quotations.
+        unsaid: the aspects that the page leaves open, and what the oracle does then.
     """
 
-    id: DialectId
-    title: Text
+    id: str
+    title: str
     system: System
-    version: Text
-    after: DialectId | None
-    element_types: tuple[Word, ...]
+    version: str
+    after: str | None
+    page: str
+    element_types: tuple[str, ...]
     ranks: Ranks
     bounds: GivenAs
     bound_type: BoundType
     missing: Missing | None
-    reading: Id
-    answers: Id
+    reading: str
+    answers: str
     scale_bias: bool
     in_place: bool
     function: bool | None
-    changes: dict[Word, NumberText]
+    changes: dict[str, str]
     widens: Conditions
     equivalence: Equivalence | None
     printed_default: Printed | None
+    sayings: dict[Aspect, Saying]
     says: dict[str, Source]
-    unsaid: dict[str, Text]
+    unsaid: dict[str, str]
 
     @property
     def word(self) -> str:
@@ -203,80 +210,125 @@ class Dialect(Part):
         return self.bound_type not in ("tensor", type_id)
 
 
-_TAKEN_OVER = (
-    "system", "page", "element_types", "ranks", "bounds", "bound_type", "missing", "reading", "answers",
-    "scale_bias", "in_place", "function",
+_NEEDED = (
+    "system", "page", "element_types", "ranks", "bounds", "bound_type", "reading", "answers", "scale_bias",
+    "in_place",
 )  # fmt: skip
+_OWN = ("id", "title", "version", "after", "changes", "widens", "equivalence", "printed_default")
 
 
-def whole(rows: tuple[DialectRow, ...]) -> tuple[Dialect, ...]:
-    """Every dialect with all that it takes over; the rows must have been checked."""
-    known = {row.id: row for row in rows}
-    return tuple(_whole_dialect(row, known) for row in rows)
+def whole(rows: Iterable[DialectRow]) -> tuple[Dialect, ...]:
+    """Every dialect with what it inherits from the row `after`; `check_dialects` must have passed."""
+    found: dict[str, Dialect] = {}
+    for row in rows:
+        found[row.id] = _whole_dialect(row, found.get(row.after or ""))
+    return tuple(found.values())
 
 
-def line_of(row: DialectRow, known: Mapping[str, DialectRow]) -> Iterator[DialectRow]:
-    """A row and those before it, the newest first; it ends at the first row that is met twice or unknown."""
-    met: set[str] = set()
-    at: DialectRow | None = row
-    while at is not None and at.id not in met:
-        met.add(at.id)
-        yield at
-        at = known.get(at.after) if at.after else None
-
-
-def taken_over(row: DialectRow, key: str, known: Mapping[str, DialectRow]) -> object:
-    """What holds of a key: what the row says, or the nearest before it; None if none does."""
-    return next((value for at in line_of(row, known) if (value := getattr(at, key)) is not None), None)
-
-
-def sayings(
-    row: DialectRow, known: Mapping[str, DialectRow]
-) -> tuple[dict[Aspect, Saying], dict[Aspect, str]]:
-    """What is said of each aspect and what is not; a newer row takes an aspect from one to the other."""
-    said: dict[Aspect, Saying] = {}
-    unsaid: dict[Aspect, str] = {}
-    for at in reversed([*line_of(row, known)]):
-        for aspect in at.says:
-            unsaid.pop(aspect, None)
-        for aspect in at.unsaid:
-            said.pop(aspect, None)
-        said |= at.says
-        unsaid |= at.unsaid
-    if taken_over(row, "bound_type", known) == "tensor":
+def _whole_dialect(row: DialectRow, before: Dialect | None) -> Dialect:
+    values: dict[str, Any] = {key: getattr(row, key) for key in (*_NEEDED, "function")}
+    values = {key: getattr(before, key, None) if of is None else of for key, of in values.items()}
+    missing = row.missing or (before.missing if before else None)
+    said, unsaid = _aspects(row, before)
+    if values["bound_type"] == "tensor":
         unsaid.pop("casts", None)  # a bound of X's own type is not converted
-    return said, unsaid
+    sources: dict[str, Source] = {
+        aspect: Source.model_construct(
+            page=values["page"], section=words.section or row.section, at=words.at, quote=words.quote
+        )
+        for aspect, words in said.items()
+    }
+    return Dialect(
+        **{key: getattr(row, key) for key in _OWN}, **values, sayings=said, says=sources, unsaid=unsaid,
+        missing=None if missing == "refused" else missing,
+    )  # fmt: skip
 
 
-def _whole_dialect(row: DialectRow, known: Mapping[str, DialectRow]) -> Dialect:
-    values = {key: taken_over(row, key, known) for key in _TAKEN_OVER}
-    page = values.pop("page")
-    said, unsaid = sayings(row, known)
-    if values["missing"] == "refused":
-        values["missing"] = None
-    return Dialect.model_validate(
-        {
-            **values,
-            "id": row.id,
-            "title": row.title,
-            "version": row.version,
-            "after": row.after,
-            "changes": row.changes,
-            "widens": row.widens,
-            "equivalence": row.equivalence,
-            "printed_default": row.printed_default,
-            "says": {
-                aspect: {
-                    "page": page,
-                    "section": words.section or row.section,
-                    "at": words.at,
-                    "quote": words.quote,
-                }
-                for aspect, words in said.items()
-            },
-            "unsaid": unsaid,
-        }
+def _aspects(row: DialectRow, before: Dialect | None) -> tuple[dict[Aspect, Saying], dict[str, str]]:
+    """The aspects on which the page has words, and those it leaves open: own ones replace inherited ones."""
+    said = {**(before.sayings if before else {}), **row.says}
+    unsaid: dict[str, str] = {**before.unsaid} if before else {}
+    unsaid.update(row.unsaid)  # type: ignore[arg-type]
+    return (
+        {aspect: words for aspect, words in said.items() if aspect not in row.unsaid},
+        {aspect: text for aspect, text in unsaid.items() if aspect not in row.says},
     )
+
+
+def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
+    """Findings about rows that refer to missing entries, or leave something out."""
+    known: list[str] = []
+    for index, row in enumerate(spec.dialects):
+        way = ("dialects", index)
+        if row.after is not None and row.after not in known:
+            what = f"no earlier row is called `{row.after}`"
+            yield Diagnostic((*way, "after"), what, suggestion(row.after, known, "before it stand"))
+            return
+        for key in (*_NEEDED, "missing") if row.after is None else ():
+            if getattr(row, key) is None:
+                what = f"`{row.id}` has no `{key}`, and no row `after` which it could inherit one"
+                yield Diagnostic((*way, "id"), what, f"add `{key}: …`")
+                return
+        known.append(row.id)
+        for position, id_ in enumerate(row.element_types or ()):
+            types = [etype.id for etype in spec.element_types]
+            yield from unknown((*way, "element_types", position), id_, types, "element type")
+        readings, pages = [r.id for r in spec.readings], [page.id for page in spec.sources]
+        for key, name, ids, one in (
+            ("reading", row.reading, readings, "reading"),
+            ("answers", row.answers, readings, "reading"),
+            ("equivalence", row.equivalence.to if row.equivalence else None, readings, "reading"),
+            ("page", row.page, pages, "source"),
+        ):
+            if name is not None:
+                yield from unknown((*way, key), name, ids, one)
+    for index, (row, dialect) in enumerate(zip(spec.dialects, whole(spec.dialects), strict=True)):
+        yield from _check_aspects(("dialects", index), row, dialect)
+        yield from _check_numbers(spec, ("dialects", index), row, dialect)
+
+
+def _check_aspects(way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diagnostic]:
+    """Every aspect has words of the page, or is listed as unsaid."""
+    for aspect in row.says:
+        if aspect in row.unsaid:
+            what = f"`{aspect}` is under `says` and under `unsaid`"
+            yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
+    wanted: list[Aspect] = [*ALWAYS]
+    wanted += ["casts"] if dialect.bound_type != "tensor" else []
+    wanted += ["scale_bias", "scale_bias_precision"] if dialect.scale_bias else []
+    for aspect in wanted:
+        if aspect not in dialect.says and aspect not in dialect.unsaid:
+            todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
+            yield Diagnostic((*way, "id"), f"`{row.id}` says nothing of `{aspect}`", todo)
+    if row.equivalence is not None and "equivalence" not in row.says:
+        what = "no quotation says what it is equivalent to"
+        yield Diagnostic((*way, "equivalence"), what, "quote the page")
+    if dialect.in_place and "in_place" not in dialect.says:
+        what = "execution in place is allowed, and no quotation says so"
+        yield Diagnostic((*way, "id"), what, "quote the page")
+    if printed := row.printed_default:
+        quotes = [words.quote for words in row.says.values()]
+        if not all(any(number in quote for quote in quotes) for number in (printed.min, printed.max)):
+            what = "no quotation of this row has these numbers"
+            yield Diagnostic((*way, "printed_default"), what, "quote them")
+
+
+def _check_numbers(spec: Spec, way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diagnostic]:
+    """The system has a name for each element type, and each type has the default values."""
+    types = {etype.id: etype for etype in spec.element_types}
+    for position, id_ in enumerate(row.element_types or ()):
+        if id_ in types and getattr(types[id_], dialect.system) is None:
+            todo = f"add it to the element type: {dialect.system}: …"
+            yield Diagnostic(
+                (*way, "element_types", position), f"{dialect.system} has no name for {id_}", todo
+            )
+    try:
+        for id_ in (id_ for id_ in dialect.element_types if id_ in types):
+            defaults(spec, dialect, types[id_])
+            for number in dialect.printed_default or ():
+                encode(number[1], bound_type(spec, dialect, types[id_]))
+    except UserError as error:
+        yield Diagnostic((*way, "id"), f"{row.id}: {error.what}", error.todo)
 
 
 # --- What stands for the missing bounds of a dialect, in each element type ----------------------------------

@@ -1,49 +1,50 @@
-"""A YAML file as plain data in which every value knows its place.
-
-Scalars keep their text: YAML's own reading of numbers would send them through a double.
-"""
+"""A YAML file as plain data, the place of each value in it, and errors that name the place."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.tree import Position
 from sonnx_clip.language.types import Scalar
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import read_regular_bytes
 from sonnx_clip.root.folders import repo_root
-from sonnx_clip.spec.compose import (
-    MappingNode,
-    MarkedYAMLError,
-    Node,
-    ScalarNode,
-    SequenceNode,
-    YAMLError,
-    compose,
-)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 Way: TypeAlias = Sequence[str | int]
-"""The way to a value: keys and indices, for example ``("classes", 3, "when")``."""
+"""The path to a value: keys and indices, for example ``("classes", 3, "when")``."""
 
-_TAG = "tag:yaml.org,2002:"
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+# libyaml recurs on the C stack, which ends at 20,000 to 30,000 levels; Python's loader raises an error.
+_SHALLOW = 4000
+_PLAIN_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map"))
+_CONSTANTS = {"": None, "~": None, "null": None, "Null": None, "true": True, "True": True, "false": False,
+              "False": False}  # fmt: skip
+_NUMBER = re.compile(r"[-+]?(0x[0-9a-fA-F]+|\.?[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|\.inf|\.nan)")
 # Unicode categories: control, format (some reorder text), surrogate, separators of lines and paragraphs.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 class Document:
-    """A composed YAML file.
+    """A parsed YAML file. A number keeps its text as a `Scalar`: YAML would round it to a double.
 
     Args:
         name: the file, as messages name it.
-        text: what was read.
+        text: its content.
 
     Raises:
-        UserError: it is not YAML, is empty, or has a key twice.
+        UserError: it is not YAML, is empty, uses aliases or tags, or has a key twice.
     """
 
     def __init__(self, name: str, text: str) -> None:
@@ -51,30 +52,33 @@ class Document:
         self.text = text
         root = self._compose()
         if root is None:
-            raise UserError(
-                "the file is empty", self.name, "a specification of Clip is expected (docs/language.md)"
-            )
+            raise UserError("the file is empty", self.name, "a specification is expected (docs/language.md)")
         self.root = root
+        self._seen: set[int] = set()
         self.data: Any = self._plain(root, ())
 
     def _compose(self) -> Node | None:
+        text = self.text
+        nesting = text.count("[") + text.count("{") + 2 * max(map(len, text.splitlines()), default=0)
         try:
-            root = compose(self.text)
-        except MarkedYAMLError as error:
+            root: Node | None = yaml.compose(text, _LOADER if nesting < _SHALLOW else yaml.BaseLoader)
+        except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             at = f"{self.name}:{mark.line + 1}:{mark.column + 1}" if mark else self.name
             what = " ".join(str(part) for part in (error.context, error.problem) if part)
             raise UserError(f"not YAML: {what}", at, "the file must be YAML 1.2") from error
         except RecursionError as error:
             raise UserError("not YAML: nested too deeply", self.name) from error
-        except YAMLError as error:
+        except yaml.YAMLError as error:
             raise UserError(f"not YAML: {' '.join(str(error).split())}", self.name) from error
         return root
 
     def _plain(self, node: Node, way: tuple[str | int, ...]) -> Any:
-        if getattr(node, "anchor", None):
-            what = "anchors and aliases are not part of this form"
-            raise self._at(_position(node), what, way, "write the value out")
+        if id(node) in self._seen:
+            raise self._at(_position(node), "aliases are not part of this form", way, "write the value out")
+        self._seen.add(id(node))
+        if node.tag not in _PLAIN_TAGS:
+            raise self._at(_position(node), f"the tag `{node.tag}` is not known", way, "leave the tag out")
         if isinstance(node, MappingNode):
             found: dict[str, Any] = {}
             for key, value in node.value:
@@ -88,32 +92,23 @@ class Document:
             return found
         if isinstance(node, SequenceNode):
             return [self._plain(item, (*way, index)) for index, item in enumerate(node.value)]
-        return self._scalar(node, way)
-
-    def _scalar(self, node: Node, way: tuple[str | int, ...]) -> Any:
         self._refuse_invisible(node, way)
         text: str = node.value
-        match str(node.tag).removeprefix(_TAG):
-            case "str":
-                return text
-            case "int" | "float":
-                return Scalar(text)
-            case "null":
-                return None
-            case "bool":
-                return text.lower() == "true"
-            case tag:
-                raise self._at(_position(node), f"the tag `{tag}` is not known", way, "leave the tag out")
+        if getattr(node, "style", None):  # quoted or folded
+            return text
+        if text in _CONSTANTS:
+            return _CONSTANTS[text]
+        return Scalar(text) if _NUMBER.fullmatch(text) else text
 
     def _refuse_invisible(self, node: Node, way: Way) -> None:
-        """A text goes into programs, theories and pages, where its reader must see all of it."""
+        """Reject invisible characters: a text goes into programs and pages that people review."""
         for character in "" if node.value.isprintable() else node.value:
             if character != "\n" and unicodedata.category(character) in _INVISIBLE:
                 what = f"the text holds U+{ord(character):04X}, a control or format character"
                 raise self._at(_position(node), what, way, "remove it")
 
     def node(self, way: Way) -> Node:
-        """The node at a path, or the nearest above it that exists."""
+        """The node at a path, or the nearest existing one above it."""
         node = self.root
         for part in way:
             if isinstance(node, MappingNode):
@@ -132,7 +127,7 @@ class Document:
         return Position(mark.line + 1, mark.column + 1)
 
     def key_position(self, way: Way) -> Position:
-        """Where the last key of a path stands."""
+        """Where the last key of a path begins."""
         parent = self.node(way[:-1])
         if isinstance(parent, MappingNode):
             for key, _ in parent.value:
@@ -140,43 +135,40 @@ class Document:
                     return _position(key)
         return _position(parent)
 
-    def positions(self, way: Way) -> list[Position]:
-        """The place of every character of a scalar's text, and of its end.
+    def position_in(self, way: Way, offset: int) -> Position:
+        """Where a character of a scalar's text is in the file, which may quote, escape or fold the text.
 
-        The file may quote, escape or fold the text: each of its characters but white space stands in the
-        file in the same order, so the next same character is the one.
+        Each character but white space appears in the file in the same order.
         """
         node = self.node(way)
-        index, line, column = node.start_mark.index, node.start_mark.line + 1, node.start_mark.column + 1
-        block = getattr(node, "style", None) in ("|", ">")
-        found: list[Position] = []
-        for character in [*node.value.rstrip(), ""]:
-            while index < len(self.text) and (block or (character.strip() and self.text[index] != character)):
-                block = block and self.text[index] != "\n"
-                line, column = (line + 1, 1) if self.text[index] == "\n" else (line, column + 1)
-                index += 1
-            found.append(Position(line, column))
+        index = node.start_mark.index
+        if getattr(node, "style", None) in ("|", ">"):
+            index = self.text.index("\n", index)
+        for character in node.value[:offset]:
             if character.strip():
-                index, column = index + 1, column + 1
-        return found
+                index = self.text.index(character, index) + 1
+        wanted = node.value[offset : offset + 1].strip()
+        index = self.text.index(wanted, index) if wanted else index
+        line_start = self.text.rfind("\n", 0, index) + 1
+        return Position(self.text.count("\n", 0, index) + 1, index - line_start + 1)
 
     def error(self, way: Way, what: str, todo: str | None = None, at: Position | None = None) -> UserError:
         """An error at a value, or at a given place in it."""
         return self._at(at or self.position(way), what, way, todo)
 
     def _at(self, at: Position, what: str, way: Way, todo: str | None = None) -> UserError:
-        spelled = spell(way)
-        return UserError(what, f"{self.name}:{at.line}:{at.column}{f' ({spelled})' if spelled else ''}", todo)
+        path = spell(way)
+        return UserError(what, f"{self.name}:{at.line}:{at.column}{f' ({path})' if path else ''}", todo)
 
 
 def read_document(path: Path) -> tuple[Document, bytes]:
-    """A YAML file and its bytes; UserError if it cannot be read."""
+    """Parse a YAML file; returns it with its bytes. UserError if it cannot be read."""
     name, text, content = read_text(path)
     return Document(name, text), content
 
 
 def read_text(path: Path) -> tuple[str, str, bytes]:
-    """How messages name a file, its text and its bytes; UserError if it cannot be read."""
+    """The name of a file in messages, its text and its bytes; UserError if it cannot be read."""
     name = _shown(path)
     try:
         content = read_regular_bytes(path)
@@ -205,3 +197,51 @@ def _shown(path: Path) -> str:
     """The path from the repository's root where it is inside, else as it was given."""
     absolute, root = path.absolute(), repo_root()
     return str(absolute.relative_to(root)) if absolute.is_relative_to(root) else str(path)
+
+
+# --- What a check reports
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A wrong value of the file.
+
+    Args:
+        way: the path to the value.
+        what: what is wrong.
+        todo: what is expected.
+        of_key: whether the key is wrong, not its value.
+    """
+
+    way: Way
+    what: str
+    todo: str | None = None
+    of_key: bool = False
+
+
+def unknown(way: Way, id_: str, ids: Iterable[str], one: str) -> Iterator[Diagnostic]:
+    """A diagnostic if an id is not in a list.
+
+    Args:
+        way: the path to the id.
+        id_: the id in the file.
+        ids: the known ids.
+        one: what a message calls an entry with such an id.
+    """
+    known = list(ids)
+    if id_ not in known:
+        yield Diagnostic(way, f"there is no {one} `{id_}`", suggestion(id_, known, "there are"))
+
+
+def raise_first(document: Document, diagnostics: Iterable[Diagnostic]) -> None:
+    """Raise the UserError of the diagnostic that comes first in the file, if there is any."""
+    placed = [
+        (
+            document.key_position(diagnostic.way) if diagnostic.of_key else document.position(diagnostic.way),
+            diagnostic,
+        )
+        for diagnostic in diagnostics
+    ]
+    if placed:
+        at, first = min(placed, key=lambda pair: (pair[0].line, pair[0].column))
+        raise document.error(first.way, first.what, first.todo, at)

@@ -13,40 +13,34 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    PlainSerializer,
     PlainValidator,
     StringConstraints,
     Tag,
     ValidationError,
     ValidationInfo,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticKnownError
 
-from sonnx_clip.language import tree
-from sonnx_clip.language.printing import unparse
-from sonnx_clip.language.tree import Expr
 from sonnx_clip.language.types import FamilyId, Flag, Form, Id, NumberText, Part, Scalar, Source, Text, Word
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sonnx_clip.language.tree import Expr
 
 
 def _condition(value: object) -> object:
-    """Text before the trees are in place, a tree after."""
-    if isinstance(value, (str, *tree.Expr.__args__)) and value != "":
+    """Its text; `ConditionParser` puts the tree in its place."""
+    if isinstance(value, str) and value:
         return value
     raise ValueError("a condition is expected, as text (docs/language.md)")
 
 
-def _as_text(value: Expr | str) -> str:
-    return value if isinstance(value, str) else unparse(value)
-
-
-Condition: TypeAlias = Annotated[
-    Expr,
-    PlainValidator(_condition),
-    PlainSerializer(_as_text),
-    WithJsonSchema({"type": "string", "minLength": 1, "description": "An expression (docs/language.md)."}),
-]
+if TYPE_CHECKING:
+    Condition: TypeAlias = Expr
+else:  # pydantic would build a schema of every class of trees, for 40 ms of each command
+    Condition = Annotated[Any, PlainValidator(_condition)]
 
 
 def _no_repetition(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,17 +51,17 @@ def _no_repetition(value: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class FileContext:
-    """What the model of a file takes from beside the entry that is read.
+    """What validation needs to know of the file.
 
     Args:
-        digest: of the file.
-        operands: the ids of the operands, as the head of the file has them; None where there is none.
-        name: of the file, where it is not Clip's.
+        path: the file.
+        digest: the SHA-256 of its content.
+        operands: the ids of the operands; None if the file has no such list.
     """
 
+    path: Path | None = None
     digest: str = ""
     operands: tuple[str, ...] | None = None
-    name: str = ""
 
 
 def _operands(info: ValidationInfo) -> tuple[str, ...] | None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import read_document, spell
 from sonnx_clip.spec.sections import entries_with
 
@@ -56,7 +55,7 @@ def differences(spec: Spec) -> Iterator[UserError]:
     Raises:
         UserError: the summary cannot be read.
     """
-    path = repo_file(spec.file)
+    path = spec.path
     expected = path.with_name(f"{path.stem}.expected.yaml")
     if spec.operator != "Clip" and not expected.exists():
         return

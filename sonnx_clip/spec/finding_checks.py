@@ -15,8 +15,8 @@ from sonnx_clip.language.tree import Not, conjuncts
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.diagnostic import Diagnostic, unknown
 from sonnx_clip.spec.dialects import bound_type
+from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import DeclaredTensor, TensorValue, evaluator
 from sonnx_clip.spec.finding_answers import Answers, answers_of, differ, refuted_result
 from sonnx_clip.spec.findings import (

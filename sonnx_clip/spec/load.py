@@ -1,165 +1,40 @@
-"""The specification, read and checked once for each state of its files, and kept in a file for the next
-process. Every command begins here.
-"""
+"""Load spec/clip.yaml as a `Spec`; `check_spec` compares it with itself and with the texts that it quotes."""
 
 from __future__ import annotations
 
-import io
-import json
-import os
-import pickle
-import stat
-import sys
-from contextlib import suppress
+import gc
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import VERSION as PYDANTIC
-
-from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of, digest_of_parts
-from sonnx_clip.root.folders import build_folder, cache_folder, is_ours, package, repo_file
-from sonnx_clip.root.folders import read_private as _read_ours
-from sonnx_clip.spec.model import Spec
-from sonnx_clip.spec.reading_classes import reading_classes
+from sonnx_clip.root.files import digest_of
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.claim_checks import check_claim_types
+from sonnx_clip.spec.conditions import ConditionParser
+from sonnx_clip.spec.dialects import check_dialects
+from sonnx_clip.spec.document import raise_first, read_document
+from sonnx_clip.spec.meaning_checks import check_latitude_names
+from sonnx_clip.spec.model import ClipSpec
+from sonnx_clip.spec.references import check_references
+from sonnx_clip.spec.structure import validate
+from sonnx_clip.spec.wrong_checks import check_wrong_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
-
-_LAYERS = ("root", "language", "spec")  # this layer, and those below it (docs/architecture.md)
-_PARTS = ("sonnx_clip.language.", "sonnx_clip.spec.")
-_DERIVED = ("dialects", "reading_classes")  # what of the memo is kept: it stays true with the specification
-
-
-def kept(path: Path, read: Callable[[Path], Spec]) -> Spec:
-    """The specification in a file, as it was kept, or as `read` gives it; then it is kept.
-
-    Args:
-        path: the YAML file.
-        read: reads and checks it; what it raises passes through, and nothing is kept.
-    """
-    for folder in folders():
-        spec = _take(folder / file_name(path), path)
-        if spec is not None:
-            return spec
-    spec = read(path)
-    _keep(path, spec)
-    return spec
-
-
-def folders() -> Iterator[Path]:
-    """Where specifications are kept, in the order in which the folders are tried."""
-    if not hasattr(os, "geteuid"):  # whose a file is cannot be asked, so none is believed
-        return
-    build = build_folder()
-    if build is not None:
-        yield build / "cache"
-    with suppress(UserError):  # no home
-        yield cache_folder()
-
-
-def file_name(path: Path) -> str:
-    """The name of the file for a YAML file: interpreters and checkouts have one each."""
-    return f"spec-{sys.implementation.cache_tag}-{digest_of(str(path.absolute()))[:12]}.bin"
-
-
-def code_files() -> list[Path]:
-    """The source files that decide what becomes of a YAML file."""
-    return [file for layer in _LAYERS for file in sorted((package() / layer).glob("*.py"))]
-
-
-def key_of(path: Path, pages: Iterable[str]) -> str:
-    """The digest of all that a specification comes from; OSError if a file cannot be read.
-
-    Args:
-        path: the YAML file.
-        pages: the texts that it quotes, by their paths in the repository.
-    """
-    from importlib.util import find_spec
-
-    yaml = find_spec("yaml")
-    libraries = [Path(yaml.origin)] if yaml is not None and yaml.origin else []
-    parts: list[bytes | str] = [sys.version, PYDANTIC, path.read_bytes()]
-    for name, file in (
-        *((page, repo_file(page)) for page in pages),
-        *((file.name, file) for file in (*code_files(), *libraries)),
-    ):
-        parts += [name, file.read_bytes()]
-    return digest_of_parts(parts)
-
-
-# ---------------------------------------------------------------------- the file
-
-
-def _keep(path: Path, spec: Spec) -> None:
-    """Write a specification where the next process finds it, if there is a place for it."""
-    from sonnx_clip.root.files import write_whole_bytes
-
-    pages = [page.file for page in spec.sources]
-    for family in spec.families:
-        reading_classes(spec, family.id)  # is kept with it: it takes as long as all checks
-    derived = {key: found for key, found in spec.memo.items() if key[0] in _DERIVED}
-    body = pickle.dumps((spec, derived), protocol=5)
-    try:
-        head = {"key": key_of(path, pages), "pages": pages, "body": digest_of(body)}
-    except OSError:
-        return
-    content = json.dumps(head).encode() + b"\n" + body
-    for folder in folders():
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if is_ours(folder.lstat(), stat.S_ISDIR):
-                write_whole_bytes(folder / file_name(path), content, mode=0o600)
-                return
-        except (OSError, UserError):
-            continue
-
-
-def _take(file: Path, path: Path) -> Spec | None:
-    """The specification in a file that was kept; None if it is not to be believed."""
-    try:
-        content = _read_ours(file)
-        if content is None:
-            return None
-        line, _, body = content.partition(b"\n")
-        head = json.loads(line)
-        if head["body"] != digest_of(body) or head["key"] != key_of(path, head["pages"]):
-            return None
-        spec, derived = _Unpickler(io.BytesIO(body)).load()
-        if isinstance(spec, Spec):
-            spec.memo.update(derived)
-            return spec
-    except Exception:  # noqa: BLE001 - whatever is wrong with it, the specification is read again
-        return None
-    return None
-
-
-class _Unpickler(pickle.Unpickler):
-    """Makes the parts of a specification, and nothing else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module.startswith(_PARTS):
-            found = super().find_class(module, name)
-            if isinstance(found, type) and found.__module__ == module:
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of a specification")
-
-
-# --- The specification, read and checked once for each state of its files: every command begins here --------
+    from sonnx_clip.spec.model import Spec
 
 
 def load_spec(path: Path | None = None) -> Spec:
-    """The specification of Clip; the default file is read once.
+    """The specification of Clip, or that of another file. The default file is read once.
+
+    What the file states is not checked: `check_spec` does that for `generate` and `prove`.
 
     Args:
-        path: a YAML file in the form of spec/clip.yaml, which is the default. The texts that it quotes are
-            looked up in the repository.
+        path: a YAML file in the form of spec/clip.yaml, which is the default.
 
     Raises:
-        UserError: the file cannot be read, is not in that form, or contradicts itself; the message has
-            file, line, column and the path of the entry.
+        UserError: the file cannot be read, is not in that form, or refers to missing entries; the message
+            has file, line, column and the path of the entry.
     """
     default = repo_file("spec/clip.yaml")
     return _read(path) if path is not None and path != default else _load_once(default)
@@ -167,10 +42,39 @@ def load_spec(path: Path | None = None) -> Spec:
 
 @cache
 def _load_once(path: Path) -> Spec:
-    return kept(path, _read)
+    return _read(path)
 
 
 def _read(path: Path) -> Spec:
-    from sonnx_clip.spec.checked import read_and_check  # a specification that was kept needs none of it
+    collected = gc.isenabled()
+    gc.disable()  # almost everything allocated here stays: collecting would take a third of the time
+    try:
+        document, content = read_document(path)
+        spec = validate(document, path, digest_of(content))
+        checks = (
+            check_references,
+            check_wrong_names,
+            check_latitude_names,
+            check_dialects,
+            check_claim_types,
+        )
+        for check in checks:
+            raise_first(document, check(spec))
+        ConditionParser(document, spec).parse_all()
+    finally:
+        if collected:
+            gc.enable()
+    return spec
 
-    return read_and_check(path)
+
+def check_spec(spec: Spec) -> None:
+    """Compare a specification with itself and with the texts that it quotes.
+
+    Raises:
+        UserError: the first contradiction, with file, line, column and the path of the entry.
+    """
+    from sonnx_clip.spec.checked import CHECKS, OF_CLIP
+
+    for check in (*CHECKS, *(OF_CLIP if isinstance(spec, ClipSpec) else ())):
+        if found := list(check(spec)):
+            raise_first(read_document(spec.path)[0], found)

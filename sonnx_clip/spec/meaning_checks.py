@@ -11,7 +11,7 @@ from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import Value, encode, identical, is_nan
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.diagnostic import Diagnostic
+from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.entries import TensorWitness
 from sonnx_clip.spec.evaluate import (
     TensorValue,

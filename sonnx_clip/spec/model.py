@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypeVar
 
 from pydantic import ConfigDict, Field, PrivateAttr
@@ -99,17 +100,22 @@ class Spec(Part):
     dialect_examples: tuple[DialectExample, ...] = ()
 
     _digest: str = PrivateAttr(default="")
-    _name: str = PrivateAttr(default="")
+    _path: Path = PrivateAttr(default=Path("spec/clip.yaml"))
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the YAML file, in hex."""
+        """The SHA-256 of the YAML file, in hex."""
         return self._digest
 
     @property
+    def path(self) -> Path:
+        """The YAML file."""
+        return self._path
+
+    @property
     def file(self) -> str:
-        """What messages and generated files call the file that it was read from."""
-        return self._name or "spec/clip.yaml"
+        """The name of the YAML file in messages and generated files."""
+        return "spec/clip.yaml" if self.operator == "Clip" else self._path.name
 
     @property
     def head(self) -> Head:
@@ -140,9 +146,10 @@ class Spec(Part):
         return found
 
     def model_post_init(self, context: Any, /) -> None:
-        """Keep what is no part of the file and comes as the context of validation."""
+        """Keep path and digest of the file, which come as the context of validation."""
         if isinstance(context, FileContext):
-            self._digest, self._name = context.digest, context.name
+            self._digest = context.digest
+            self._path = context.path or self._path
 
     def page(self, id_: str) -> Page:
         """The quoted text with this id; UserError if there is none (as for every look-up below)."""

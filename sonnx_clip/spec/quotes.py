@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.diagnostic import Diagnostic, unknown
+from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.sections import entries_with
 from sonnx_clip.spec.texts import fold, plain, sections
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.diagnostic import Diagnostic
+from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import evaluator
 
 if TYPE_CHECKING:

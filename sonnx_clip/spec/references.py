@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sonnx_clip.language.parse import THEORY_NAMES, VARIABLES
 from sonnx_clip.language.types import FloatBits, IntegerBits
-from sonnx_clip.spec.diagnostic import Diagnostic, unknown
+from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import declared_names
 from sonnx_clip.spec.model import OF_CLIP, ClipSpec
 from sonnx_clip.spec.sections import SECTIONS, entries_with, unknown_in

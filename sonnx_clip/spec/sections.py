@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from sonnx_clip.language.types import ElementType, Family
-from sonnx_clip.spec.diagnostic import unknown
 from sonnx_clip.spec.dialect_examples import DialectExample
 from sonnx_clip.spec.dialects import DialectRow
+from sonnx_clip.spec.document import unknown
 from sonnx_clip.spec.entries import (
     Case,
     Constraint,
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from sonnx_clip.spec.diagnostic import Diagnostic
-    from sonnx_clip.spec.document import Way
+    from sonnx_clip.spec.document import Diagnostic, Way
     from sonnx_clip.spec.model import Spec
 
 Weight: TypeAlias = Literal["of the page", "ours", "readings", "findings", ""]

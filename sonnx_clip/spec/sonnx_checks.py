@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.values import comparison_key, encode
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.diagnostic import Diagnostic
+from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import evaluator
 from sonnx_clip.spec.references import check_listed_types
 from sonnx_clip.spec.sonnx_page import Chapter, FormulaBranch, chapters

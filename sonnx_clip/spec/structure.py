@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -13,6 +12,8 @@ from sonnx_clip.spec.entries import FileContext, Witness
 from sonnx_clip.spec.model import ClipSpec, Spec
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pydantic_core import ErrorDetails
 
     from sonnx_clip.root.errors import UserError
@@ -32,14 +33,14 @@ _WANTED = {
 }
 
 
-def validate(document: Document, data: Any, digest: str = "") -> Spec:
-    """The model of plain data; UserError for the first place in the file where it does not fit.
+def validate(document: Document, path: Path, digest: str) -> Spec:
+    """The model of a file; UserError for the first place where the file does not fit.
 
-    Of Clip everything is demanded that spec/clip.yaml states.
+    For Clip, every section of spec/clip.yaml is required.
     """
+    data = document.data
     of_clip = isinstance(data, Mapping) and data.get("operator") == "Clip"
-    name = "" if of_clip else PurePath(document.name).name
-    context = FileContext(digest, _operands(data), name)
+    context = FileContext(path, digest, _operands(data))
     return validate_as(ClipSpec if of_clip else Spec, document, data, context)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.diagnostic import Diagnostic
+from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.references import format_of, meaning
 from sonnx_clip.spec.sonnx_page import chapters
 from sonnx_clip.spec.texts import plain

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.language.values import encode
-from sonnx_clip.spec.diagnostic import Diagnostic, unknown
+from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import Evaluator, TensorValue, changed_example, declared_example, evaluator
 from sonnx_clip.spec.readings import SAMPLES, triples
 from sonnx_clip.spec.sections import entries_with

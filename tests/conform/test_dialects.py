@@ -19,7 +19,6 @@ from sonnx_clip.runtimes import model_process
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import read_answer
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.checked import read_alone
 
 SPEC = load_spec()
 
@@ -222,6 +221,6 @@ def test_what_runs_no_models_is_missing(name):
 
 def test_an_oracle_of_another_specification_judges_nothing(tmp_path):
     (tmp_path / "clip.yaml").write_bytes(repo_file("spec/clip.yaml").read_bytes() + b"# another\n")
-    another = read_alone(tmp_path / "clip.yaml")
+    another = load_spec(tmp_path / "clip.yaml")
     with pytest.raises(UserError, match="sonnx-clip generate"):
         compare_dialects("onnxruntime", [13], ["int8"], spec=another)

@@ -12,7 +12,7 @@ from sonnx_clip.explain import measure as measuring
 from sonnx_clip.explain.measured_record import PATH, differences, read_record
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec import check_spec, load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,9 @@ YAML = "spec/clip.yaml"
 
 def _caught(bench: Workbench) -> str:
     with pytest.raises(UserError) as caught:
-        render_findings(load_spec(bench.root / YAML))
+        spec = load_spec(bench.root / YAML)
+        check_spec(spec)
+        render_findings(spec)
     return str(caught.value)
 
 

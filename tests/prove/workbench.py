@@ -16,8 +16,7 @@ from sonnx_clip.cli.prove_command import prove_these
 from sonnx_clip.prove import prove_all
 from sonnx_clip.prove.provers import ProverLimits
 from sonnx_clip.root import folders
-from sonnx_clip.spec import load, load_spec
-from sonnx_clip.spec.checked import read_alone
+from sonnx_clip.spec import check_spec, load, load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,11 +58,11 @@ class SharedSpec:
 
     Args:
         alone: whether it shares nothing with the repository.
-        believed: whether what it reads is not checked, and not kept.
     """
 
-    def __init__(self, *, alone: bool = False, believed: bool = False) -> None:
-        self.alone, self.believed = alone, believed
+    def __init__(self) -> None:
+        self.alone = False
+        self.believed = False  # whether nothing is checked by evaluation
         self.read: dict[tuple[bytes, ...], Spec] = {}
 
     def __call__(self, path: Path) -> Spec:
@@ -71,7 +70,7 @@ class SharedSpec:
         if texts == texts_of(HERE / "spec") and not self.alone:
             return _REAL(HERE / "spec" / path.name)
         if texts not in self.read:
-            self.read[texts] = read_alone(path) if self.believed else _REAL.__wrapped__(path)
+            self.read[texts] = _REAL.__wrapped__(path)
         return self.read[texts]
 
 
@@ -99,9 +98,9 @@ class Workbench:
         path.write_text(text.replace(old, new), encoding="utf-8")
 
     def believe_the_yaml(self) -> None:
-        """Switch off what the loader finds by evaluation, so that the provers stand alone."""
-        self.specs.read = {}
+        """Switch off the checks by evaluation, so that only the provers find mistakes."""
         self.specs.believed = True
+        self.monkeypatch.setattr(prove_command, "check_spec", lambda _: None)
 
     def render_anew(self) -> None:
         """Share nothing that was rendered before: for what is planted in a function that renders."""
@@ -117,8 +116,11 @@ class Workbench:
         self.monkeypatch.setattr(prove_command, "render_canaries", render_canaries)
 
     def generate(self) -> None:
-        """Render the theories of the copy."""
-        write(render_theories(load_spec()), self.root)
+        """Check the specification of the copy, and render its theories."""
+        spec = load_spec()
+        if not self.specs.believed:
+            check_spec(spec)
+        write(render_theories(spec), self.root)
 
     def command(self, *arguments: str) -> Ended:
         """Run ``sonnx-clip`` with these arguments in this process."""

@@ -11,7 +11,7 @@ import pytest
 
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import load_spec
+from sonnx_clip.spec import check_spec, load_spec
 from tests.spec.mistakes_of_dialects import DIALECTS
 from tests.spec.mistakes_of_findings import FINDINGS
 from tests.spec.mistakes_of_form import REFERENCES, STRUCTURE, YAML
@@ -40,7 +40,7 @@ def test_one_message_at_the_place(mistake: Mistake, tmp_path: Path) -> None:
     path = tmp_path / "clip.yaml"
     path.write_text(marked.replace("§", ""), encoding="utf-8")
     with pytest.raises(UserError) as caught:
-        load_spec(path)
+        check_spec(load_spec(path))
     message = str(caught.value)
     if "§" in marked:
         before = marked[: marked.index("§")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +24,6 @@ COPIES: dict[str, Callable[[Spec], Spec]] = {
     "model_copy, deep": lambda spec: spec.model_copy(deep=True),
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
-    "pickle": lambda spec: pickle.loads(pickle.dumps(spec)),
 }
 
 

@@ -47,8 +47,6 @@ def test_conditions_are_trees(spec: Spec) -> None:
     low = spec.case("low").when
     assert isinstance(low, tree.Connective)
     assert unparse(low) == "not inverted and X <= L"
-    text = repo_file("spec/clip.yaml").read_text(encoding="utf-8").splitlines()
-    assert text[low.at.line - 1][low.at.column - 1 :].startswith("and X <= L")
 
 
 def test_a_class_says_only_what_is_beyond_its_case(spec: Spec) -> None:
@@ -90,12 +88,6 @@ def test_the_model_is_immutable(spec: Spec) -> None:
 def test_loading_twice_gives_the_same(spec: Spec) -> None:
     assert load_spec() is spec
     assert load_spec(repo_file("spec/clip.yaml")) is spec
-
-
-def test_the_model_can_be_written_as_json(spec: Spec) -> None:
-    dumped = spec.model_dump(mode="json", by_alias=True)
-    assert dumped["cases"][1]["when"] == "not inverted and X <= L"
-    assert dumped["definitions"][0]["is"] == "if a < b then a else b"
 
 
 @pytest.mark.parametrize(
