@@ -16,7 +16,7 @@ from sonnx_clip.backends.whyml_printer import WhymlPrinter, goal
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.meaning_claims import property_claims
 from sonnx_clip.language import tree
-from sonnx_clip.spec.wrong_checks import is_false_somewhere
+from sonnx_clip.spec.wrong_operators import is_false_somewhere
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -46,13 +46,14 @@ def generate(
     from sonnx_clip.backends.generate import differences, render_all, write
     from sonnx_clip.claims.evaluation import check_claims
     from sonnx_clip.prove.completeness import GOLDEN, unpinned
-    from sonnx_clip.spec import check_spec, load_spec
+    from sonnx_clip.spec import check_findings, check_spec, load_spec
     from sonnx_clip.spec.expected import check_expected
 
     of_clip = load_spec()
     check_spec(of_clip)
     check_expected(of_clip)
     check_claims(of_clip)
+    check_findings(of_clip)
     generated = render_all(of_clip)
     found = differences(generated, root) if check else write(generated, root)
     for line in found:

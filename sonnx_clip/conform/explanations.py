@@ -10,7 +10,7 @@ import numpy as np
 
 from sonnx_clip.language.values import float_bits, quiet_bit, sign_bit
 from sonnx_clip.root.dtypes import Array, bits_type, numpy_type
-from sonnx_clip.spec.wrong_checks import WrongEvaluator
+from sonnx_clip.spec.wrong_operators import WrongEvaluator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

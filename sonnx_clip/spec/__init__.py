@@ -13,7 +13,7 @@ from sonnx_clip.spec.evaluate import (
     latitudes_of,
     result_value,
 )
-from sonnx_clip.spec.load import check_spec, load_spec
+from sonnx_clip.spec.load import check_findings, check_spec, load_spec
 from sonnx_clip.spec.model import Requirement, Spec
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "TensorValue",
     "broken_example",
     "case_of",
+    "check_findings",
     "check_spec",
     "class_of",
     "declared_example",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.tree import Call, Use, subtrees
 from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.document import Diagnostic
@@ -15,29 +14,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
-
-
-def check_claim_types(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about the element types and the names of claims; no claim is parsed before."""
-    types = [etype.id for etype in spec.element_types]
-    for index, entry in enumerate(spec.findings):
-        names: list[str] = []
-        for position, part in enumerate(entry.claim):
-            way = ("findings", index, "claim", position)
-            if not isinstance(part, Theorem):
-                continue
-            if (part.families is None) == (part.types is None):
-                yield Diagnostic(
-                    way, "it does not say for which types it holds", "give one of `families` and `types`"
-                )
-            for place, id_ in enumerate(part.types or ()):
-                if id_ not in types:
-                    todo = suggestion(id_, types, "there are")
-                    yield Diagnostic((*way, "types", place), f"there is no element type `{id_}`", todo)
-            name = entry.goal(part)
-            if name in names:
-                yield Diagnostic(way, f"two theorems are called {name}", "give them different ids")
-            names.append(name)
 
 
 def check_claims(spec: Spec) -> Iterator[Diagnostic]:

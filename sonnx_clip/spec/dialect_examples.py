@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Id, NumberText, Part, Source, Word
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import DialectId
-from sonnx_clip.spec.document import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
 
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
@@ -83,60 +78,3 @@ def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
             raise UserError(f"{example.dialect} refuses a missing bound")
         found.append(encode(text, etype) if text is not None else (missing or ())[index])
     return found[0], found[1]
-
-
-def check_dialect_examples(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about examples whose results are not the dialect's."""
-    for index, example in enumerate(spec.dialect_examples):
-        way: Way = ("dialect_examples", index)
-        wrong = next(_unknown(spec, way, example), None)
-        if wrong is not None:
-            yield wrong
-            return
-        try:
-            yield from _results(spec, way, example)
-        except UserError as error:
-            yield Diagnostic((*way, "id"), f"`{example.id}`: {error.what}", error.todo)
-
-
-def _unknown(spec: Spec, way: Way, example: DialectExample) -> Iterator[Diagnostic]:
-    dialects, readings = [d.id for d in spec.dialects], [r.id for r in spec.readings]
-    if example.dialect not in dialects:
-        what = f"there is no dialect `{example.dialect}`"
-        yield Diagnostic((*way, "dialect"), what, suggestion(example.dialect, dialects, "there are"))
-    elif example.type not in (taken := spec.dialect(example.dialect).element_types):
-        what = f"`{example.dialect}` does not take {example.type}"
-        yield Diagnostic((*way, "type"), what, suggestion(example.type, taken, "it takes"))
-    if isinstance(example.Y, ComputedBy) and example.Y.reading not in readings:
-        what = f"there is no reading `{example.Y.reading}`"
-        yield Diagnostic((*way, "Y", "reading"), what, suggestion(example.Y.reading, readings, "there are"))
-
-
-def _results(spec: Spec, way: Way, example: DialectExample) -> Iterator[Diagnostic]:
-    """What the words of the dialect allow is what the example expects: those bits, or that value."""
-    from sonnx_clip.language.show import show
-    from sonnx_clip.language.values import encode, equal, is_nan
-    from sonnx_clip.spec.readings import SAMPLES, answers
-
-    etype = spec.element_type(example.type)
-    reading, bounds = spec.reading(spec.dialect(example.dialect).reading), bounds_of(spec, example)
-    for position, (x, y) in enumerate(example.pairs):
-        allowed = answers(spec, etype, reading, (encode(x, etype), *bounds))
-        if allowed != (encode(y, etype),):
-            told = " or ".join(show(value, etype) for value in allowed)
-            yield Diagnostic((*way, "Y", position), f"for X = {x} {example.dialect} allows {told}")
-    if isinstance(example.Y, ComputedBy):
-        other = spec.reading(example.Y.reading)
-        theirs = encode(example.Y.L, etype), encode(example.Y.M, etype)
-        for text in SAMPLES[etype.family]:
-            x_value = encode(text, etype)
-            if is_nan(x_value, etype):
-                continue
-            pairs = (
-                (one, another)
-                for one in answers(spec, etype, reading, (x_value, *bounds))
-                for another in answers(spec, etype, other, (x_value, *theirs))
-            )
-            if not all(equal(one, another, etype) for one, another in pairs):
-                what = f"for X = {text} {example.dialect} and {other.id} give other values"
-                yield Diagnostic((*way, "Y"), what, "see the bounds")

@@ -270,21 +270,31 @@ def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
                 yield Diagnostic((*way, "id"), what, f"add `{key}: …`")
                 return
         known.append(row.id)
-        for position, id_ in enumerate(row.element_types or ()):
-            types = [etype.id for etype in spec.element_types]
-            yield from unknown((*way, "element_types", position), id_, types, "element type")
-        readings, pages = [r.id for r in spec.readings], [page.id for page in spec.sources]
-        for key, name, ids, one in (
-            ("reading", row.reading, readings, "reading"),
-            ("answers", row.answers, readings, "reading"),
-            ("equivalence", row.equivalence.to if row.equivalence else None, readings, "reading"),
-            ("page", row.page, pages, "source"),
-        ):
-            if name is not None:
-                yield from unknown((*way, key), name, ids, one)
-    for index, (row, dialect) in enumerate(zip(spec.dialects, whole(spec.dialects), strict=True)):
+        yield from _check_names(spec, way, row)
+    dialects = whole(spec.dialects)
+    for index, (row, dialect) in enumerate(zip(spec.dialects, dialects, strict=True)):
         yield from _check_aspects(("dialects", index), row, dialect)
         yield from _check_numbers(spec, ("dialects", index), row, dialect)
+        before = next((d.element_types for d in dialects if d.id == row.after), ())
+        for id_ in set(row.changes) - set(before).intersection(dialect.element_types):
+            what = f"`{row.id}` and the row before do not both take {id_}"
+            yield Diagnostic(("dialects", index, "changes", id_), what, of_key=True)
+
+
+def _check_names(spec: Spec, way: Way, row: DialectRow) -> Iterator[Diagnostic]:
+    """Element types, readings and the page are entries of the file."""
+    for position, id_ in enumerate(row.element_types or ()):
+        types = [etype.id for etype in spec.element_types]
+        yield from unknown((*way, "element_types", position), id_, types, "element type")
+    readings, pages = [r.id for r in spec.readings], [page.id for page in spec.sources]
+    for key, name, ids, one in (
+        ("reading", row.reading, readings, "reading"),
+        ("answers", row.answers, readings, "reading"),
+        ("equivalence", row.equivalence.to if row.equivalence else None, readings, "reading"),
+        ("page", row.page, pages, "source"),
+    ):
+        if name is not None:
+            yield from unknown((*way, key), name, ids, one)
 
 
 def _check_aspects(way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diagnostic]:
@@ -293,6 +303,7 @@ def _check_aspects(way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diag
         if aspect in row.unsaid:
             what = f"`{aspect}` is under `says` and under `unsaid`"
             yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
+            return
     wanted: list[Aspect] = [*ALWAYS]
     wanted += ["casts"] if dialect.bound_type != "tensor" else []
     wanted += ["scale_bias", "scale_bias_precision"] if dialect.scale_bias else []

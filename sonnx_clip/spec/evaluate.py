@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sonnx_clip.language import tree, values
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Expr, Kind
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.entries import Change, Declaration
 
 if TYPE_CHECKING:
@@ -116,6 +117,10 @@ DECLARED_WORDS: dict[str, Callable[..., bool]] = {
     "is_scalar": lambda tensor: tensor is None or tensor.dims == (),
     "same_type": lambda a, b: a is None or b is None or a.type == b.type,
 }
+
+
+class NoCaseError(UserError, ValueError):
+    """The cases have a gap: for some input none of them holds."""
 
 
 class Evaluator:
@@ -296,7 +301,8 @@ class Evaluator:
             if self(case.when, environment):
                 return case
         shown = ", ".join(f"{name} = {show(value, self.etype)}" for name, value in environment.items())
-        raise ValueError(f"no case holds for {shown} ({self.etype.id})")
+        what = f"no case holds for {shown} ({self.etype.id})"
+        raise NoCaseError(what, f"{self.spec.file} (cases)", "exactly one case must hold")
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""

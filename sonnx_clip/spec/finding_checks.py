@@ -15,6 +15,7 @@ from sonnx_clip.language.tree import Not, conjuncts
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.claim_checks import check_claims
 from sonnx_clip.spec.dialects import bound_type
 from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import DeclaredTensor, TensorValue, evaluator
@@ -113,6 +114,7 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that are not there, and about witnesses that do not show what they say."""
     for index, entry in enumerate(spec.findings):
         yield from _witnesses(spec, index, entry)
+    yield from check_claims(spec)
 
 
 def _witnesses(spec: Spec, index: int, entry: SourceFinding) -> Iterator[Diagnostic]:

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.claim_checks import check_claim_types
 from sonnx_clip.spec.conditions import ConditionParser
 from sonnx_clip.spec.dialects import check_dialects
 from sonnx_clip.spec.document import raise_first, read_document
-from sonnx_clip.spec.meaning_checks import check_latitude_names
-from sonnx_clip.spec.model import ClipSpec
+from sonnx_clip.spec.element_types import check_bits
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.structure import validate
-from sonnx_clip.spec.wrong_checks import check_wrong_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from sonnx_clip.spec.document import Diagnostic
     from sonnx_clip.spec.model import Spec
 
 
@@ -51,14 +50,7 @@ def _read(path: Path) -> Spec:
     try:
         document, content = read_document(path)
         spec = validate(document, path, digest_of(content))
-        checks = (
-            check_references,
-            check_wrong_names,
-            check_latitude_names,
-            check_dialects,
-            check_claim_types,
-        )
-        for check in checks:
+        for check in (check_references, check_bits, check_dialects):
             raise_first(document, check(spec))
         ConditionParser(document, spec).parse_all()
     finally:
@@ -68,13 +60,28 @@ def _read(path: Path) -> Spec:
 
 
 def check_spec(spec: Spec) -> None:
-    """Compare a specification with itself and with the texts that it quotes.
+    """Compare a specification with the texts that it quotes, and its claims with wrong operators.
 
     Raises:
         UserError: the first contradiction, with file, line, column and the path of the entry.
     """
-    from sonnx_clip.spec.checked import CHECKS, OF_CLIP
+    from sonnx_clip.spec.element_types import check_type_names
+    from sonnx_clip.spec.quotes import check_quotes
+    from sonnx_clip.spec.witnesses import check_numbers
+    from sonnx_clip.spec.wrong_operators import check_restrictions, check_wrong_operators
 
-    for check in (*CHECKS, *(OF_CLIP if isinstance(spec, ClipSpec) else ())):
+    checks = (check_quotes, check_type_names, check_numbers, check_restrictions, check_wrong_operators)
+    _raise_first(spec, *checks)
+
+
+def check_findings(spec: Spec) -> None:
+    """Raise the UserError of the first finding whose witness does not show what it says."""
+    from sonnx_clip.spec import finding_checks
+
+    _raise_first(spec, finding_checks.check_findings)
+
+
+def _raise_first(spec: Spec, *checks: Callable[[Spec], Iterator[Diagnostic]]) -> None:
+    for check in checks:
         if found := list(check(spec)):
             raise_first(read_document(spec.path)[0], found)

@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.language.values import encode, identical
-from sonnx_clip.spec.evaluate import evaluator
+from sonnx_clip.spec.evaluate import NoCaseError, evaluator
 from sonnx_clip.spec.readings import Triple, agrees, answers, same_value
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, list[_Sample]]:
         try:
             for klass in ask.classes(*triple):
                 found[klass.id].append(((x, l, m), triple))
-        except ValueError:  # the cases have a gap, which the provers find
+        except NoCaseError:  # the cases have a gap, which the provers find
             continue
     return found
 

@@ -1,21 +1,18 @@
-"""What the readings answer, by evaluation, and whether the regions in the file are theirs."""
+"""The answers of readings, by evaluation."""
 
 from __future__ import annotations
 
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sonnx_clip.language.show import show
 from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
-from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.document import Diagnostic
-from sonnx_clip.spec.evaluate import evaluator
+from sonnx_clip.spec.evaluate import NoCaseError, evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from sonnx_clip.language.types import ElementType, FamilyId
-    from sonnx_clip.spec.entries import Reading, Witness
+    from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.model import Spec
 
 Triple = tuple[Value, ...]
@@ -24,7 +21,7 @@ Triple = tuple[Value, ...]
 SAMPLES: dict[FamilyId, tuple[str, ...]] = {
     "real": ("0", "1", "2"),
     "int": ("lowest", "0", "1", "highest"),
-    "float": ("nan", "-nan", "snan", "-1", "-0", "0", "1"),
+    "float": ("nan", "-nan", "snan", "-1", "-0", "0", "1", "inf"),
 }
 
 
@@ -52,7 +49,7 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
                 environment["Y"] = y
                 if allows(environment):
                     allowed.append(y)
-        except ValueError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
+        except NoCaseError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
             allowed = []
         found = known[triple] = tuple(allowed)
     return found
@@ -112,74 +109,3 @@ def leaves_values_open(spec: Spec, etype: ElementType, reading: Reading) -> bool
             not all(same_value(y, allowed[0], first) for y in allowed) for allowed in found if allowed
         )
     return bool(spec.memo[key])
-
-
-def check_readings(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about readings that answer nothing, inexact regions, and witnesses that show nothing."""
-    for index, reading in enumerate(spec.readings):
-        for family in spec.families:
-            for etype in spec.types_of(family.id)[:1]:
-                yield from _first(_regions(spec, etype, index, reading))
-        for key, bitwise in (("differs_at", False), ("differs_bitwise_at", True)):
-            for name, witness in getattr(reading, key).items():
-                way = ("readings", index, key, name)
-                for etype in spec.types_of(name):
-                    yield from _witness(spec, etype, way, reading, witness, bitwise=bitwise)
-
-
-def _first(findings: Iterator[Diagnostic]) -> Iterable[Diagnostic]:
-    found = next(findings, None)
-    return () if found is None else (found,)
-
-
-def _regions(spec: Spec, etype: ElementType, index: int, reading: Reading) -> Iterator[Diagnostic]:
-    ask = evaluator(spec, etype)
-    stated = []  # the key of each region, whether it is bit for bit, and itself; none: it agrees everywhere
-    for key, bitwise in (("agrees", False), ("agrees_bitwise", True)):
-        condition = reading.regions(bitwise=bitwise).get(etype.family)
-        stated.append((key, bitwise, None if condition is None else ask.function(condition)))
-    for triple in triples(etype):
-        found = answers(spec, etype, reading, triple)
-        if not found:
-            yield Diagnostic(
-                ("readings", index, "returns"), f"it allows no answer for {_told(triple, etype)}"
-            )
-            return
-        due = ask.result(*triple)
-        environment = {**dict(zip("XLM", triple, strict=True)), "Y": due}
-        for key, bitwise, region in stated:
-            there = all(identical(y, due) or (not bitwise and same_value(y, due, etype)) for y in found)
-            if there != (region is None or bool(region(environment))):
-                said = "agrees" if there else "differs"
-                what = f"the reading {said} for {_told(triple, etype)}, and this region says otherwise"
-                way = (
-                    ("readings", index, key, etype.family)
-                    if etype.family in getattr(reading, key)
-                    else ("readings", index, "id")
-                )
-                yield Diagnostic(way, what, f"`{key}` must hold exactly where it agrees with the cases")
-
-
-def _witness(
-    spec: Spec,
-    etype: ElementType,
-    way: tuple[str | int, ...],
-    reading: Reading,
-    witness: Witness,
-    *,
-    bitwise: bool,
-) -> Iterator[Diagnostic]:
-    try:
-        x, l, m = (encode(witness.texts()[name], etype) for name in "XLM")
-    except UserError as error:
-        yield Diagnostic(way, error.what, error.todo)
-        return
-    if agrees(spec, etype, reading, (x, l, m), bitwise=bitwise):
-        yield Diagnostic(
-            way, f"the region holds for {_told((x, l, m), etype)}", "give numbers for which it differs"
-        )
-
-
-def _told(triple: Triple, etype: ElementType) -> str:
-    numbers = ", ".join(f"{name} = {show(value, etype)}" for name, value in zip("XLM", triple, strict=True))
-    return f"{numbers} ({etype.id})"

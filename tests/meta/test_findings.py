@@ -12,21 +12,26 @@ from sonnx_clip.explain import measure as measuring
 from sonnx_clip.explain.measured_record import PATH, differences, read_record
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import check_spec, load_spec
+from sonnx_clip.spec import check_findings, check_spec, load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sonnx_clip.spec import Spec
     from tests.prove.workbench import Workbench
 
 YAML = "spec/clip.yaml"
 
 
+def _check_and_render(spec: Spec) -> None:
+    check_spec(spec)
+    check_findings(spec)
+    render_findings(spec)
+
+
 def _caught(bench: Workbench) -> str:
     with pytest.raises(UserError) as caught:
-        spec = load_spec(bench.root / YAML)
-        check_spec(spec)
-        render_findings(spec)
+        _check_and_render(load_spec(bench.root / YAML))
     return str(caught.value)
 
 

@@ -18,7 +18,7 @@ YAML = [
     m("duplicate key", "title: the bounds are inverted", "title: a\n    §title: b", "(cases[…].title)",
       "the key `title` is there twice", "keep one"),
     m("tag", "operator: Clip", "operator: §!!binary Clip", "(operator)", "tag"),
-    m("anchor", "operator: Clip", "operator: §&a Clip", "(operator)", "anchors and aliases"),
+    m("alias", "operator: Clip", "operator: &a Clip\nmore: *a", "(more)", "aliases are not part"),
     m("complex key", "operator: Clip", "operator: Clip\n§[a]: b", "", "a key must be a text"),
 ]
 

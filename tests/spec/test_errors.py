@@ -9,20 +9,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import check_spec, load_spec
+from sonnx_clip.spec import check_findings, check_spec, load_spec
 from tests.spec.mistakes_of_dialects import DIALECTS
 from tests.spec.mistakes_of_findings import FINDINGS
 from tests.spec.mistakes_of_form import REFERENCES, STRUCTURE, YAML
-from tests.spec.mistakes_of_meaning import LANGUAGE, MEANING
+from tests.spec.mistakes_of_meaning import EVALUATED, LANGUAGE, NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from sonnx_clip.spec import Spec
     from tests.spec.mistake import Mistake
 
 TEXT = repo_file("spec/clip.yaml").read_text(encoding="utf-8")
+
+
+def _check(path: Path, further: Callable[[Spec], None]) -> None:
+    spec = load_spec(path)
+    check_spec(spec)
+    further(spec)
 
 
 def _counted(text: str) -> str:
@@ -30,7 +39,7 @@ def _counted(text: str) -> str:
     return re.sub(r"\((\w+)\[\d+\]", r"(\1[…]", text)
 
 
-ALL = [*YAML, *STRUCTURE, *REFERENCES, *LANGUAGE, *MEANING, *DIALECTS, *FINDINGS]
+ALL = [*YAML, *STRUCTURE, *REFERENCES, *LANGUAGE, *NUMBERS, *DIALECTS, *FINDINGS]
 
 
 @pytest.mark.parametrize("mistake", ALL, ids=lambda mistake: mistake.name)
@@ -40,7 +49,7 @@ def test_one_message_at_the_place(mistake: Mistake, tmp_path: Path) -> None:
     path = tmp_path / "clip.yaml"
     path.write_text(marked.replace("§", ""), encoding="utf-8")
     with pytest.raises(UserError) as caught:
-        check_spec(load_spec(path))
+        _check(path, check_findings)
     message = str(caught.value)
     if "§" in marked:
         before = marked[: marked.index("§")]
@@ -50,6 +59,17 @@ def test_one_message_at_the_place(mistake: Mistake, tmp_path: Path) -> None:
     for words in mistake.says:
         assert words in message
     assert len(message.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("mistake", EVALUATED, ids=lambda mistake: mistake.name)
+def test_evaluation_finds_the_entry(mistake: Mistake, tmp_path: Path) -> None:
+    assert TEXT.count(mistake.old) == 1, "the text to replace must stand once in the file"
+    path = tmp_path / "clip.yaml"
+    path.write_text(TEXT.replace(mistake.old, mistake.new), encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        _check(path, check_claims)
+    assert mistake.where in _counted(str(caught.value))
+    assert all(words in str(caught.value) for words in mistake.says)
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Readings: what they answer by evaluation, where they agree with the cases, and what the loader refuses."""
+"""Readings: what they answer by evaluation, where they agree with the cases, by class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sonnx_clip.spec.readings import (
     agrees,
     answers,
     answers_told,
-    check_readings,
     leaves_values_open,
     same_value,
     triples,
@@ -130,7 +129,6 @@ def test_what_leaves_values_open(spec: Spec) -> None:
 
 
 def test_the_regions_are_where_the_answers_are_those_of_the_cases(spec: Spec) -> None:
-    assert list(check_readings(spec)) == []
     etype = spec.element_type("bfloat16")
     for reading in spec.readings:
         for triple in triples(etype):
