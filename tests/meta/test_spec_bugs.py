@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends import whyml_printer
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import load_spec
 from tests.meta.spec_bugs import ALL, TOGETHER, Bug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from tests.prove.workbench import Ended, Workbench
 
 SECONDS = 4  # more than what holds takes: the last test here
 FEW_SECONDS = 2  # likewise, for the obligations of `TOGETHER`
-BY_LOADER = [bug for bug in ALL if bug.loader]
 
 
 def _only(ids: Iterable[str]) -> list[str]:
@@ -35,16 +31,6 @@ def _not_proved(ended: Ended) -> set[str]:
 def test_each_bug_can_be_planted() -> None:
     counts = {bug.name: repo_file(bug.file).read_text(encoding="utf-8").count(bug.old) for bug in ALL}
     assert {name: count for name, count in counts.items() if count != 1} == {}
-
-
-@pytest.mark.parametrize("bug", BY_LOADER, ids=lambda bug: bug.name)
-def test_loader_refuses_the_bug(bug: Bug, tmp_path: Path) -> None:
-    file = tmp_path / "clip.yaml"
-    file.write_text(
-        repo_file(bug.file).read_text(encoding="utf-8").replace(bug.old, bug.new), encoding="utf-8"
-    )
-    with pytest.raises(UserError, match=re.escape(bug.loader)):
-        load_spec(file)
 
 
 @pytest.mark.parametrize("group", TOGETHER)
@@ -66,8 +52,7 @@ def test_bugs_that_only_provers_find(group: str, bench: Workbench) -> None:
 def test_bug_is_caught_by_each_of_its_obligations(bug: Bug, bench: Workbench) -> None:
     bench.limit(SECONDS)
     bench.plant(bug.file, bug.old, bug.new)
-    if bug.loader:
-        bench.believe_the_yaml()
+    bench.believe_the_yaml()
     bench.generate()
     ended = bench.prove(*_only(bug.caught_by))
     assert ended.status == 1
