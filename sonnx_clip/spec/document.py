@@ -169,7 +169,7 @@ def read_document(path: Path) -> tuple[Document, bytes]:
 
 def read_text(path: Path) -> tuple[str, str, bytes]:
     """The name of a file in messages, its text and its bytes; UserError if it cannot be read."""
-    name = _shown(path)
+    name = shown_path(path)
     try:
         content = read_regular_bytes(path)
     except OSError as error:
@@ -193,7 +193,7 @@ def _position(node: Node) -> Position:
     return Position(node.start_mark.line + 1, node.start_mark.column + 1)
 
 
-def _shown(path: Path) -> str:
+def shown_path(path: Path) -> str:
     """The path from the repository's root where it is inside, else as it was given."""
     absolute, root = path.absolute(), repo_root()
     return str(absolute.relative_to(root)) if absolute.is_relative_to(root) else str(path)

@@ -13,6 +13,7 @@ from sonnx_clip.language import tree, values
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Expr, Kind
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.document import shown_path
 from sonnx_clip.spec.entries import Change, Declaration
 
 if TYPE_CHECKING:
@@ -302,7 +303,7 @@ class Evaluator:
                 return case
         shown = ", ".join(f"{name} = {show(value, self.etype)}" for name, value in environment.items())
         what = f"no case holds for {shown} ({self.etype.id})"
-        raise NoCaseError(what, f"{self.spec.file} (cases)", "exactly one case must hold")
+        raise NoCaseError(what, f"{shown_path(self.spec.path)} (cases)", "exactly one case must hold")
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""

@@ -21,7 +21,7 @@ from sonnx_clip.prove.prove_all import ProofSession
 from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec import class_of, evaluator, load_spec, result_value
+from sonnx_clip.spec import check_spec, class_of, evaluator, load_spec, result_value
 from sonnx_clip.spec.model import OF_CLIP, ClipSpec, Spec
 from sonnx_clip.spec.references import check_references
 from tests.toy.toys import FOLDER, TOYS, spec_of
@@ -90,12 +90,12 @@ def test_a_theory_that_is_changed_is_not_proved(toy: Toy, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        ("relu", "when: not (X < 0), result: X", "when: X < 0, result: X", "below and kept hold"),
+        ("relu", "when: not (X < 0), result: X", "when: X < 0, result: X", "is false for X ="),
         ("relu", "result: 0,", "result: Z,", "`Z` is not allowed here"),
         ("relu", "{X: -1},\n     source", "{Q: -1},\n     source", "the key `Q` is not known here"),
-        ("relu", "claim: 0 <= Y", "claim: not (Y < 0)", "does not refute the claim"),
+        ("relu", "claim: 0 <= Y", "claim: not (Y < 0)", "is false for X ="),
         ("relu", "result: {id: Y", "result: {id: R", "the result is called `R`"),
-        ("max", 'W <= U", result: U', 'W < U", result: U', "no case holds"),
+        ("max", 'W <= U", result: U', 'W < U", result: U', "cases_complete` is false"),
         ("max", "{U: -0, W: 0}", "{U: -0}", "the key `W` is missing"),
         ("max", "identical(Y, max(W, U))", "identical(Y, clip(W, U))", "`clip` cannot be used"),
         ("max", "identical(Y, max(W, U))", "identical(Y, max(W))", "`max` takes 2 arguments, 1 are given"),
@@ -109,9 +109,15 @@ def test_a_mistake_is_found(name: str, old: str, new: str, words: str, tmp_path:
     path = tmp_path / f"{name}.yaml"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(UserError) as caught:
-        load_spec(path)
+        _check(path)
     assert words in str(caught.value)
-    assert f"{path}:" in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def _check(path: Path) -> None:
+    spec = load_spec(path)
+    check_spec(spec)
+    check_claims(spec)
 
 
 @pytest.mark.parametrize(("id_", "words"), [("T", "rendered theories"), ("A", "variable of the language")])
