@@ -18,7 +18,6 @@ from sonnx_clip.backends.coqterm import (
     defined,
     of_result,
     preamble,
-    variables_of,
 )
 from sonnx_clip.backends.declared import definitions_beyond_readings
 from sonnx_clip.backends.templating import template
@@ -30,6 +29,7 @@ from sonnx_clip.claims.meaning_claims import (
     class_claims,
     property_claims,
 )
+from sonnx_clip.claims.nodes import variables_of
 from sonnx_clip.claims.tensor_claims import constraint_claims
 from sonnx_clip.language import tree
 from sonnx_clip.language.scope import kind_of
@@ -133,7 +133,7 @@ class FamilyFile:
 
     def _claims(self) -> Iterator[CoqStatement]:
         for p in self._spoken_of():
-            printer, variables = self._printer(p.id), _small(variables_of(self.spec.head, p))
+            printer, variables = self._printer(p.id), _small(variables_of(self.spec.head, p.claim))
             body = of_result(self.spec.head, p.claim, printer.proposition(p.claim))
             yield CoqStatement(p.title, f"claim_{p.id}", f"claim_{p.id} ({variables} : t) : Prop", body)
             if self.family in p.repaired:
@@ -191,7 +191,7 @@ class FamilyFile:
         if self._is_of_tensors(claim):
             every, variables, end = f"forall {_binders_of_tensors(head)}", f"index {given}", ",\n  "
         else:
-            variables = _small(variables_of(head, self.spec.property(id_)))
+            variables = _small(variables_of(head, self.spec.property(id_).claim))
             every, end = f"forall {variables} : t", ", "
         premise = f"{condition} {variables} -> " if condition else ""
         return f"{every}{end}{premise}claim_{id_} {variables}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.backends.coqterm import variables_of
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.nodes import variables_of
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import conjuncts
 from sonnx_clip.language.values import encode, float_bits, identical
@@ -84,7 +84,7 @@ class _Format:
     def _at(self, claim: Claim) -> Fact:
         """A property is refuted at numbers, or its condition is met by some."""
         id_ = claim.shows[0]
-        names = variables_of(self.spec.head, self.spec.property(id_))
+        names = variables_of(self.spec.head, self.spec.property(id_).claim)
         said = f"~ claim_{id_}" if claim.role == "refuted" else f"condition_{id_}"
         return self._fact(claim, f"{said} {self._numbers(claim, names)}")
 

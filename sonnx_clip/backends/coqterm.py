@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sonnx_clip.claims.nodes import OperatorNodes, free_names
+from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.language import tree
 from sonnx_clip.language.printing import LOOSEST, NodeForm, Piece, Printing, infix
 from sonnx_clip.language.scope import kind_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.scope import Head
     from sonnx_clip.language.types import FamilyId
-    from sonnx_clip.spec.entries import Definition, Property
+    from sonnx_clip.spec.entries import Definition
 
 
 # How tightly a text binds, tightest last; Coq's own levels are 200, 99, 95, 85, 80, 75, 70, 10, 0.
@@ -270,12 +270,6 @@ def defined(printer: CoqPrinter, d: Definition) -> CoqStatement:
         body = printer.computed(d.is_)
         return CoqStatement(d.title, d.id, f"{d.id} ({parameters} : t) : t", body)
     return computed(printer, parameters, d.is_, d.title)
-
-
-def variables_of(head: Head, p: Property) -> tuple[str, ...]:
-    """The variables of a property's claim, in the order in which Coq binds them."""
-    of = OperatorNodes(head)
-    return (of.every_two() if head.second in free_names(p.claim) else of.every()).names
 
 
 def of_result(head: Head, expr: Expr, printed: str) -> str:

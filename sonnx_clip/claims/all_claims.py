@@ -15,7 +15,7 @@ from sonnx_clip.claims.meaning_claims import (
     latitude_reading_claims,
     property_claims,
 )
-from sonnx_clip.claims.nodes import operator_of
+from sonnx_clip.claims.nodes import tensor_result_of
 from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
 from sonnx_clip.claims.tensor_claims import (
     SUBJECT,
@@ -49,10 +49,10 @@ def obligations_of_theorem(spec: Spec, finding: SourceFinding, part: Theorem) ->
 
 
 def _claim(spec: Spec, etype: ElementType, finding: SourceFinding, part: Theorem) -> Claim:
-    operator, result = operator_of(spec), spec.head.result
-    holds = Let(result, operator.tensor_result(), part.holds) if part.tensors else part.holds
-    elements = (Binder(("F",), Kind.FLOAT), operator.every(result, "Z"))
-    every = (Binder(spec.head.operands, Kind.TENSOR),) if part.tensors else elements
+    head = spec.head
+    holds = Let(head.result, tensor_result_of(head), part.holds) if part.tensors else part.holds
+    elements = (Binder(("F",), Kind.FLOAT), Binder((*head.all, "Z")))
+    every = (Binder(head.operands, Kind.TENSOR),) if part.tensors else elements
     return Claim(
         etype.id, finding.goal(part), "holds", "finding", (finding.id,), part.says, holds, binders=every
     )

@@ -56,56 +56,15 @@ class Obligation:
     statement: str = ""
 
 
-# --- A claim: one thing that the specification says, before it is printed for any prover --------------------
-#
-# Why3 and Coq print claims; what an obligation is called, what it shows and what has to come out of it are
-# read off them. docs/claims.md lists the roles, and what only a person can write.
-
-
 Role: TypeAlias = Literal[
-    "complete",  # every input falls into one of what it is about
-    "disjoint",  # no input falls into two
-    "inhabited",  # some input falls into it
-    "results",  # each case gives the result that it names
-    "written",  # the YAML and what is written by hand say the same
-    "holds",  # a property, a constraint or the claim of a finding
-    "refuted",  # a statement of the source is false, at the witness
-    "repaired",  # it is true under its condition
-    "repaired inhabited",  # some numbers meet that condition
-    "step",  # what later claims of the module rest on
-    "used",  # a latitude accepts an answer that is not the result
-    "narrow",  # a latitude accepts nothing that it does not speak of
-    "given",  # what a latitude accepts, its readings give
-    "accepted",  # what a reading gives, some latitude accepts
-    "example",  # a worked example
-    "encoding",  # what symbols of the element type mean, in bits
-    "answers",  # a reading allows an answer for every input
-    "agrees",  # it agrees with the cases in a region
-    "nowhere else",  # and outside of the region it does not
-    "differs",  # it differs, at the witness
-    "agrees in classes",
-    "differs in classes",
-    "differs from",  # two readings do not allow the same
-    "allows its oracle",  # a dialect allows what its oracle answers
-    "defaults convert",
-    "defaults are limits",
-    "without bounds",
-    "without min",
-    "without max",
-    "infinities",  # what the default bounds make of them
-    "printed default",
-    "after",  # what a newer version changes
-    "widened",
-    "after, without bounds",
-    "changed",
-    "equals",  # a dialect has the values of a reading, as its page says
-    "converts",  # a bound that is converted
-    "scales",  # ScaleBias
-    "independent",  # a restriction can be broken alone
-    "consistent",  # one node meets every restriction
-    "worded",  # a word in which restrictions are stated means the same to provers and evaluator
-]
-"""What a claim says of what it is about."""
+    "complete", "disjoint", "inhabited", "results", "written", "holds", "refuted", "repaired",
+    "repaired inhabited", "step", "used", "narrow", "given", "accepted", "example", "encoding", "answers",
+    "agrees", "nowhere else", "differs", "agrees in classes", "differs in classes", "differs from",
+    "allows its oracle", "defaults convert", "defaults are limits", "without bounds", "without min",
+    "without max", "infinities", "printed default", "after", "widened", "after, without bounds", "changed",
+    "equals", "converts", "scales", "independent", "consistent", "worded",
+]  # fmt: skip
+"""What a claim states of its entry; the templates in claims.yaml show what each means."""
 
 Aspect: TypeAlias = Literal["", "values", "bits"]
 

@@ -6,14 +6,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.nodes import (
-    OperatorNodes,
     all_of,
     any_of,
     call,
     element,
-    free_names,
     group,
     numbers,
+    variables_of,
 )
 from sonnx_clip.claims.templates import expanded
 from sonnx_clip.language.values import encode
@@ -73,15 +72,13 @@ def class_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def property_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Each property: proved, or refuted at its witness and proved under its condition."""
-    of = OperatorNodes(spec.head)
     for p in spec.properties:
         if etype.family not in p.families:
             continue
         refuted = etype.family not in p.holds_for
-        every = of.every_two() if spec.head.second in free_names(p.claim) else of.every()
         yield from expanded(
             spec, etype, "properties", id=p.id, title=p.title, shown=" ".join((p.id, *p.shows)),
-            bound=" ".join(every.names), claim=p.claim,
+            bound=" ".join(variables_of(spec.head, p.claim)), claim=p.claim,
             refutation="counterexample" if p.ours else "refutation",
             condition=p.repaired[etype.family] if refuted else None,
             refuted_at=numbers(p.refuted_for[etype.family].texts()) if refuted else None,

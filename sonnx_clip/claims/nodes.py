@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, get_args
 
-from sonnx_clip.claims.claim import Binder, Written
+from sonnx_clip.claims.claim import Written
 from sonnx_clip.language import tree
 from sonnx_clip.language.tree import NOWHERE, Expr, Kind, parts_of
 from sonnx_clip.spec.entries import is_number
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
-    from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Case, Constraint, Restriction
 
 STATED = "stated_"
@@ -36,47 +35,25 @@ def tensor(name: str) -> tree.Name:
     return tree.Name(name, Kind.TENSOR, NOWHERE)
 
 
-@dataclass(frozen=True)
-class OperatorNodes:
-    """The operator of a specification in expressions: `operator_of` gives it.
-
-    Args:
-        head: what it is called, takes and gives.
-    """
-
-    head: Head
-
-    @property
-    def operands(self) -> tuple[tree.Name, ...]:
-        """Its operands as variables."""
-        return tuple(map(element, self.head.operands))
-
-    def every(self, *more: str) -> Binder:
-        """All values of its operands, and of some other elements."""
-        return Binder((*self.head.operands, *more))
-
-    def every_two(self) -> Binder:
-        """All values of its operands, and other entries of the first tensor."""
-        first, *others = self.head.operands
-        return Binder((first, self.head.second, *others))
-
-    def result(self) -> tree.CasesResult:
-        """The result of the cases."""
-        return tree.CasesResult(self.head.function, self.operands, Kind.ELEMENT, NOWHERE)
-
-    def tensor_result(self) -> tree.Call:
-        """The result of the operator on tensors, which why3/tensor.mlw defines."""
-        return call(WRITTEN_ON_TENSORS, *map(tensor, self.head.operands), kind=Kind.TENSOR)
-
-    def stated(self, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
-        """A constraint or restriction as the YAML states it, of the operands and the result."""
-        variables = (tree.Name(name, kind, NOWHERE) for name in self.head.all)
-        return use(f"{STATED}{entry.id}", *variables)
+def variables_of(head: Head, condition: Expr) -> tuple[str, ...]:
+    """The operands, and other entries of the first tensor where a condition compares two inputs."""
+    first, *others = head.operands
+    return (first, head.second, *others) if head.second in free_names(condition) else head.operands
 
 
-def operator_of(spec: Spec) -> OperatorNodes:
-    """The operator of a specification in expressions."""
-    return OperatorNodes(spec.head)
+def result_of(head: Head) -> tree.CasesResult:
+    """The result of the cases."""
+    return tree.CasesResult(head.function, tuple(map(element, head.operands)), Kind.ELEMENT, NOWHERE)
+
+
+def tensor_result_of(head: Head) -> tree.Call:
+    """The result of the operator on tensors, which why3/tensor.mlw defines."""
+    return call(WRITTEN_ON_TENSORS, *map(tensor, head.operands), kind=Kind.TENSOR)
+
+
+def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
+    """A constraint or restriction as the YAML states it, of the operands and the result."""
+    return use(f"{STATED}{entry.id}", *(tree.Name(name, kind, NOWHERE) for name in head.all))
 
 
 def named_result(case: Case) -> Expr:

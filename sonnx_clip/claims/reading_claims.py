@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import all_of, group, numbers, operator_of, replaced
+from sonnx_clip.claims.nodes import all_of, group, numbers, replaced, result_of
 from sonnx_clip.claims.templates import condition, expanded
 from sonnx_clip.spec.findings import Contrast
 from sonnx_clip.spec.reading_classes import reading_classes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def region(spec: Spec, regions: Conditions, etype: ElementType) -> Expr | None:
     """Where something agrees with the cases, as a whole; None for everywhere."""
     found = regions.get(etype.family)
-    return None if found is None else group(replaced(found, spec.head.result, operator_of(spec).result()))
+    return None if found is None else group(replaced(found, spec.head.result, result_of(spec.head)))
 
 
 def answer_of(spec: Spec, reading: Reading, answer: str = "Y") -> str:

@@ -10,7 +10,16 @@ import yaml
 from pydantic import TypeAdapter
 
 from sonnx_clip.claims.claim import Aspect, Binder, Claim, Kind, Role, Written
-from sonnx_clip.claims.nodes import any_of, free_names, number, operator_of, replaced, rewritten
+from sonnx_clip.claims.nodes import (
+    any_of,
+    element,
+    free_names,
+    number,
+    replaced,
+    result_of,
+    rewritten,
+    tensor_result_of,
+)
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import parse
 from sonnx_clip.language.scope import (
@@ -74,13 +83,14 @@ class Template(Part):
 
 
 @cache
-def _templates() -> Mapping[str, tuple[Template, ...]]:
+def templates() -> Mapping[str, tuple[Template, ...]]:
+    """The templates of claims.yaml, by section."""
     text = (Path(__file__).parent / "claims.yaml").read_text(encoding="utf-8")
     return TypeAdapter(dict[str, tuple[Template, ...]]).validate_python(yaml.safe_load(text))
 
 
-class _Texts(dict[str, Any]):
-    """Texts of a template; a literal of a formula in WhyML stays for its printer."""
+class _WithLiterals(dict[str, str]):
+    """Texts of a formula in WhyML, whose literals stay for its printer."""
 
     def __missing__(self, name: str) -> str:
         return f"{{{name}}}"
@@ -99,14 +109,14 @@ def expanded(spec: Spec, etype: ElementType, section: str, **given: Any) -> Iter
     head = spec.head
     given |= {"operands": ", ".join(head.operands), "variables": " ".join(head.operands), "type": etype.id}
     given["result"] = f"{head.function}({given['operands']})"
-    texts = _Texts((name, of) for name, of in given.items() if isinstance(of, str))
-    for template in _templates()[section]:
+    texts = {name: of for name, of in given.items() if isinstance(of, str)}
+    for template in templates()[section]:
         if template.applies(given):
             yield _claim(spec, etype, template, texts, given)
 
 
 def _claim(
-    spec: Spec, etype: ElementType, template: Template, texts: _Texts, given: Mapping[str, Any]
+    spec: Spec, etype: ElementType, template: Template, texts: Mapping[str, str], given: Mapping[str, Any]
 ) -> Claim:
     def filled(text: str) -> str:
         return text.format_map(texts)
@@ -127,7 +137,7 @@ def _claim(
         shows=tuple(filled(template.shows).split()),
         title=filled(template.title),
         conclusion=(
-            Written(filled(template.written), given.get("literals", {}))
+            Written(template.written.format_map(_WithLiterals(texts)), given.get("literals", {}))
             if template.written
             else made(template.holds)
         ),
@@ -180,7 +190,7 @@ def _meant(
     spec: Spec, etype: ElementType, expressions: Mapping[str, Expr], tensors: bool, expr: Expr
 ) -> Expr | None:
     """What a node of a template stands for, its parts already done; None for a node of the language."""
-    operator = operator_of(spec)
+    head = spec.head
     match expr:
         case tree.Name(id=name) if name in expressions:
             return expressions[name]
@@ -189,8 +199,8 @@ def _meant(
         case tree.Call(function="let", arguments=(tree.Name(id=name), value, body)):
             return tree.Let(name, value, body)
         case tree.Call(function="with_result", arguments=(body,)):
-            result = operator.tensor_result() if tensors else operator.result()
-            return tree.Let(spec.head.result, result, body) if spec.head.result in free_names(body) else body
+            result = tensor_result_of(head) if tensors else result_of(head)
+            return tree.Let(head.result, result, body) if head.result in free_names(body) else body
         case tree.Call(
             function="some_operand" | "some_answer" | "different" as word, arguments=(*names, body)
         ):
@@ -200,7 +210,7 @@ def _meant(
 
 def _some(spec: Spec, etype: ElementType, word: str, names: list[str], body: Expr) -> Expr:
     """A disjunction over operands, or over all answers of readings but for payloads of NaNs."""
-    operands = operator_of(spec).operands
+    operands = tuple(map(element, spec.head.operands))
     answers = (*operands, *((number("nan"), number("-nan")) if etype.family == "float" else ()))
     if word != "different":
         return any_of(

@@ -13,7 +13,7 @@ from sonnx_clip.claims.nodes import (
     free_names,
     negation,
     numbers,
-    operator_of,
+    stated,
     tensor,
     use,
     value,
@@ -48,13 +48,13 @@ def constraint_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         used = free_names(c.holds)  # the hand-written constraint has no other variables
         before = conjuncts(c.holds) if "precondition" in c.role.split() else []
         texts = {"id": c.id, "title": c.title, "y": head.result}
-        stated = operator_of(spec).stated(c, Kind.TENSOR)
+        as_stated = stated(head, c, Kind.TENSOR)
         by_hand = use(c.id.lower(), *(tensor(name) for name in head.all if name in used))
-        yield from expanded(spec, etype, "constraints", **texts, stated=stated, by_hand=by_hand)
+        yield from expanded(spec, etype, "constraints", **texts, stated=as_stated, by_hand=by_hand)
         if c.id == "C2" or etype.family in c.refuted_for:
             yield from expanded(spec, etype, "steps", id="C2")
         yield from expanded(
-            spec, etype, "proved constraints", **texts, stated=stated,
+            spec, etype, "proved constraints", **texts, stated=as_stated,
             condition=c.repaired[etype.family] if etype.family in c.refuted_for else None,
             before=tuple(part for part in before if head.result not in free_names(part)),
             typed=tuple(call("typed", tensor(name)) for name in head.operands) if c.id == "C3" else (),
@@ -96,7 +96,7 @@ def restriction_claims(spec: Spec) -> Iterator[Claim]:
     """All that is claimed of the restrictions."""
     if not spec.restrictions:
         return
-    stated = {r.id: operator_of(spec).stated(r, Kind.DECLARED) for r in spec.restrictions}
+    conditions = {r.id: stated(spec.head, r, Kind.DECLARED) for r in spec.restrictions}
     fields = " ".join(f"n.{name.lower()}" for name in spec.head.all)
     for r in spec.restrictions:
         yield Claim(
@@ -106,15 +106,15 @@ def restriction_claims(spec: Spec) -> Iterator[Claim]:
         )  # fmt: skip
     yield Claim(
         SUBJECT, "consistent", "consistent", "theorem", tuple(r.id for r in spec.restrictions),
-        "one node meets every restriction", all_of(*stated.values()),
+        "one node meets every restriction", all_of(*conditions.values()),
         witness={name: value(of, Kind.DECLARED) for name, of in declared_example(spec).items()},
     )  # fmt: skip
     for r in spec.restrictions:
         broken = broken_example(spec, r)
-        others = (holds for id_, holds in stated.items() if id_ != r.id)
+        others = (holds for id_, holds in conditions.items() if id_ != r.id)
         yield Claim(
             SUBJECT, f"{r.id}_independent", "independent", "theorem", (r.id,),
-            f"a node breaks {r.id} and nothing else", all_of(negation(stated[r.id]), *others),
+            f"a node breaks {r.id} and nothing else", all_of(negation(conditions[r.id]), *others),
             witness={name: value(broken[name], Kind.DECLARED) for name in r.broken_alone_by},
         )  # fmt: skip
     yield from _same_words(spec)

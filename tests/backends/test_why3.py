@@ -16,8 +16,8 @@ from sonnx_clip.backends.templating import WIDTH, layout
 from sonnx_clip.backends.theory import declare
 from sonnx_clip.backends.type_theories import ordered_axioms
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, real_literal, statement
-from sonnx_clip.claims.claim import Claim
-from sonnx_clip.claims.nodes import free_names, number, operator_of
+from sonnx_clip.claims.claim import Binder, Claim
+from sonnx_clip.claims.nodes import free_names, number
 from sonnx_clip.claims.templates import condition
 from sonnx_clip.language.tree import (
     Compare,
@@ -204,7 +204,7 @@ def test_a_declaration_marks_what_it_does_not_use() -> None:
 
 
 def test_a_claim_binds_what_it_uses() -> None:
-    etype, every = SPEC.element_type("int8"), (operator_of(SPEC).every(),)
+    etype, every = SPEC.element_type("int8"), (Binder(SPEC.head.operands),)
     printer = element_printer(SPEC, etype)
     less, x, y = (condition(SPEC, etype, text) for text in ("M < L", "is_nan(X)", "is_nan(Y)"))
     claim = Claim("int8", "g", "holds", "theorem", ("R1",), "t", less, binders=every)

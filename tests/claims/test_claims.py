@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from sonnx_clip.backends.generate import all_obligations
 from sonnx_clip.claims.all_claims import claims_of, every_claim
 from sonnx_clip.claims.claim import Written
+from sonnx_clip.claims.templates import expanded, templates
 from sonnx_clip.claims.unshown import unshown
+from sonnx_clip.language.parse import LanguageError
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()
@@ -71,6 +74,25 @@ def test_what_a_person_wrote_is_told_by_its_role() -> None:
         "worded",
         "printed default",
     }
+
+
+def test_every_template_makes_a_claim() -> None:
+    made = {(claim.role, claim.name) for claim in CLAIMS}
+    for template in (template for section in templates().values() for template in section):
+        pattern = re.compile(re.sub(r"\{\w+\}", r"\\w+", template.goal))
+        assert any(role == template.role and pattern.fullmatch(name) for role, name in made), template.goal
+
+
+def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    (right,) = templates()["inhabited"]
+    etype, case = SPEC.element_type("int8"), SPEC.cases[0]
+    given = {"id": case.id, "inhabited_at": {}}
+    assert len(list(expanded(SPEC, etype, "inhabited", **given))) == 1
+    for wrong in ({"title": "some input falls into {ids}"}, {"holds": "{id} and lowe"}):
+        planted = {**templates(), "inhabited": (right.model_copy(update=wrong),)}
+        monkeypatch.setattr("sonnx_clip.claims.templates.templates", lambda planted=planted: planted)
+        with pytest.raises((KeyError, LanguageError)):
+            list(expanded(SPEC, etype, "inhabited", **given))
 
 
 def test_claims_of_a_subject_are_made_once() -> None:
