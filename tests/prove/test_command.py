@@ -23,7 +23,9 @@ def _ids(**fits: str) -> set[str]:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--family", "real", "--prover", "cvc5"), _ids(subject="real")),
+        pytest.param(
+            ("--family", "real", "--prover", "cvc5"), _ids(subject="real"), marks=pytest.mark.nightly
+        ),
         (("--dtype", "int8", "--only", "*.extremes"), {"int8.extremes"}),
         (("--dtype", "int8", "--dtype", "uint8", "--only", "*.nan_out"), {"int8.nan_out", "uint8.nan_out"}),
         (("--family", "real", "--dtype", "int8", "--only", "*.total"), {"real.total", "int8.total"}),
@@ -161,6 +163,7 @@ def test_an_edit_of_an_element_type_concerns_that_alone(bench: Workbench) -> Non
         assert (outcome["id"] in ended.document["run"]["sent"]) == (outcome["subject"] == "int8")
 
 
+@pytest.mark.nightly
 def test_an_edit_of_a_title_asks_nothing(bench: Workbench) -> None:
     ask = ("--only", "uint8.cases*", "--only", "uint8.inverted*", "--prover", "z3", "--json")
     assert bench.prove(*ask).status == 0
