@@ -74,7 +74,7 @@ def test_a_planted_death_in_c_is_narrowed(first, tmp_path):  # noqa: F811
     assert report.reproduce is not None
 
 
-def test_what_does_not_conform_is_told(first, monkeypatch):  # noqa: F811
+def test_deviation_is_reported(first, monkeypatch):  # noqa: F811
     assert judged(first, "-DNAME=1").startswith("not built: ")
     monkeypatch.setattr("tests.c.harness.built", lambda *_: repo_file("README.md"))
     with pytest.raises(Exception, match="environment: "):

@@ -162,7 +162,7 @@ def test_the_token_in_question_is_named(text: str, scope: Scope, offset: int, wh
         ("low and " * 300 + "low", "the condition is too long"),
     ],
 )
-def test_what_would_exhaust_the_stack_is_refused(text: str, what: str) -> None:
+def test_nesting_that_exhausts_the_stack_is_rejected(text: str, what: str) -> None:
     with pytest.raises(LanguageError, match=what):
         parse(text, ELEMENT)
 

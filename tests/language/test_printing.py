@@ -228,7 +228,7 @@ def _wrong(target: str, expr: Expr) -> bool:
 @pytest.mark.parametrize("target", TARGETS)
 @settings(max_examples=150)
 @given(expr=CONDITIONS)
-def test_what_is_printed_reads_back_as_the_tree(target: str, expr: Expr) -> None:
+def test_printed_condition_parses_to_the_same_tree(target: str, expr: Expr) -> None:
     assert not _wrong(target, expr), TARGETS[target][0](expr)
 
 

@@ -214,7 +214,7 @@ def test_people_read_float32(text: str, shown: str, hexadecimal: str, bits: str)
     assert show_bits(value, FLOAT32) == bits
 
 
-def test_what_a_type_does_not_have() -> None:
+def test_value_missing_from_a_type_is_rejected() -> None:
     with pytest.raises(ValueError, match="int8 is not a float type"):
         float_bits(SPEC.element_type("int8"))
     with pytest.raises(ValueError, match="float32 is not an integer type"):

@@ -68,7 +68,7 @@ IN_TASKS = {
 
 
 @pytest.mark.parametrize("name", IN_TASKS)
-def test_what_slips_into_a_task_is_named(name: str, bench: Workbench, tmp_path: Path) -> None:
+def test_unlisted_assertion_in_a_task_is_reported(name: str, bench: Workbench, tmp_path: Path) -> None:
     files, script, said = IN_TASKS[name]
     (tmp_path / "edit.sed").write_text(f"{script}\n")
     edit = f'[ ! -d "$folder" ] || find "$folder" -name "{files}" -exec sed -i -f {tmp_path}/edit.sed {{}} +'
@@ -126,7 +126,7 @@ IN_THEORIES = {
 
 
 @pytest.mark.parametrize("name", IN_THEORIES)
-def test_what_slips_into_a_theory_is_named_by_prove(name: str, bench: Workbench) -> None:
+def test_unlisted_assumption_in_a_theory_is_reported(name: str, bench: Workbench) -> None:
     new, lines = IN_THEORIES[name]
     bench.plant(CLIP, FORMULA, f"{new}\n{FORMULA}")
     ended = bench.prove("--only", "uint8.clip_is_cases")

@@ -33,7 +33,7 @@ def judged(name, dtype="int16", **options):
         ("overflows_the_stack", "killed by SIGSEGV"),
     ],
 )
-def test_what_dies_of_every_call_is_given_up(name, words):
+def test_runtime_that_dies_in_every_call_is_abandoned(name, words):
     report, classes = judged(name)
     assert report.verdict == "crashed"
     assert {c.verdict for c in classes.values()} == {"crashed"}
@@ -66,7 +66,7 @@ def test_a_death_hides_no_wrong_value():
     assert classes["high_ordinary"].verdict == "violates"
 
 
-def test_a_death_after_some_calls_is_told_as_one():
+def test_death_after_some_calls_is_reported_as_such():
     report, classes = judged("dies_once_in_a_while")
     assert report.verdict == "crashed"
     words = next(c.words for c in classes.values() if c.verdict == "crashed")
@@ -87,7 +87,7 @@ def test_one_type_that_dies_leaves_the_others_judged():
 
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize("name", ["hangs", "hangs_and_computes", "hangs_and_holds_the_interpreter"])
-def test_what_hangs_is_ended_and_told(name):
+def test_hanging_runtime_is_stopped_and_reported(name):
     report, classes = judged(name, limits=SHORT)
     assert report.verdict == "crashed"
     assert "no answer within 0.3 s of its own time" in report.words

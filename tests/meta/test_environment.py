@@ -64,7 +64,7 @@ def test_a_runtime_that_is_not_there(runtime, words):
     assert "Traceback" not in done.stderr
 
 
-def test_memory_that_runs_out_is_told_for_its_type_and_the_others_are_judged(tmp_path):
+def test_memory_exhaustion_in_one_type_leaves_the_others_judged(tmp_path):
     arguments = ("--dtype", "int16", "--dtype", "uint16", "--json", "--build", str(tmp_path))
     done = check(f"{PLANTED}:runs_out_of_memory", *arguments)
     assert done.returncode == 2
@@ -83,7 +83,7 @@ def test_memory_that_runs_out_is_told_for_its_type_and_the_others_are_judged(tmp
         ("is_killed", "killed by SIGKILL, as the system does where memory runs out"),
     ],
 )
-def test_what_the_machine_lacks_in_a_call(name, words):
+def test_environment_failure_during_a_call(name, words):
     report = run_campaign(f"{PLANTED}:{name}", ["int16"])
     (found,) = report.types
     assert found.verdict == "environment"

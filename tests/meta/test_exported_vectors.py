@@ -60,13 +60,13 @@ def test_a_wrong_implementation_is_killed(name: str, dtype: str, npz: Path) -> N
 
 
 @pytest.mark.parametrize("name", sorted(COVERED))
-def test_what_latitude_covers_is_killed_by_the_strict_policy_alone(name: str, npz: Path) -> None:
+def test_accepted_deviation_fails_only_under_strict_policy(name: str, npz: Path) -> None:
     assert judge(npz, "float32", getattr(planted, name)).wrong == {}
     assert judge(npz, "float32", getattr(planted, name), "strict").wrong.keys() >= COVERED[name][0]
 
 
 @pytest.mark.parametrize("name", sorted(NOT_ON_VALUES))
-def test_what_is_not_wrong_on_values_is_not_killed(name: str, npz: Path) -> None:
+def test_deviation_outside_of_values_is_not_killed(name: str, npz: Path) -> None:
     """So the list hides no survivor; what refuses is wrong in the layout alone that it may refuse."""
     wrong = judge(npz, "float32", getattr(planted, name)).wrong
     refused = {"refuses_what_is_not_aligned": "unaligned", "refuses_rank_0": "0-d"}

@@ -34,7 +34,7 @@ def judged(name, dtype="int16"):
         ("writes_past_max", "it wrote past the end of max"),
     ],
 )
-def test_memory_that_is_touched_is_told_with_its_place(name, words):
+def test_stray_memory_access_is_reported_with_its_place(name, words):
     report, classes = judged(name)
     assert report.verdict == "violates"
     assert {c.verdict for c in classes.values()} <= {"violates", "conforms"}
@@ -55,7 +55,7 @@ def test_memory_that_is_touched_hides_no_wrong_value():
         ("prints", "it writes on standard error: careful"),
     ],
 )
-def test_what_is_no_result_is_noticed(name, remark):
+def test_side_effect_is_remarked(name, remark):
     report, _ = judged(name)
     assert report.verdict == "conforms"
     assert any(found.startswith(remark) for found in report.remarks)
@@ -78,7 +78,7 @@ def test_descriptors_and_copies_of_the_process_do_not_matter(name):
         ("recurses", "RecursionError: maximum recursion depth exceeded"),
     ],
 )
-def test_what_is_raised_is_told(name, words):
+def test_exception_is_reported(name, words):
     report, classes = judged(name)
     assert report.verdict == "violates"
     assert words in classes["inside_ordinary"].words

@@ -150,7 +150,7 @@ def test_the_sign_of_a_zero_that_passes_through_has_no_latitude():
     assert "inside_zero" in violated(classes)
 
 
-def test_a_lost_payload_is_acceptable_under_both_policies_and_said():
+def test_lost_payload_is_accepted_and_reported_under_both_policies():
     for policy in ("default", "strict"):
         report, classes = judged("loses_payload", policy=policy)
         assert not report.failed
@@ -175,7 +175,7 @@ def test_a_mistake_where_x_is_not_aligned_is_reproduced_there():
     assert r"np.frombuffer(b'\0' + " in first.reproduce
 
 
-def test_what_is_not_aligned_may_be_refused():
+def test_refusing_unaligned_input_is_allowed():
     report, _ = judged_anew("refuses_what_is_not_aligned", "int32")
     assert not report.failed
     assert report.types[0].verdict == "conforms"
@@ -201,13 +201,13 @@ def test_an_input_is_not_writable(name):
         ("returns_one_buffer", "low_ordinary", "its result is overwritten by the next call"),
     ],
 )
-def test_what_is_no_result_is_told_in_words(name, row, words):
+def test_invalid_result_is_described(name, row, words):
     _, classes = judged(name, "int16")
     assert classes[row].words == words
     assert classes[row].deviations[0].words == words
 
 
-def test_what_the_next_call_overwrites_is_repeated_by_two_calls():
+def test_reused_result_buffer_is_reproduced_by_two_calls():
     _, classes = judged("returns_one_buffer", "int16")
     (first,) = classes["high_tie"].deviations
     assert "the next call changes the result" in first.reproduce
@@ -281,7 +281,7 @@ def test_an_assertion_is_an_error_and_no_refusal():
     assert classes["inside_ordinary"].verdict == "violates"
 
 
-def test_what_is_always_refused_is_given_up(monkeypatch):
+def test_runtime_that_refuses_every_call_is_abandoned(monkeypatch):
     """After the first requests of each form a sample is asked."""
     asked = 0
     ask = Session.ask

@@ -88,7 +88,7 @@ def run(folder: Path, *types: str, **options: object):
     return run_campaign("numpy", types or ("int8", "float32"), kept=folder, **options)
 
 
-def test_what_was_judged_is_kept_and_says_so(judge: Judge, tmp_path: Path) -> None:
+def test_verdict_is_cached_and_marked_as_cached(judge: Judge, tmp_path: Path) -> None:
     first = run(tmp_path)
     assert judge.judged == ["int8", "float32"]
     assert first.kept == {}
@@ -203,7 +203,7 @@ def test_a_flag_of_the_processor_counts(tmp_path: Path) -> None:
     assert a == c
 
 
-def test_what_the_checker_imports_counts(sources: Path) -> None:
+def test_change_of_a_module_of_the_checker_invalidates_verdicts(sources: Path) -> None:
     files = files_behind(["sonnx_clip.conform.campaign"], sources / "sonnx_clip")
     names = [file.relative_to(sources / "sonnx_clip").as_posix() for file in files]
     assert names == ["__init__.py", "conform/__init__.py", "conform/campaign.py", "deep.py"]
@@ -265,14 +265,14 @@ def test_the_verdict_on_another_type_is_not_taken(judge: Judge, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("verdict", ["crashed", "unreached", "environment"])
-def test_what_broke_off_is_not_kept(verdict: str, judge: Judge, tmp_path: Path) -> None:
+def test_interrupted_verdict_is_not_cached(verdict: str, judge: Judge, tmp_path: Path) -> None:
     judge.verdict = verdict
     for _ in range(2):
         assert run(tmp_path).kept == {}
     assert len(judge.judged) == 4
 
 
-def test_what_broke_off_in_a_form_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_verdict_interrupted_in_a_form_is_not_cached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     form = FormReport(
         bounds="inputs", shape="static", rank=1, opset=13, optimised=True,
         verdict="crashed", compared=7, calls=1,
@@ -285,7 +285,7 @@ def test_what_broke_off_in_a_form_is_not_kept(monkeypatch: pytest.MonkeyPatch, t
         assert set(run(tmp_path, "int8").kept) == set(kept)
 
 
-def test_what_changes_while_it_is_judged_is_not_kept(judge: Judge, sources: Path) -> None:
+def test_verdict_on_files_changed_meanwhile_is_not_cached(judge: Judge, sources: Path) -> None:
     judge.meanwhile = lambda: _another_checker(sources, sources, None)
     run(sources / "kept", "int8")
     judge.meanwhile = lambda: None

@@ -151,7 +151,7 @@ def test_a_model_is_run_and_its_output_read():
         ("elsewhere", None, ""),
     ],
 )
-def test_what_is_no_output_is_told(fault, error, words):
+def test_missing_output_is_reported(fault, error, words):
     if error is None:
         assert run(fault).tolist() == [0, 1, 5]
         return
@@ -159,7 +159,7 @@ def test_what_is_no_output_is_told(fault, error, words):
         run(fault)
 
 
-def test_an_exit_without_words_is_told_with_its_status():
+def test_silent_exit_is_reported_with_its_status():
     model = one_node_model("int16").SerializeToString()
     with pytest.raises(Refused, match="status 1: it writes nothing on standard error"):
         opened(named("refuses_rank_4"))(model)({"x": X.reshape(1, 1, 1, 3), **BOUNDS})
@@ -172,7 +172,7 @@ def test_an_exit_without_words_is_told_with_its_status():
         ("dies_in_a_shell", "killed by SIGSEGV, as status 139 of a shell says"),
     ],
 )
-def test_a_death_is_told_and_taken_up(fault, words, monkeypatch):
+def test_death_of_a_program_is_reported(fault, words, monkeypatch):
     class GoneError(Exception):
         """Stands for the end of this process."""
 
@@ -269,7 +269,7 @@ def test_a_wrong_value_is_found_with_a_line_that_repeats_it(mark):
 
 
 @pytest.mark.usefixtures("brief")
-def test_what_is_wrong_in_some_forms_depends_on_the_form(mark):
+def test_deviation_in_some_forms_depends_on_the_form(mark):
     report = campaign.run_campaign(named("wrong_with_constants", mark), ["int16"])
     assert {c.id: c.verdict for c in report.types[0].classes}["high_ordinary"] == "depends"
     assert "violates with bounds as" in dependences(report)[0].text
@@ -310,7 +310,7 @@ def test_a_death_is_of_its_classes_in_every_form(mark):
 
 
 @pytest.mark.usefixtures("brief")
-def test_what_hangs_is_ended_with_its_children(mark):
+def test_hanging_program_is_stopped_with_its_children(mark):
     report, classes = judged("hangs", mark, limits=Limits(call=1.0))
     assert report.verdict == "crashed"
     assert "no answer within 1 s of its own time (--limit SECONDS allows more)" in report.words
@@ -327,7 +327,7 @@ def test_what_hangs_is_ended_with_its_children(mark):
         pytest.param("wrong_shape", "it returned shape (1, ", marks=pytest.mark.nightly),
     ],
 )
-def test_what_leaves_no_right_output_violates(fault, words, mark):
+def test_missing_or_malformed_output_is_a_violation(fault, words, mark):
     report, classes = judged(fault, mark)
     assert report.verdict in ("violates", "unreached")  # that is C1, where there never was a result
     assert "violates" in {found.verdict for found in classes.values()}
@@ -374,7 +374,7 @@ def test_a_wrong_command_line_is_one_message(arguments, words):
     assert done.stderr.startswith("error: ")
 
 
-def test_what_the_system_does_not_start_is_the_environment(tmp_path):
+def test_program_that_cannot_start_is_an_environment_failure(tmp_path):
     broken = tmp_path / "run"
     broken.write_text("#!/no/such/interpreter\n")
     broken.chmod(0o755)

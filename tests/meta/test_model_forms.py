@@ -63,7 +63,7 @@ DEPENDS = {
 
 
 @pytest.mark.parametrize("name", DEPENDS)
-def test_what_is_wrong_in_one_form_depends_on_the_form_and_the_form_is_named(name):
+def test_deviation_in_one_form_depends_on_the_named_form(name):
     report, found, classes = judged(name)
     assert report.failed
     assert classes["high_ordinary"] == "depends"
@@ -102,7 +102,7 @@ def repeated(line):
     return done.stdout
 
 
-def test_int32_through_float32_with_constants_is_told_with_the_number():
+def test_int32_computed_in_float32_is_reported_with_the_value():
     _, found, classes = judged("through_float_with_constants", "int32")
     forms = [(str(form.form), form.verdict, form.words) for form in found.forms or ()]
     assert classes["low_ordinary"] == "depends", (found.verdict, found.words, found.remarks, forms)
@@ -119,7 +119,7 @@ def test_nan_or_0_by_form():
     assert "X=nan min=0 max=0: got 0, expected nan" in only.first.shown
 
 
-def test_what_differs_within_what_is_accepted_is_told_and_no_failure():
+def test_accepted_difference_between_forms_is_reported_and_passes():
     report, _, classes = judged("loses_payloads_unoptimised", "float32")
     assert not report.failed
     assert classes["inside_nan"] == "acceptable"
@@ -172,7 +172,7 @@ def test_where_every_form_is_refused_nothing_was_compared():
     assert list(form_lines(report)) == ["int16: nothing was compared in any form of a model"]
 
 
-def test_what_is_wrong_in_several_entries_alone_does_not_depend_on_rank_0():
+def test_deviation_that_needs_several_entries_does_not_depend_on_rank_0():
     report, _, classes = judged("wrong_at_other_ranks")
     assert classes["high_ordinary"] == "violates"
     assert next(form_lines(report)).endswith("all agree (rank 0 is better in int16: it has one entry)")
@@ -189,7 +189,7 @@ def test_a_death_is_of_one_form_and_of_one_class():
     assert "SIGABRT" in dead[0].words
 
 
-def test_what_the_machine_lacks_is_no_verdict():
+def test_environment_failure_is_no_verdict():
     report, found, _ = judged("lacks_memory")
     assert found.verdict == "environment"
     assert "no room for the model" in report.environment["int16"]

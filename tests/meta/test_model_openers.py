@@ -37,7 +37,7 @@ def test_a_right_one_conforms_in_every_form(name):
 
 
 @pytest.mark.parametrize(("name", "bounds"), [("initializers", "initializers"), ("inputs", "inputs")])
-def test_what_is_wrong_in_one_form_names_it_and_a_line_repeats_it(name, bounds):
+def test_deviation_in_one_form_names_it_with_a_reproducer(name, bounds):
     report, classes = judged(f"wrong_with_{name}")
     assert classes["high_ordinary"] == "depends"
     assert classes["low_ordinary"] == "conforms"
@@ -109,7 +109,7 @@ def test_one_that_refuses_everything_has_failed():
         pytest.param("wrong_shape", "it returned shape (1, ", marks=pytest.mark.nightly),
     ],
 )
-def test_what_gives_no_output_of_the_model_violates(name, words):
+def test_missing_model_output_is_a_violation(name, words):
     report, classes = judged(name)
     (one,) = report.types
     assert report.failed
@@ -125,7 +125,7 @@ def test_a_death_in_one_form_is_of_that_form_and_class():
     assert {form.bounds for form in dead} == {"Constant nodes"}
 
 
-def test_an_open_that_hangs_is_ended_and_told():
+def test_hanging_open_is_stopped_and_reported():
     report, _ = judged("hangs_with_initializers", limits=Limits(call=0.3, start=20))
     hung = [form for form in report.types[0].forms if form.verdict == "crashed"]
     assert hung

@@ -120,7 +120,7 @@ def test_a_death_is_narrowed_to_its_class_and_the_rest_is_judged(fault, words, m
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs_and_computes", "hangs_with_children"])
-def test_what_hangs_is_ended_and_told(fault, mark):
+def test_hanging_runtime_is_stopped_and_reported(fault, mark):
     report, classes = judged(fault, mark)
     assert report.verdict == "crashed"
     assert "no answer within 0.4 s of its own time (--limit SECONDS allows more)" in report.words
@@ -194,7 +194,7 @@ def test_a_program_that_cannot_do_batches_dies_of_them(mark):
         ("stdio", "exited with status 0, without a hello"),  # it speaks where nobody listens
     ],
 )
-def test_what_says_no_right_hello_is_no_runtime(fault, words, mark):
+def test_invalid_greeting_is_no_runtime(fault, words, mark):
     with pytest.raises(UserError) as raised:
         judged(fault, mark, limits=Limits(call=0.4, start=0.5))
     assert raised.value.what.startswith("environment: the runtime exec:")
@@ -230,7 +230,7 @@ def test_a_refused_rank_hides_no_value(mark):
         assert classes["inside_ordinary"].verdict == "conforms"
 
 
-def test_what_refuses_some_calls_of_a_form_violates(mark):
+def test_refusing_some_calls_of_a_form_is_a_violation(mark):
     report, classes = judged("refuses_inverted", mark)
     assert report.verdict == "violates"
     assert classes["inverted_ordinary"].words == "Refused: max is less than min"

@@ -82,7 +82,7 @@ def test_a_failure_is_asked_again(real_bench: Workbench, tmp_path: Path) -> None
     assert ended.document["run"]["asked"] == 1
 
 
-def test_what_only_one_proves_is_named(real_bench: Workbench, tmp_path: Path) -> None:
+def test_obligation_proved_by_one_prover_is_reported(real_bench: Workbench, tmp_path: Path) -> None:
     fake("cvc5", SAYS_YES.replace("unsat", "unknown"), tmp_path / "bin", real_bench.monkeypatch)
     ended = real_bench.prove("--only", GOAL)
     assert ended.status == 0

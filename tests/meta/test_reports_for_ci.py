@@ -105,7 +105,7 @@ def test_the_reproducer_is_in_the_text():
     assert done.stdout.startswith("int16 (")
 
 
-def test_what_is_wrong_in_one_form_names_the_form_and_repeats_it():
+def test_deviation_in_one_form_names_the_form_with_a_reproducer():
     report, _ = judged("planted_forms:wrong_with_initializers", "int16")
     _, element = read_junit(to_junit(report))["int16", "high_ordinary"]
     assert "forms of a model: initializers, " in element.text
@@ -120,7 +120,7 @@ def test_nothing_compared_is_an_error_and_no_green_suite():
     assert {outcome for (etype, _), (outcome, _) in junit.items() if etype == "int16"} == {"skipped"}
 
 
-def test_what_is_required_and_unsupported_is_a_failure():
+def test_unsupported_required_type_is_a_failure():
     report, classes = judged("planted:refuses_everything", "int16", require=("int16",))
     junit = read_junit(to_junit(report))
     assert [outcome for (etype, _), (outcome, _) in junit.items() if etype == "int16"] == ["failure"] * len(

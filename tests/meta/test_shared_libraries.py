@@ -60,7 +60,7 @@ def test_our_own_kernels_conform_in_every_type(tmp_path):
         ("right_by_pointers", '["x", "min", "max", "y", "n"]', 'bounds = "pointer"\nlength = "uint64"'),
     ],
 )
-def test_what_is_right_conforms_however_it_is_called(library, tmp_path, symbol, operands, more):
+def test_correct_function_conforms_under_every_calling_convention(library, tmp_path, symbol, operands, more):
     report, _ = judged(library, abi(tmp_path, symbol, operands, more))
     assert report.verdict == "conforms", report.words
     assert not report.remarks
@@ -92,13 +92,13 @@ def test_a_wrong_order_of_operands_gives_wrong_values(library, tmp_path):
         ("reads_past_x", "it reads past the end of X"),
     ],
 )
-def test_what_touches_other_memory_violates_and_the_place_is_told(library, tmp_path, symbol, words):
+def test_out_of_bounds_access_is_a_violation_with_its_place(library, tmp_path, symbol, words):
     report, _ = judged(library, abi(tmp_path, symbol))
     assert report.verdict == "violates"
     assert words in {found.words for found in report.classes}
 
 
-def test_what_touches_other_memory_hides_no_wrong_value(library, tmp_path):
+def test_out_of_bounds_access_hides_no_wrong_value(library, tmp_path):
     _, classes = judged(library, abi(tmp_path, "writes_past_the_end_and_is_wrong"))
     assert len(classes["inverted_ordinary"].deviations) > 0
     assert classes["inverted_ordinary"].violating > 2 * classes["inside_ordinary"].violating > 0
@@ -128,7 +128,7 @@ def test_a_segmentation_fault_is_narrowed_to_its_class(library, tmp_path):
     assert "killed by SIGSEGV" in classes["inverted_ordinary"].words
 
 
-def test_what_hangs_is_ended_and_told(library, tmp_path):
+def test_hanging_runtime_is_stopped_and_reported(library, tmp_path):
     report, classes = judged(library, abi(tmp_path, "hangs_at_seven"))
     assert report.verdict == "crashed"
     assert "no answer within 0.5 s" in report.words
@@ -171,7 +171,7 @@ FILES = (
 
 
 @pytest.mark.parametrize(("text", "words"), FILES)
-def test_a_mistake_in_the_file_is_told_with_its_place(library, tmp_path, text, words):
+def test_error_in_the_abi_file_is_reported_with_its_place(library, tmp_path, text, words):
     (tmp_path / "clip.toml").write_text(text)
     shutil.copy(library, tmp_path)
     done = check(tmp_path, "--so", "libplanted.so", "--abi", "clip.toml")

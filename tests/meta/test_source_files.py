@@ -85,7 +85,7 @@ def test_a_wrong_one_violates_with_a_line_that_repeats_it(folder):
         ("./hangs.py:clip", "while it was imported: no answer within 3 s of its own time (--start-limit"),
     ],
 )
-def test_what_cannot_be_loaded_is_environment(folder, runtime, words):
+def test_unloadable_runtime_is_an_environment_failure(folder, runtime, words):
     done = check(folder, runtime)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: environment: the runtime {runtime} cannot be loaded: ")

@@ -57,7 +57,7 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_what_is_stated_otherwise_is_named(name: str, bench: Workbench) -> None:
+def test_changed_statement_is_reported(name: str, bench: Workbench) -> None:
     file, old, new, lines = PLANTED[name]
     bench.plant(file, old, new)
     found = unpinned()

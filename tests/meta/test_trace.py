@@ -156,7 +156,7 @@ GUARDED = {
 
 
 @pytest.mark.parametrize("planted_in", GUARDED.values(), ids=GUARDED)
-def test_what_cannot_be_proved_is_named(
+def test_unproved_goal_is_named(
     planted_in: tuple[str, str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module, old, new, said = planted_in
@@ -227,7 +227,7 @@ UNTRACEABLE = {
 
 
 @pytest.mark.parametrize("case", UNTRACEABLE.values(), ids=UNTRACEABLE)
-def test_what_a_run_on_symbols_meets_is_named(
+def test_unsupported_symbolic_operation_is_named(
     case: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new, said = case
@@ -305,7 +305,7 @@ def test_a_kernel_from_elsewhere_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         trace_all(SPEC.element_types, what)
 
 
-def test_what_stops_the_tracing_stops_generate_and_prove(bench: Workbench, tmp_path: Path) -> None:
+def test_tracing_error_stops_generate_and_prove(bench: Workbench, tmp_path: Path) -> None:
     wrong = planted(
         tmp_path, bench.monkeypatch, {"kernels": ("np.copyto(out, upper)", "np.put(out, 0, upper)")}
     )

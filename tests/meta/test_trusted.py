@@ -163,7 +163,7 @@ def test_each_surprise_is_reported(name: str, bench: Workbench) -> None:
     assert len(digests) == (2 if file == DRIVER else 0)  # the file as it was, and as it is
 
 
-def test_what_is_refused_cannot_be_accepted(bench: Workbench) -> None:
+def test_unreadable_declaration_cannot_be_allowed_by_the_golden_list(bench: Workbench) -> None:
     """A line in the golden list does not make it understood."""
     bench.plant(CLIP, FORMULA, f'  constant s: string = "(*"\n{FORMULA}')
     (line,) = _news()
@@ -219,7 +219,7 @@ def test_a_contract_that_asks_for_more_or_says_less_is_reported(bench: Workbench
     assert any("requires { n < 0 }" in line and line.endswith("[int8]") for line in news)
 
 
-def test_what_stands_beside_the_extracted_c_is_listed(
+def test_text_around_the_extracted_c_is_part_of_the_trusted_base(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A macro there changes what the C means, and no proof."""

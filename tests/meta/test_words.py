@@ -190,7 +190,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_what_the_words_do_not_say_is_refused(name: str, tmp_path: Path) -> None:
+def test_entry_that_contradicts_its_source_is_rejected(name: str, tmp_path: Path) -> None:
     changes, where, says = MISTAKES[name]
     message = _refused(_changed(tmp_path, *changes))
     assert where in message
@@ -258,7 +258,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_what_a_text_says_and_no_entry_takes_is_refused(name: str, bench: Workbench) -> None:
+def test_statement_of_a_source_without_an_entry_is_rejected(name: str, bench: Workbench) -> None:
     file, old, new, says = SOURCES[name]
     bench.plant(file, old, new)
     # Lines move when words are added; what is asked here is whether the new words are taken.

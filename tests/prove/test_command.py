@@ -33,7 +33,9 @@ def _ids(**fits: str) -> set[str]:
         (("--only", "clip.nan_out", "--only", "clip.monotone"), {"clip.nan_out", "clip.monotone"}),
     ],
 )
-def test_what_is_asked(arguments: tuple[str, ...], expected: set[str], real_bench: Workbench) -> None:
+def test_selected_obligations_are_proved(
+    arguments: tuple[str, ...], expected: set[str], real_bench: Workbench
+) -> None:
     ended = real_bench.prove("--json", *arguments)
     assert ended.status == 0
     assert set(ended.outcomes) == expected
@@ -56,7 +58,9 @@ def test_what_is_asked(arguments: tuple[str, ...], expected: set[str], real_benc
         (("--jobs", "many"), "Invalid value for '--jobs'"),
     ],
 )
-def test_what_cannot_be_asked(arguments: tuple[str, ...], words: str, real_bench: Workbench) -> None:
+def test_invalid_selection_is_one_message(
+    arguments: tuple[str, ...], words: str, real_bench: Workbench
+) -> None:
     ended = real_bench.command("prove", "--build", str(real_bench.build), *arguments)
     assert ended.status == 2
     assert words in ended.err

@@ -61,7 +61,7 @@ def test_read_answer(output: str, status: int, verdict: str) -> None:
     assert read_answer(output, "d1", status, killed=False) == verdict
 
 
-def test_what_a_killed_prover_said_does_not_count() -> None:
+def test_answer_of_a_killed_prover_is_ignored() -> None:
     assert read_answer(GOOD, "d1", 0, killed=True) == "timeout"
 
 

@@ -62,7 +62,7 @@ def test_what_it_returns(tmp_path: Path) -> None:
         (_takes_all, 30, "MemoryError: "),
     ],
 )
-def test_what_goes_wrong_is_said(work: Callable[[], bytes], seconds: float, failure: str) -> None:
+def test_failure_is_reported(work: Callable[[], bytes], seconds: float, failure: str) -> None:
     assert run_isolated(work, seconds=seconds) == IsolatedOutcome(b"", failure, hung=work is _hangs)
 
 

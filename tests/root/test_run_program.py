@@ -36,7 +36,7 @@ def ended(pid: int) -> bool:
     return False
 
 
-def test_what_it_says_and_how_it_ends(tmp_path: Path) -> None:
+def test_output_and_exit_status(tmp_path: Path) -> None:
     done = run_limited(sh("pwd; printf 'a\\377' >&2; cat; exit 3"), 30, folder=tmp_path)
     assert (done.status, done.text, done.error, done.words) == (3, f"{tmp_path}\n", b"a\xff", "a�")
     assert not done.killed
@@ -59,7 +59,7 @@ def test_one_whose_time_is_up_ends_with_all_that_it_started() -> None:
     assert ended(int(done.text))
 
 
-def test_what_it_leaves_behind_ends_with_it() -> None:
+def test_child_processes_end_with_the_program() -> None:
     done = run_limited(sh("sleep 600 & echo $!"), 30)
     assert (done.status, done.killed) == (0, False)
     assert ended(int(done.text))

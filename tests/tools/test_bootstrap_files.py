@@ -45,7 +45,7 @@ def test_the_lock_pins_what_the_project_asks_for() -> None:
             assert version in requirement.specifier, f"{name} {version} is not {requirement}: run `make lock`"
 
 
-def test_what_the_benchmarks_compare_with_is_pinned_and_stays_out_of_the_lock() -> None:
+def test_benchmark_dependencies_are_pinned_outside_the_lock() -> None:
     project = tomllib.loads(repo_file("pyproject.toml").read_text())["project"]
     theirs = [Requirement(text) for text in project["optional-dependencies"]["bench"]]
     named = {r.name: str(r.specifier) for r in theirs if r.name != project["name"]}

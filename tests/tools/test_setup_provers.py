@@ -64,7 +64,7 @@ def test_where_it_may_not_install_it_says_exactly_what_to_install(
     assert not [call for call in machine.calls() if call.startswith("apt-get")]
 
 
-def test_a_machine_without_apt_is_told_what_to_install(machine: Machine) -> None:
+def test_machine_without_apt_lists_what_to_install(machine: Machine) -> None:
     (machine.bin / "apt-get").unlink()
     done = machine.setup("provers")
     assert done.returncode == 2

@@ -47,7 +47,7 @@ def violated(report: Report) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("runtime", ["onnxruntime", "onnx-reference"])
-def test_what_runtimes_do(toy: Toy, runtime: str) -> None:
+def test_verdicts_on_real_runtimes(toy: Toy, runtime: str) -> None:
     pytest.importorskip("onnxruntime" if runtime == "onnxruntime" else "onnx")
     report = checked(toy, runtime)
     assert violated(report) == FOUND[toy.spec.head.function, runtime]
@@ -61,7 +61,7 @@ def test_what_runtimes_do(toy: Toy, runtime: str) -> None:
     assert report.runtime_version in summary(report)
 
 
-def test_what_is_right_conforms_in_every_class(toy: Toy) -> None:
+def test_correct_runtime_conforms_in_every_class(toy: Toy) -> None:
     report = checked(toy, named(RIGHT[toy.spec.head.function]))
     assert not report.failed
     assert all(c.verdict == "conforms" for one in report.types for c in one.classes)
@@ -69,7 +69,7 @@ def test_what_is_right_conforms_in_every_class(toy: Toy) -> None:
 
 
 @pytest.mark.parametrize(("name", "function", "dtype", "classes", "shown"), WRONG, ids=[w[1] for w in WRONG])
-def test_what_is_wrong_is_found_and_the_line_repeats_it(
+def test_deviation_is_found_with_a_reproducer(
     toy: Toy, name: str, function: str, dtype: str, classes: set[str], shown: str
 ) -> None:
     if toy.spec.head.function != name:

@@ -136,7 +136,7 @@ def test_an_operator_has_a_name_as_in_onnx(name: str, tmp_path: Path) -> None:
         load_spec(path)
 
 
-def test_what_is_false_is_found_before_a_prover_is_asked(tmp_path: Path) -> None:
+def test_false_claim_is_found_before_proving(tmp_path: Path) -> None:
     text = (FOLDER / "max.yaml").read_text(encoding="utf-8")
     path = tmp_path / "max.yaml"
     path.write_text(

@@ -59,7 +59,7 @@ REFUSED: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("said", REFUSED)
-def test_what_has_no_meaning_is_refused_by_name(said: str) -> None:
+def test_unsupported_operation_is_rejected_by_name(said: str) -> None:
     with pytest.raises(UntraceableError) as stop:
         REFUSED[said]()
     assert said in str(stop.value)

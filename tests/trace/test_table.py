@@ -44,9 +44,7 @@ def test_a_meaning_has_its_words_and_its_comment() -> None:
         ),
     ],
 )
-def test_what_is_not_in_the_small_language_is_refused(
-    old: str, new: str, said: str, bench: Workbench
-) -> None:
+def test_construct_outside_the_subset_is_rejected(old: str, new: str, said: str, bench: Workbench) -> None:
     bench.plant(PATH, old, new)
     with pytest.raises(UserError, match=re.escape(said)) as stop:
         table()

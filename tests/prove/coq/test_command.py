@@ -93,7 +93,7 @@ def test_theorem_that_the_yaml_asks_for_must_be_there(root, module, name):
     assert any(f"Generated.{module} has no theorem {name}," in p for p in run(root).problems)
 
 
-def test_what_rests_on_more_than_is_told_is_found_by_name(root):
+def test_undeclared_assumption_is_reported_by_name(root):
     """Theorems are asked about together; where the answer is another, each is named that it is about."""
     golden = root / "coq/assumptions.txt"
     golden.write_text(golden.read_text().replace("ClassicalDedekindReals.sig_not_dec", CLOSED))

@@ -78,7 +78,7 @@ def test_all_that_is_due_is_proved(prove, tmp_path):
     assert not (tmp_path / "build" / "frama-c.json").exists()
 
 
-def test_what_the_simplifier_proves_is_counted_by_itself(fake, prove):
+def test_goals_of_the_simplifier_are_counted_apart(fake, prove):
     fake.goals[ELEMENT] = proved(simplified=2)
     fake.goals[DONE] = proved(simplified=1)
     status, out = prove()
@@ -86,7 +86,7 @@ def test_what_the_simplifier_proves_is_counted_by_itself(fake, prove):
     assert "34 of 34 goals: 3 by WP itself, of the other 31: 31 by Z3, 31 by cvc5" in out
 
 
-def test_what_one_prover_alone_shows_is_said(fake, prove):
+def test_goal_proved_by_one_prover_is_reported(fake, prove):
     fake.goals[DONE]["Z3:4.8.12"] = {"total": 2, "valid": 1, "failed": 1}
     status, out = prove()
     assert status == 0
