@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import stat
 from contextlib import suppress
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
-from onnx import AttributeProto, GraphProto, ModelProto, TensorProto
+from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, numpy_helper
 
-from sonnx_clip.lint.integrity import SIMPLE, bad_text, check_stored_data
-from sonnx_clip.lint.tensors import quoted, shown
+from sonnx_clip.lint.tensors import quoted, show_dims, shown
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from onnx import NodeProto
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 MAX_BYTES = 2**31 - 1
 _BLOCK = 1 << 20
 _DIGITS = 19  # no file has a number of bytes with more
+# The types of attributes that hold neither a graph nor a tensor.
+_SIMPLE = frozenset(
+    AttributeProto.AttributeType.Value(name)
+    for name in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS", "TYPE_PROTO", "TYPE_PROTOS")
+)
 _AGAIN = "give a complete binary .onnx file; export or copy the model again"
 
 
@@ -86,15 +92,89 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
     if missing:
         what = f"not an ONNX model, or not all of one: no {', no '.join(missing)}"
         raise UserError(what, where=where, todo=_AGAIN)
-    bad = bad_text(model)
-    if bad is not None:
-        raise UserError(f"the text of {bad} is not valid UTF-8", where=where, todo=_AGAIN)
-    tensors = list(all_tensors(model))
+    graphs, tensors = list(all_graphs(model.graph)), list(all_tensors(model))
+    _check_names(model, graphs, tensors, path)
     for tensor in tensors:
         if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
             _check_external(tensor, path)
-    check_stored_data(tensors, path)
+        else:
+            _check_data(tensor, path)
     return model
+
+
+def _check_names(
+    model: ModelProto, graphs: Sequence[GraphProto], tensors: Sequence[TensorProto], path: Path
+) -> None:
+    """Refuse names that are not valid UTF-8, which protobuf hands over as bytes.
+
+    Raises:
+        UserError: saying where the first one is.
+    """
+    values = [value for graph in graphs for value in (*graph.input, *graph.output, *graph.value_info)]
+    heads = [*graphs, *model.functions, *values, *tensors]
+    names = [item.name for item in heads] + [
+        entry.domain for entry in (*model.opset_import, *model.functions)
+    ]
+    names += [
+        dim.dim_param
+        for value in values
+        if value.type.WhichOneof("value") == "tensor_type"
+        for dim in value.type.tensor_type.shape.dim
+    ]
+    for function in model.functions:
+        names += [*function.input, *function.output, function.overload]
+    _check_text(names, path, "the names of graphs, functions and values")
+    for body in (*graphs, *model.functions):
+        try:  # joined by fields, which is fast; what fails is looked at node by node
+            for field in _TEXTS:
+                "".join(chain.from_iterable(map(field, body.node)))
+        except TypeError:
+            for index, node in enumerate(body.node):
+                texts = [text for field in _TEXTS for text in field(node)]
+                _check_text(texts, path, f"node {index} of {body.name!r}")
+
+
+def _attribute_names(node: NodeProto) -> list[str]:
+    return [text for one in node.attribute for text in (one.name, one.ref_attr_name)]
+
+
+_TEXTS = (
+    attrgetter("input"),
+    attrgetter("output"),
+    attrgetter("name", "op_type", "domain", "overload"),
+    _attribute_names,
+)
+
+
+def _check_text(texts: Iterable[object], path: Path, place: str) -> None:
+    bad = next((text for text in texts if not isinstance(text, str)), None)
+    if bad is not None:
+        what = f"the text {shown(repr(bad))} is not valid UTF-8"
+        raise UserError(what, where=f"{shown(str(path))}, {place}", todo=_AGAIN)
+
+
+def malformed(what: str, path: Path, place: str) -> UserError:
+    """The refusal of a model to which ONNX gives no meaning."""
+    where = f"{shown(str(path))}, {place}"
+    return UserError(what, where=where, todo="correct the model; onnx.checker.check_model says more")
+
+
+def _check_data(tensor: TensorProto, path: Path) -> None:
+    """Refuse stored data that does not fit its dimensions, which onnx's checker does not compare.
+
+    Raises:
+        UserError: naming the tensor.
+    """
+    if tensor.data_type in (TensorProto.STRING, TensorProto.UNDEFINED) or tensor.HasField("segment"):
+        return
+    problem = "a dimension is below zero" if any(dim < 0 for dim in tensor.dims) else None
+    try:
+        numpy_helper.to_array(tensor)
+    except (ValueError, TypeError, KeyError) as error:
+        problem = shown(str(error))
+    if problem:
+        what = f"its dimensions {show_dims(tuple(tensor.dims))} do not fit its data: {problem}"
+        raise malformed(what, path, f"tensor {quoted(tensor.name)}")
 
 
 # --- Everything that a model stores -------------------------------------------------------------------------
@@ -103,7 +183,7 @@ def parse_model(data: bytes, path: Path) -> ModelProto:
 def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
     """The graphs that a node carries, each with the name of its attribute."""
     for attribute in node.attribute:
-        if attribute.type in SIMPLE:
+        if attribute.type in _SIMPLE:
             continue
         if attribute.type == AttributeProto.GRAPH or attribute.HasField("g"):
             yield attribute.name, attribute.g
@@ -146,7 +226,7 @@ def all_tensors(model: ModelProto) -> Iterator[TensorProto]:
 
 def _in_attributes(attributes: Iterable[AttributeProto]) -> Iterator[TensorProto]:
     for attribute in attributes:
-        if attribute.type in SIMPLE:
+        if attribute.type in _SIMPLE:
             continue
         yield from (*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors)
         sparse_one = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []

@@ -91,7 +91,7 @@ class NormaliseReport:
 # --- What normalise did, as text for people and as JSON for machines ----------------------------------------
 
 
-FORMAT = "sonnx-clip-normalise-3"
+FORMAT = "sonnx-clip-normalise-4"
 
 
 def normalise_text(report: NormaliseReport) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto, checker, defs, inliner, onnx_cpp2py_export
 
-from sonnx_clip.lint.integrity import DATA_FIELDS
 from sonnx_clip.lint.load import all_graphs, all_nodes, all_tensors, subgraphs
 from sonnx_clip.lint.operator_versions import is_default_domain
 from sonnx_clip.lint.tensors import shown
@@ -38,6 +37,17 @@ _UNREADABLE = "shape inference gave an unreadable model"
 _KIND = attrgetter("op_type", "domain", "overload")
 
 Key = tuple[str, str, str]
+
+DATA_FIELDS = (
+    "raw_data",
+    "float_data",
+    "int32_data",
+    "string_data",
+    "int64_data",
+    "double_data",
+    "uint64_data",
+)
+"""The fields in which a TensorProto keeps its content."""
 
 
 @dataclass(frozen=True)

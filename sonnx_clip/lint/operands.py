@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from sonnx_clip.lint.integrity import malformed
+from sonnx_clip.lint.load import malformed
 from sonnx_clip.lint.operator_versions import attributes, inputs
 from sonnx_clip.lint.tensors import Dims, TensorInfo, compatible, quoted, show_dims
 

@@ -124,13 +124,12 @@ def _stored(**parts: object) -> onnx.ModelProto:
 @pytest.mark.parametrize(
     ("proto", "text"),
     [
-        (_stored(data_type=FLOAT, float_data=[1, 2, 3]), r"dimensions \[\] do not fit its 3 entries"),
-        (_stored(data_type=FLOAT, raw_data=b"12345678"), r"dimensions \[\] do not fit its 8 bytes"),
-        (_stored(data_type=FLOAT, dims=[-1]), r"dimensions \[-1\] do not fit its 0 entries"),
-        (_stored(data_type=FLOAT, float_data=[1], raw_data=b"1234"), "several fields: raw_data, float_data"),
-        (_stored(data_type=TensorProto.COMPLEX64, float_data=[1]), "do not fit its 1 entries"),
-        (_stored(data_type=TensorProto.FLOAT8E5M2, raw_data=b"12"), "do not fit its 2 bytes"),
-        (_stored(data_type=TensorProto.INT4, raw_data=b"12"), "do not fit its 2 bytes"),
+        (_stored(data_type=FLOAT, float_data=[1, 2, 3]), r"dimensions \[\] do not fit its data"),
+        (_stored(data_type=FLOAT, raw_data=b"12345678"), r"dimensions \[\] do not fit its data"),
+        (_stored(data_type=FLOAT, raw_data=b"123", dims=[1]), r"dimensions \[1\] do not fit its data"),
+        (_stored(data_type=FLOAT, dims=[2]), r"dimensions \[2\] do not fit its data"),
+        (_stored(data_type=FLOAT, dims=[-1]), "a dimension is below zero"),
+        (_stored(data_type=TensorProto.FLOAT8E5M2, raw_data=b"12"), "do not fit its data"),
     ],
 )
 def test_a_model_that_contradicts_itself(tmp_path: Path, proto: onnx.ModelProto, text: str) -> None:
@@ -144,6 +143,7 @@ def test_a_model_that_contradicts_itself(tmp_path: Path, proto: onnx.ModelProto,
         model(graph(stored=[*bounds(), scalar("L", 9.0)])),
         model(graph(clip(), clip())),
         model(functions=[CLIPS, CLIPS], imports=IMPORTS),
+        _stored(data_type=FLOAT, float_data=[1], raw_data=b"1234"),
     ],
 )
 def test_what_the_checker_refuses_is_unknown(tmp_path: Path, proto: onnx.ModelProto) -> None:

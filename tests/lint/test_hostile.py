@@ -125,7 +125,7 @@ def test_random_damage_gives_a_report_or_one_message(tmp_path: Path) -> None:
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:
     data = REAL.read_bytes().replace(b"/Clip_1_output_0", b"/Clip\xff1_output_0")
-    assert message(written(tmp_path, data)) == "the text of graph.node[11].output[0] is not valid UTF-8"
+    assert message(written(tmp_path, data)) == r"the text b'/Clip\xff1_output_0' is not valid UTF-8"
 
 
 def test_deep_nesting_is_refused_and_legal_nesting_is_judged(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def chain(number: float, opset: int = 13) -> onnx.ModelProto:
 def test_equal_models(tmp_path: Path) -> None:
     found = checked(tmp_path, chain(2.0), chain(2.0))
     assert found.outcome is SelfCheckOutcome.EQUAL
-    assert [run.partition(" 1.")[0] for run in found.runs] == ["onnxruntime"] * 2
+    assert found.what.count("onnxruntime 1.") == 2
     assert found.decided
 
 
@@ -65,7 +65,6 @@ def test_a_result_for_which_the_runtime_has_no_kernel_is_named(tmp_path: Path) -
     path = tmp_path / "m.onnx"
     path.write_bytes(model(main).SerializeToString())
     found = normalise(path, None, NormaliseOptions(assume_finite=True)).report
-    assert found.self_check.lost is not None
     assert "runs the model, but not the result" in normalise_text(found)
     assert exit_status(found) == 1
 
@@ -76,7 +75,7 @@ def test_a_result_for_which_the_runtime_has_no_kernel_is_named(tmp_path: Path) -
 def test_every_special_value_is_fed(shape: list[int], code: int, *, finite: bool) -> None:
     """Six elements drawn at random missed an infinity once, and with it a changed result."""
     dtype = helper.tensor_dtype_to_np_dtype(code)
-    fed = [feed["X"].ravel() for _, feed in feeds([value("X", shape, code)], 2, finite=finite)]
+    fed = [feed["X"].ravel() for feed in feeds([value("X", shape, code)], 2, finite=finite)]
     bits = {number.tobytes() for number in np.concatenate(fed)}
     limit = np.finfo(dtype)
     wanted = [0.0, -0.0, limit.max, -limit.max, limit.smallest_subnormal, np.nan]
