@@ -20,22 +20,11 @@ REAL = '"$real" "$@"'
 SAYS_YES = 'echo "task $digest"; echo unsat; echo "end $digest"'
 SAYS_NO = 'echo "task $digest"; echo sat; echo "end $digest"'
 
-# What a prover does, the verdict, and its last words in the report.
+# What a prover does, the verdict, and its last words in the report; tests/prove/test_provers.py has more.
 FAULTS = {
     "it crashes": ("kill -SEGV $$", "failed", r"\(it printed nothing\) \[exit status -11\]"),
-    "it ends with 139": ("echo 'it broke'; exit 139", "failed", r"it broke \[exit status 139\]"),
-    "it prints nothing": ("", "failed", r"\(it printed nothing\)"),
-    "it says unsat without the name": ("echo unsat", "failed", "unsat"),
-    "it says Valid": ("echo Valid", "failed", "Valid"),
-    "it says Valid with the name": (SAYS_YES.replace("unsat", "Valid"), "failed", "Valid"),
     "it proves another goal": ('echo "task 0000"; echo unsat; echo "end 0000"', "failed", "unsat"),
-    "it ends in another goal": ('echo "task $digest"; echo unsat; echo "end 00"', "failed", "unsat"),
-    "its output is cut off": ('echo "task $digest"; echo unsat', "failed", "unsat"),
-    "its output is cut off early": ('echo "task $digest"', "failed", r"\(it printed nothing\)"),
     "it goes on talking": (f"{SAYS_YES}; echo 'Warning: unsound'", "failed", r"unsat\n    Warning: unsound"),
-    "it cannot read the task": ("echo '(error \"line 7\")'; " + SAYS_YES, "failed", r'\(error "line 7"\)'),
-    "it says unsat and fails": (f"{SAYS_YES}; exit 1", "failed", r"unsat \[exit status 1\]"),
-    "it does not know": (SAYS_YES.replace("unsat", "unknown"), "unknown", "unknown"),
     "it answers in bytes": ("printf '\\377\\376'", "failed", "\ufffd\ufffd"),
 }  # fmt: skip
 
@@ -150,11 +139,8 @@ WHY3 = {
         ),
         "Why3 printed no complete task for Meaning.clip_is_cases",
     ),
-    "it prints nothing": ("exit 0", "Why3 printed no complete task"),
-    "it fails without a word": ("exit 1", "why3 ended with exit status 1"),
     "it fails": ("echo 'anomaly: Not_found' >&2; exit 1", "anomaly: Not_found"),
     "it prints the tasks and fails": (f"{REAL}; exit 3", "why3 ended with exit status 3"),
-    "it prints the tasks and an error": (f"{REAL}; echo 'syntax error' >&2", "syntax error"),
 }  # fmt: skip
 
 
