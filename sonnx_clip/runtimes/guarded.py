@@ -1,7 +1,7 @@
 """The memory of the operands as a runtime gets them: read-only, between pages that may not be touched.
 
-What writes into an operand, or reads or writes past one of its ends, dies of it (`session` then finds out
-which of them it was). A guard can be left out: then what was written is seen after the call, within a page.
+What writes into an operand, or reads or writes past one of its ends, dies of it; `session` finds out which of
+them it was by leaving guards out, and what was written is then seen after the call, within a page.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ ALL = frozenset({WRITE, BEFORE, AFTER, BOUNDS})
 WROTE_INTO = "it wrote into its input "
 """How the words begin on an operand that was changed."""
 
+_EACH = frozenset({WRITE, BEFORE, AFTER})
 _PAGE = mmap.PAGESIZE
 _NOTHING, _READ, _BOTH = 0, 1, 3  # of mprotect(2)
 _FAILED = ctypes.c_void_p(-1).value  # of mmap(2)
@@ -40,7 +41,7 @@ _BY_ID = {layout.id: layout for layout in LAYOUTS}
 
 @cache
 def _system() -> ctypes.CDLL:
-    """The C library, with the types of what is called of it."""
+    """The C library, with the types of the functions that are called."""
     library = ctypes.CDLL(None, use_errno=True)
     library.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     library.mmap.restype = ctypes.c_void_p
@@ -48,62 +49,47 @@ def _system() -> ctypes.CDLL:
     return library
 
 
-def _mapped_twice(size: int) -> tuple[int, int]:
-    """Two addresses of the same new memory, and no descriptor of it: a runtime may write on all there are.
-
-    The memory is never given back: what a runtime was given, it may still hold.
-    """
-    descriptor = unnamed_file(size)
-    try:
-        found = [_system().mmap(None, size, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)]
-    finally:
-        os.close(descriptor)
-    if _FAILED in found:
-        raise OSError(ctypes.get_errno(), f"mmap of {size} bytes")
-    return found[0], found[1]
-
-
-def _at(address: int, size: int) -> Array:
-    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
-
-
 class _Place:
     """Pages for one operand, and one before and one after them, as the runtime sees them.
 
-    The checker sees the same memory at a second address, where it can always write: a call then needs no
-    change of what the runtime may do.
+    The checker writes the same memory at a second address, so that no call changes what the runtime may do.
     """
 
     def __init__(self) -> None:
-        self._grow(1)
+        self._map(1)
 
-    def _grow(self, pages: int) -> None:
+    def _map(self, pages: int) -> None:
+        """Map new memory twice. The old is never given back: a runtime may still hold what it was given."""
         size = (pages + 2) * _PAGE
-        self._address, self._inner_address = _mapped_twice(size)
-        self._whole, self._inner = _at(self._address, size), _at(self._inner_address, size)
+        descriptor = unnamed_file(size)  # closed, since a runtime may write on all descriptors that there are
+        try:
+            found = [_system().mmap(None, size, _BOTH, mmap.MAP_SHARED, descriptor, 0) for _ in range(2)]
+        finally:
+            os.close(descriptor)
+        if _FAILED in found:
+            raise OSError(ctypes.get_errno(), f"mmap of {size} bytes")
+        self._address, self._inner_address = found
+        self._whole, self._inner = (
+            np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address)) for address in found
+        )
         self._inner[...] = _FILLED
-        self._pages, self._guards, self._read_only = pages, (False, False), False
-        self._start, self._size, self._data = _PAGE, 0, b""
+        self._pages, self._used, self._data = pages, slice(_PAGE, _PAGE), b""
+        self._guards: frozenset[str] = frozenset()
         self._key: tuple[object, ...] = ()
         self._dense = False
         self._room = self._shown = self._inner
 
-    def _set(self, first: int, count: int, access: int) -> None:
-        _system().mprotect(self._address + first * _PAGE, count * _PAGE, access)
-
-    def _allow(self, read_only: bool, guards: tuple[bool, bool]) -> None:
+    def _protect(self, guards: frozenset[str]) -> None:
         """Let the runtime do so much, and no more."""
-        if guards != self._guards:
-            self._set(0, 1, _NOTHING if guards[0] else _BOTH)
-            self._set(self._pages + 1, 1, _NOTHING if guards[1] else _BOTH)
-            self._guards = guards
-        if read_only != self._read_only:
-            self._set(1, self._pages, _READ if read_only else _BOTH)
-            self._read_only = read_only
+        last = self._pages + 1
+        parts = (BEFORE, 0, 1, _NOTHING), (WRITE, 1, self._pages, _READ), (AFTER, last, 1, _NOTHING)
+        for guard, first, count, access in parts:
+            if (guard in guards) != (guard in self._guards):
+                allowed = access if guard in guards else _BOTH
+                _system().mprotect(self._address + first * _PAGE, count * _PAGE, allowed)
+        self._guards = guards
 
-    def put(
-        self, bits: Array, dtype: np.dtype[Any], *, at_start: bool, read_only: bool, guards: tuple[bool, bool]
-    ) -> Array:
+    def put(self, bits: Array, dtype: np.dtype[Any], guards: frozenset[str], *, at_start: bool) -> Array:
         """A copy of an operand, of its shape and strides, at the start or at the end of the pages.
 
         One that is not aligned lies a byte further in: the page beside it is a byte away.
@@ -111,26 +97,24 @@ class _Place:
         Args:
             bits: those of an operand, an array of any strides.
             dtype: the operand's element type.
+            guards: WRITE if it cannot be written, BEFORE and AFTER for the pages around it.
             at_start: whether it begins with a page; else it ends with one.
-            read_only: whether it cannot be written.
-            guards: whether the pages before and after cannot be touched.
         """
         flags = bits.flags
-        key = (bits.shape, bits.strides, dtype, flags.aligned, at_start, read_only, guards)
+        key = (bits.shape, bits.strides, dtype, flags.aligned, at_start, guards)
         if key == self._key and self._dense:
             self._room[...] = bits
             return self._shown
         low, size = _extent(bits)
         off = 0 if flags.aligned else 1
         if size + off > self._pages * _PAGE:
-            self._grow(2 * -(-(size + off) // _PAGE))
-        self._allow(read_only, guards)
+            self._map(2 * -(-(size + off) // _PAGE))
+        self._protect(guards)
         start = _PAGE + off if at_start else (self._pages + 1) * _PAGE - size - off
-        if (start, size) != (self._start, self._size):
-            self._inner[self._start : self._start + self._size] = _FILLED
-            self._start, self._size = start, size
+        self._inner[self._used] = _FILLED
+        self._used = slice(start, start + size)
         ctypes.memmove(self._inner_address + start, bits.ctypes.data + low, size)
-        self._data = b"" if read_only else ctypes.string_at(self._inner_address + start, size)
+        self._data = b"" if WRITE in guards else self._inner[self._used].tobytes()
         if key != self._key:
             strides = bits.strides if bits.size else None
             offset = start - low if size else _PAGE
@@ -140,21 +124,21 @@ class _Place:
             )
             self._shown = whole.view(dtype)
             self._shown.flags.writeable = False
-            self._key, self._dense = key, read_only and flags.c_contiguous
+            self._key, self._dense = key, WRITE in guards and flags.c_contiguous
         return self._shown
 
     def written(self, name: str) -> str | None:
-        """What was written since `put`, in words; what was there is restored."""
-        start, end = self._start, self._start + self._size
-        first, last = (0 if not self._guards[0] else _PAGE), self._whole.size
-        if self._guards[1]:
-            last -= _PAGE
-        words = None
-        if not self._read_only and self._inner[start:end].tobytes() != self._data:
+        """What was written since `put` where no guard stands, in words; what was there is restored."""
+        start, end, words = self._used.start, self._used.stop, None
+        if WRITE not in self._guards and self._inner[self._used].tobytes() != self._data:
             words = f"{WROTE_INTO}{name}"
-            self._inner[start:end] = np.frombuffer(self._data, np.uint8)
-        for place, begin, stop in (("past the end", end, last), ("before the start", first, start)):
-            begin, stop = max(begin, start - _PAGE), min(stop, end + _PAGE)  # noqa: PLW2901
+            self._inner[self._used] = np.frombuffer(self._data, np.uint8)
+        first = _PAGE if BEFORE in self._guards else 0
+        last = self._inner.size - (_PAGE if AFTER in self._guards else 0)
+        for place, begin, stop in (
+            ("past the end", end, min(end + _PAGE, last)),
+            ("before the start", max(start - _PAGE, first), start),
+        ):
             if np.any(self._inner[begin:stop] != _FILLED):
                 words = f"it wrote {place} of {name}"
                 self._inner[begin:stop] = _FILLED
@@ -194,61 +178,46 @@ class Operands:
         # Entries that lie side by side in the pool, which is cyclic.
         self._cycles = [np.resize(pool, len(pool) + request.length) for pool in request.pools]
         if BOUNDS in self._guards:
-            self._arrays = tuple(
-                place.put(part, dtype, at_start=False, read_only=True, guards=(True, True))
+            self._arrays = [
+                place.put(part, dtype, _EACH, at_start=False)
                 for place, part in zip(self._of_scalars, request.scalars, strict=True)
-            )
+            ]
 
     def of_call(self, call: int) -> tuple[Array, ...]:
         """The operands of a call."""
         request, at_start = self._request, bool(self._sides[call])
         key = (int(request.starts[call]) if request.indices is None else ~call, at_start)
         if key != self._there:
-            guards = BEFORE in self._guards, AFTER in self._guards
-            read_only = WRITE in self._guards
             self._tensors = [
-                place.put(bits, self._type, at_start=at_start, read_only=read_only, guards=guards)
-                for place, bits in zip(self._of_tensors, self._arranged(call), strict=True)
+                place.put(self._bits(call, *pools), self._type, self._guards & _EACH, at_start=at_start)
+                for place, *pools in zip(self._of_tensors, request.pools, self._cycles, strict=True)
             ]
             self._there = key
         if BOUNDS in self._guards:
             scalars = [array[call, ...] for array in self._arrays]
         else:
             scalars = [
-                place.put(
-                    part[call, ...], self._type, at_start=at_start, read_only=False, guards=(False, False)
-                )
+                place.put(part[call, ...], self._type, frozenset(), at_start=at_start)
                 for place, part in zip(self._of_scalars, request.scalars, strict=True)
             ]
         # An array of its own for each call: a runtime may change the shape of what it is given.
         return (*(tensor.view() for tensor in self._tensors), *scalars)
 
-    def _arranged(self, call: int) -> Iterator[Array]:
-        """The bits of each tensor of a call in the layout of the request."""
-        for pool, cycle in zip(self._request.pools, self._cycles, strict=True):
-            yield self._layout.arrange(self._entries(call, pool, cycle))
-
-    def _entries(self, call: int, pool: Array, cycle: Array) -> Array:
-        """The bits of the entries of a tensor in a call, shape (length,)."""
-        request = self._request
+    def _bits(self, call: int, pool: Array, cycle: Array) -> Array:
+        """The bits of a tensor of a call, in the layout of the request."""
+        request, start = self._request, int(self._request.starts[call])
         if request.indices is not None:
-            found: Array = pool[request.indices[call]]
-            return found
-        start = int(request.starts[call])
+            return self._layout.arrange(pool[request.indices[call]])
         if self._layout.repeats:
-            return np.full(request.length, pool[start])
-        return cycle[start : start + request.length]
+            return self._layout.arrange(np.full(request.length, pool[start]))
+        return self._layout.arrange(cycle[start : start + request.length])
 
     def written(self) -> Iterator[str]:
         """What the last call wrote where it may not, in words, as far as no guard stands there."""
-        places: list[tuple[_Place, str]] = []
-        if not self._guards >= {WRITE, BEFORE, AFTER}:
-            places += zip(self._of_tensors, self._names, strict=False)
-        if BOUNDS not in self._guards:
-            places += zip(self._of_scalars, self._names[len(self._of_tensors) :], strict=True)
-        for place, name in places:
-            words = place.written(name)
-            if words:
+        if self._guards >= ALL:
+            return
+        for place, name in zip(self._places, self._names, strict=True):
+            if words := place.written(name):
                 yield words
 
     def is_x(self, result: Array) -> bool:
