@@ -144,17 +144,14 @@ class SharedLibrary:
         try:
             self._loaded = ctypes.CDLL(str(Path(path).resolve()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
         except OSError as error:
-            raise UserError(
-                f"it is no library that this process can open: {error}", path, "name a shared library"
-            ) from None
+            what = f"it is no library that this process can open: {error}"
+            raise UserError(what, path, "name a shared library") from None
         for etype, symbol in self.abi.symbols.items():
             if not hasattr(self._loaded, symbol):
                 text = Path(abi_path).read_text(encoding="utf-8")
-                raise UserError(
-                    f"symbols.{etype}: there is no `{symbol}` in {path}",
-                    _place(text, abi_path, [etype]),
-                    f"`nm -D --defined-only {path}` shows what there is",
-                )
+                what = f"symbols.{etype}: there is no `{symbol}` in {path}"
+                todo = f"`nm -D --defined-only {path}` shows what there is"
+                raise UserError(what, _place(text, abi_path, [etype]), todo)
         self.version = f"{Path(path).name} by {Path(abi_path).name}"
 
     def function(self, etype: str) -> CFunction:
@@ -183,47 +180,31 @@ class CFunction:
         }  # fmt: skip
         function.argtypes = [kinds[name] for name in abi.operands]
         function.restype = ctypes.c_int if abi.returns == "status" else None
-        self._last: _Result | None = None
+        self._memory = np.empty(0, np.uint8)
 
     def __call__(self, x: Any, *bounds: Any) -> Array:
         """Its result, of the shape and type of `x`; Refused if it returns another status than 0."""
-        in_place = "y" not in self._operands
-        self._last = result = _Result(x, filled=in_place)
+        self._memory = np.full(2 * _AROUND + x.nbytes, _FILLED, np.uint8)
+        result: Array = self._memory[_AROUND : _AROUND + x.nbytes].view(x.dtype).reshape(x.shape)
+        address = self._memory.ctypes.data + _AROUND
         source = x if x.flags.c_contiguous else np.ascontiguousarray(x)
-        passed: list[Any] = [bound.ctypes.data for bound in bounds]
-        if self._by_value:  # from the bits, since a way through Python's floats would change a signalling NaN
-            passed = [self._number.from_buffer_copy(bound.tobytes()) for bound in bounds]
-        given: dict[str, Any] = {
-            "x": result.address if in_place else source.ctypes.data, "y": result.address, "n": x.size,
-            **dict(zip(BOUNDS, passed, strict=True)),
-        }  # fmt: skip
+        given: dict[str, Any] = {"x": source.ctypes.data, "y": address, "n": x.size}
+        if "y" not in self._operands:
+            bits = bits_type(x.dtype.name)
+            result.view(bits)[...] = x.view(bits)
+            given["x"] = address
+        for name, bound in zip(BOUNDS, bounds, strict=True):
+            given[name] = bound.ctypes.data
+            if self._by_value:  # from the bits: a way through Python's floats would change a signalling NaN
+                given[name] = self._number.from_buffer_copy(bound.tobytes())
         status = self._function(*(given[name] for name in self._operands))
         if status:
             raise Refused(f"it returned {status}")
-        return result.array
+        return result
 
     def written(self) -> list[str]:
         """What the last call wrote beside its result, in words."""
-        return [] if self._last is None else self._last.written()
-
-
-class _Result:
-    """Memory for the result of one call, of the shape and type of `x`, with filled bytes around it."""
-
-    def __init__(self, x: Array, *, filled: bool) -> None:
-        self._memory = np.full(2 * _AROUND + x.nbytes, _FILLED, np.uint8)
-        self._end = _AROUND + x.nbytes
-        self.array: Array = self._memory[_AROUND : self._end].view(x.dtype).reshape(x.shape)
-        if filled:
-            self.array.view(bits_type(x.dtype.name))[...] = x.view(bits_type(x.dtype.name))
-        self.address = self._memory.ctypes.data + _AROUND
-
-    def written(self) -> list[str]:
-        """Where bytes around it are not as they were, in words."""
-        around = {
-            "past the end of": self._memory[self._end :],
-            "before the start of": self._memory[:_AROUND],
-        }
+        around = {"past the end of": self._memory[-_AROUND:], "before the start of": self._memory[:_AROUND]}
         return [f"it wrote {place} its result" for place, part in around.items() if (part != _FILLED).any()]
 
 
@@ -263,7 +244,7 @@ def open_named(name: str, _: Board | None = None) -> Runtime:
     return Runtime(
         version=opened(name).version,
         open=lambda etype: opened(name).function(etype),
-        imports="from sonnx_clip.runtimes.shared_library import function_of",
+        imports=f"from {__name__} import function_of",
         call=lambda etype: f'function_of({quoted(name)}, "{etype}")({CLIP_NODE.call})',
         strides=False,
     )

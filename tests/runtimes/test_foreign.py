@@ -11,8 +11,8 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import Request, read_answer
-from sonnx_clip.runtimes.program import EndedError, Fault, FrameCaller, Program, Refused, Unsupported, program
-from sonnx_clip.runtimes.runtime_names import ProgramName, program_name, quoted
+from sonnx_clip.runtimes.program import Fault, FrameCaller, Program, Refused, Unsupported, program
+from sonnx_clip.runtimes.runtime_names import program_name, quoted
 from sonnx_clip.runtimes.shared_library import SharedLibrary, function_of
 from sonnx_clip.runtimes.worker import open_runtime
 from tests.meta.test_programs import named as named_program
@@ -60,11 +60,6 @@ def test_many_calls_go_in_frames_that_grow():
     assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 200
 
 
-def test_standard_input_and_output():
-    _, answer = asked_of(named("stdio", stdio=True))
-    assert answer.bits.view(np.int16).tolist() == [[0, 1, 5, 5]] * 3
-
-
 @pytest.mark.parametrize("text", ["exec:./a", 'a "b" \\ c', "two\nlines", "é", "\U0001f600.py:clip"])
 def test_a_name_stands_in_a_line_of_python_as_it_is(text):
     assert ast.literal_eval(quoted(text)) == text
@@ -80,66 +75,6 @@ def test_a_line_that_repeats_a_call_asks_the_program():
         found(np.float32([1]), np.float32(0), np.float32(2))
     with pytest.raises(UserError, match="is no program"):
         program("right")
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("sees_a_fault", "it wrote past the end of its result"),
-        ("wrong_type", "it returned uint16, expected int16"),
-        ("wrong_shape", "it returned shape (63,), expected (9, 7)"),
-    ],
-)
-def test_what_is_no_result_is_told_of_each_call(fault, words):
-    _, answer = asked_of(named(fault), layout="rank-2", length=63)
-    assert sorted(answer.failures) == [0, 1, 2]
-    assert all(words in failure.words for failure in answer.failures.values())
-
-
-def test_a_rank_that_is_not_listed_is_not_asked():
-    _, answer = asked_of(named("rank_1_alone"), layout="rank-2", length=63)
-    assert {failure.words for failure in answer.failures.values()} == {"its hello lists no rank 2"}
-    assert all(failure.refusal for failure in answer.failures.values())
-
-
-def test_a_type_that_is_not_listed_is_unsupported():
-    greeting, handle = open_runtime(Board(), named("right"), "int32")
-    assert (greeting["word"], handle) == ("unsupported", None)
-    assert "its hello does not list int32" in greeting["words"]
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("ends_at_once", "before its hello was read"),
-        ("half_a_hello", "before its hello was read"),
-        ("wrong_version", "version 7"),
-        ("long_name", "before its hello was read"),
-    ],
-)
-def test_no_right_hello_is_told(fault, words):
-    greeting, handle = open_runtime(Board(), named(fault), "int16")
-    assert (greeting["word"], handle) == ("missing", None)
-    assert words in greeting["words"]
-
-
-@pytest.mark.parametrize(
-    "fault", ["garbage", "another_request", "strange_status", "wrong_length", "giant_length"]
-)
-def test_a_frame_that_is_no_reply_ends_it(fault):
-    opened = Program(program_name(named(fault)))
-    operands = (X.view(np.uint16)[None], LOW.view(np.uint16).reshape(1), HIGH.view(np.uint16).reshape(1))
-    for _ in range(3):
-        opened.ask("int16", (3,), operands)
-    with pytest.raises(EndedError):
-        opened.ask("int16", (3,), operands)
-    opened.end()
-
-
-def test_a_program_that_cannot_be_started():
-    greeting, _ = open_runtime(Board(), str(ProgramName("./no_such_harness")), "int16")
-    assert greeting["word"] == "missing"
-    assert "no_such_harness" in greeting["words"]
 
 
 class GoneError(Exception):
@@ -218,25 +153,6 @@ def test_a_status_is_a_refusal(library, tmp_path):
     assert found(X, LOW, HIGH).tolist() == [0, 1, 5]
     with pytest.raises(Refused, match="it returned 22"):
         found(X, HIGH, LOW)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"symbol": "no_such"}, "symbols.int16: there is no `no_such`"),
-        ({"operands": '["y", "x", "min", "n"]'}, "operands"),
-        ({"operands": '["y", "y", "x", "min", "max", "n"]'}, "operands"),
-        ({"more": 'bounds = "register"'}, "bounds"),
-        ({"more": "colour = 1"}, "colour"),
-        ({"more": "length = "}, "clip.toml"),
-    ],
-)
-def test_a_mistake_in_the_file_is_told_with_its_place(change, words, library, tmp_path):
-    found = named_library(library, tmp_path, **({"symbol": "right"} | change))
-    with pytest.raises(UserError) as told:
-        function_of(found, "int16")
-    assert words in str(told.value)
-    assert "clip.toml" in str(told.value)
 
 
 def test_what_is_no_library_is_told(library, tmp_path):
