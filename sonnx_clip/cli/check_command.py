@@ -127,12 +127,12 @@ def check_runtime(
             report, interrupted = error.report, True
     _write(report, form, output=output, brief=brief, repro=repro)
     if interrupted:
-        goes_on = "" if journal is None else "; the same command goes on where this one was"
-        print(f"interrupted: the report is of what was judged until then{goes_on}", file=sys.stderr)
+        goes_on = "" if journal is None else "; repeat the command to resume"
+        print(f"interrupted: the report covers the calls made so far{goes_on}", file=sys.stderr)
         return INTERRUPTED
     for etype, words in report.environment.items():
         what = f"environment: {etype} could not be judged: {words}"
-        todo = "give the runtime what it lacks (memory, a package, a file), and check again"
+        todo = "provide what is missing (memory, a package, a file), and check again"
         print(f"error: {UserError(what, runtime, todo)}", file=sys.stderr)
     return 2 if report.environment else 1 if report.failed else 0
 
@@ -209,7 +209,7 @@ def _named(asked: Asked, seen: Probed, types: Sequence[ElementType]) -> dict[str
 
 
 def _pace(words: str) -> None:
-    print(f"{words} (Ctrl-C gives the report so far)", file=sys.stderr, flush=True)
+    print(f"{words} (Ctrl-C prints the report so far)", file=sys.stderr, flush=True)
 
 
 def _warn(words: str) -> None:
@@ -251,7 +251,7 @@ def show_status(file: Path, *, as_json: bool) -> None:
         console.width = _PLAIN_WIDTH
     for campaign in status.campaigns:
         _print(console, campaign)
-    damaged = f", {status.damaged} of them damaged: they are judged again" if status.damaged else ""
+    damaged = f", {status.damaged} of them damaged, to be judged again" if status.damaged else ""
     words = f"{counted(len(status.campaigns), 'campaign')}, {counted(status.results, 'result')}{damaged}"
     console.print(words, highlight=False)
 

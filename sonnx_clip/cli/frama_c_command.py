@@ -68,7 +68,7 @@ def frama_c(
     console.print(_table(spec, found))
     _print_open(console, spec, found)
     if not record.complete:
-        console.print(f"a part of the element types: {build / RECORD} stays as it is", highlight=False)
+        console.print(f"partial run: {build / RECORD} is unchanged", highlight=False)
     seconds = time.monotonic() - begun
     console.print(summary(spec, found, seconds), soft_wrap=True, highlight=False)
     return status
@@ -136,7 +136,7 @@ def _print_open(console: Console, spec: Spec, found: Sequence[OfType]) -> None:
         for goal in one.goals:
             if goal.status == "proved by one":
                 by = goal.shown_by[0]
-                console.print(f"{one.type}: {goal.name}: shown by {by} alone", markup=False, highlight=False)
+                console.print(f"{one.type}: {goal.name}: proved by {by} only", markup=False, highlight=False)
 
 
 def summary(spec: Spec, found: Sequence[OfType], seconds: float) -> str:

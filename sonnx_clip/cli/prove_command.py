@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 _SHOWN = 20  # failures that are shown in full
 _PLAIN_WIDTH = 100  # of the table where there is no terminal
 
-_NEWS = f"[red]what the proofs take for granted has changed[/] (compared with {GOLDEN})"
-_ACCEPT_NEWS = f"to accept it, a person edits {GOLDEN} and says why it is believed"
-_CHANGED = f"[red]the hand-written theories state something else than {STATEMENTS} says[/]"
-_ACCEPT_CHANGED = f"to accept it, a person compares each statement with its sentence in {STATEMENTS}"
+_NEWS = f"[red]the assumptions of the proofs have changed[/] (compared with {GOLDEN})"
+_ACCEPT_NEWS = f"to accept them, edit {GOLDEN} and give the reason for each"
+_CHANGED = f"[red]the hand-written theories differ from {STATEMENTS}[/]"
+_ACCEPT_CHANGED = f"to accept it, compare each statement with its sentence in {STATEMENTS}"
 _UNTRUSTED = (
     "\n[red]no answer of this run is reliable:[/] a printer, Why3, a driver or a prover is wrong;"
-    " build/proofs.json stays as it is"
+    " build/proofs.json is unchanged"
 )
 
 
@@ -147,12 +147,12 @@ def prove_these(
         print_table(console, spec, proofs)
         _print_failures(console, why3, found, proofs, shown)
         if not complete:
-            console.print(f"a part of the obligations: {build}/proofs.json stays as it is", highlight=False)
+            console.print(f"partial run: {build}/proofs.json is unchanged", highlight=False)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
     _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
-    _print_listed(console, "[red]spec/clip.yaml states what nothing is to prove[/]", gaps)
+    _print_listed(console, "[red]entries of spec/clip.yaml without an obligation[/]", gaps)
     _print_listed(console, _CHANGED, changed, _ACCEPT_CHANGED)
-    _print_listed(console, "[red]the specification claims something else than is expected[/]", weakened)
+    _print_listed(console, "[red]claims that differ from spec/clip.expected.yaml[/]", weakened)
     return 0 if proofs.all_shown and not (news or gaps or changed or weakened) else 1
 
 

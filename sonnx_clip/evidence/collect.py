@@ -259,21 +259,21 @@ def _argument(
         "; ".join(f"{count:,} {sort}" for sort, count in answers.items()), COVERAGE, "confirmed",
     )  # fmt: skip
     yield line(
-        "Generated files", "theories, kernels, oracle and vectors are what spec/clip.yaml gives",
+        "Generated files", "theories, kernels, oracle and vectors follow from spec/clip.yaml",
         f"{len(found.generated.files)} files rendered again, equal", "generated/", "confirmed",
     )  # fmt: skip
     replies = sum(len(o.replies) for o in obligations)
     yield line(
-        "Statuses", "what is proved follows from the provers’ answers",
+        "Statuses", "each status follows from the provers’ answers",
         f"derived again from {replies:,} answers", "build/proofs.json", "confirmed",
     )  # fmt: skip
     yield line(
-        "Z3 and cvc5", "every obligation, for all inputs; and that no context is contradictory",
+        "Z3 and cvc5", "every obligation for all inputs; no context is contradictory",
         f"{replies:,} answers about {len(obligations):,} obligations", "build/proofs.json", TAKEN,
     )  # fmt: skip
     canaries = _canaries(found)
     yield line(
-        "Canaries", "the printer, Why3, its drivers and each prover refute what is false",
+        "Canaries", "the printer, Why3, its drivers and each prover refute false statements",
         f"{sum(o.status == 'proved' for o in canaries)} of {len(canaries)} refuted",
         "build/proofs.json", TAKEN,
     )  # fmt: skip
@@ -324,7 +324,7 @@ def _elsewhere(found: Records) -> Iterator[Argument]:
         result=f"{len(found.measured.answers):,} answers", record="spec/measured/runtimes.json", basis=TAKEN,
     )  # fmt: skip
     for name, shows in (
-        ("DirectML", "its answers; it needs Windows and a Direct3D 12 device"),
+        ("DirectML", "its answers (needs Windows and a Direct3D 12 device)"),
         ("Other processors", "the C kernels elsewhere: make cross"),
     ):
         yield Argument(name=name, shows=shows, result="", record="none", basis="not run")

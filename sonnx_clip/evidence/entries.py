@@ -263,8 +263,8 @@ def _reading(spec: Spec, entry: Any) -> Facts:
 def _dialect(spec: Spec, entry: Any) -> _Shown:
     row = next(row for row in dialect_table(spec).rows if row.id == entry.id)
     facts = [*zip(dialects_text.COLUMNS[1:], dialects_text.cells(row, spec)[1:], strict=True)]
-    facts += [(f"{aspect.replace('_', ' ')}, said", source.quote) for aspect, source in row.says.items()]
-    facts += [(f"{aspect.replace('_', ' ')}, not said", what) for aspect, what in row.unsaid.items()]
+    facts += [(f"{aspect.replace('_', ' ')}", source.quote) for aspect, source in row.says.items()]
+    facts += [(f"{aspect.replace('_', ' ')}, unspecified", what) for aspect, what in row.unsaid.items()]
     taken = entry.element_types
     families = tuple(f.id for f in spec.families if any(t.id in taken for t in spec.types_of(f.id)))
     others = tuple(t.id for t in spec.element_types if t.id not in taken)

@@ -116,7 +116,7 @@ def read_reports(build: Path, spec: Spec) -> dict[str, Report]:
             raise UserError(what, str(path), again)
         now = installed_version(report.runtime)
         if now is not None and now != report.runtime_version:
-            what = f"stale: it speaks of {report.runtime_version}, and {now} is installed"
+            what = f"stale: it records {report.runtime_version}, but {now} is installed"
             raise UserError(what, str(path), again)
         _require_once(report.runtime, found, path)
         found[report.runtime] = report
@@ -147,7 +147,7 @@ def _read_dialects(build: Path, spec: Spec) -> dict[str, ComparisonRecord]:
 
 def _require_once(runtime: str, found: Mapping[str, object], path: Path) -> None:
     if runtime in found:
-        raise UserError(f"another file speaks of {runtime} too", str(path), "remove one of them")
+        raise UserError(f"another file records {runtime} too", str(path), "remove one of them")
 
 
 def replayed_digest() -> str:

@@ -79,7 +79,7 @@ def verify(
         for o in found.proofs.outcomes_of(found.obligations) for reply in o.replies
     ]  # fmt: skip
     asked = sample(replies, replay, seed)
-    say(f"asking provers again: {len(asked)} answers of {len(replies)}")
+    say(f"repeating {len(asked)} of {len(replies)} answers of provers")
     repeat_answers(build, found, asked)
     deviations = list(_deviations(found))
     # A record may name any file or program as its runtime: only packages that are known by name are called.
@@ -163,7 +163,9 @@ def repeat_answers(build: Path, found: Records, asked: Sequence[tuple[Obligation
             again = ask(prover, task.text, reply.task, limits_of(o), Path(folder), running).verdict
             alike = _NO_ANSWER | {"countermodel"} if o.kind == "smoke" else _NO_ANSWER
             if again != reply.verdict and not {again, reply.verdict} <= alike:
-                what = f"{o.id}: {reply.prover} is recorded as {reply.verdict}, asked again it is {again}"
+                what = (
+                    f"{o.id}: {reply.prover} is recorded as {reply.verdict}, but a repetition gives {again}"
+                )
                 raise UserError(what, path, AGAIN)
 
 

@@ -172,9 +172,9 @@ def applied_text(told: Applied, width: int | None = None) -> str:
     allowed = [*(_both(one) for one in told.allowed), *(["any NaN"] if told.any_nan else [])]
     lines.append(f"  allowed  {' or '.join(allowed)}")
     lines.append(
-        f"  SONNX    {_both(told.sonnx)}{'' if told.sonnx == told.result else ', which is not the same'}"
+        f"  SONNX    {_both(told.sonnx)}{'' if told.sonnx == told.result else ', a different result'}"
     )
-    lines += [f"  unsaid   {aspect.replace('_', ' ')}: {what}" for aspect, what in told.unsaid.items()]
+    lines += [f"  silent   {aspect.replace('_', ' ')}: {what}" for aspect, what in told.unsaid.items()]
     return "\n".join(hanging(line, width, indent=9) for line in lines)
 
 

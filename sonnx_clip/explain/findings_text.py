@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.findings_told import FindingTold, Party, Reply, WitnessTold
     from sonnx_clip.explain.measured_record import Measured
 
-CHECKED = "checked in the texts, not proved"
+CHECKED = "checked in the text, not proved"
 _TERMINAL = 80
 
 
@@ -51,7 +51,7 @@ def _text_lines(finding: FindingTold) -> Iterator[str]:
         yield from _wrapped(f"{CHECKED if part.formula is None else 'claim'}: {part.says}")
         if part.formula is not None:
             yield from _wrapped(f"  {part.formula}")
-            yield from _wrapped(f"  shown by {', '.join(part.obligations)}")
+            yield from _wrapped(f"  proved by {', '.join(part.obligations)}")
     for witness in finding.witnesses:
         yield from _wrapped(f"{_where(witness)}: {witness.shows}")
         yield from (f"    {_party_in_words(party)}" for party in witness.parties)

@@ -42,8 +42,8 @@ ANY_NAN = "any NaN"
 IN_TEXT = "Nothing to run: the text shows it."
 ALIKE = "Nothing to run: two statements of the page are compared."
 NO_SUCH_NUMBER = "Nothing to run: no tensor of the type can hold that number."
-NOT_RUN = "Not asked: DirectML alone converts bounds so, and it was not run."
-REFUSED = "No runtime answered in the type of X: each row says why."
+NOT_RUN = "Not run: only DirectML converts bounds this way."
+REFUSED = "No runtime answered in the type of X; each row gives the reason."
 
 
 class Words(Stored):
@@ -222,10 +222,10 @@ def _computed(spec: Spec, witness: Computed) -> WitnessTold:
             page = spec.page(witness.page).file
             *others, last = map(str, witness.stands_at or ("",))
             lines = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
-            shows = f"stands in no line of {page}"
+            shows = f"occurs in no line of {page}"
             if witness.stands_at:
                 ends = ", where the section ends" if witness.ends else ""
-                shows = f"stands in {lines} of {page}{ends}, and in no other"
+                shows = f"occurs only in {lines} of {page}{ends}"
             return _of_text(f"“{witness.text}”", shows)
         case SameStatement():
             shows = f"{witness.restriction} and {witness.same_as} hold for the same types of X, L, M and Y"
@@ -270,7 +270,7 @@ def _asked(
 
 def _why_not(words: str) -> str:
     """What a runtime did instead: an answer in another type is no refusal."""
-    return words if words.startswith(OTHER_TYPE) else f"refuses: {words}"
+    return words if words.startswith(OTHER_TYPE) else f"rejects: {words}"
 
 
 def _party(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Party:

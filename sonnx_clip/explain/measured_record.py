@@ -97,7 +97,7 @@ def _stale(spec: Spec, found: Measured) -> Iterator[str]:
             yield f"{question.finding}: no answer of {runtime} to {told(question)}"
     for question, runtime in there:
         if (question, runtime) not in wanted:
-            yield f"{question.finding}: an answer of {runtime} to {told(question)}, which no witness has"
+            yield f"{question.finding}: an answer of {runtime} to {told(question)}, which has no witness"
     if len(there) != len(set(there)):
         yield "an answer is there twice"
     for answer in found.answers:

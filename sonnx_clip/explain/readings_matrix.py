@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 def shown_by(interpretation: InterpretedReading) -> str:
     """What shows an interpretation, in words."""
     if interpretation.ran is None:
-        return "nothing that was run shows it"
-    return f"the runs of {interpretation.ran} in spec/measured/runtimes.json, each of whose answers it allows"
+        return "no run"
+    return f"runs of {interpretation.ran} in spec/measured/runtimes.json, whose answers it allows"
 
 
 def interpreted(interpretation: InterpretedReading) -> str:
     """An interpretation in a line: ours, what else the words could mean, and what shows ours."""
     return (
-        f"we read: {interpretation.ours}. It could also mean: {interpretation.alternative}. "
-        f"Shown by: {shown_by(interpretation)}"
+        f"chosen: {interpretation.ours}. Alternative: {interpretation.alternative}. "
+        f"Supported by: {shown_by(interpretation)}"
     )
 
 
@@ -53,12 +53,12 @@ def not_shown(spec: Spec, record: Measured) -> Iterator[str]:
             continue
         of_form = [a for a in record.answers if a.form == reading.interpretation.ran and a.bits]
         if not any(_has_nan(spec, answer) for answer in of_form):
-            yield f"`{reading.id}`: no run of {reading.interpretation.ran} was asked about a NaN"
+            yield f"`{reading.id}`: no run of {reading.interpretation.ran} has a NaN operand"
         for answer in of_form:
             etype = spec.element_type(answer.type)
             low, high = answer.min, answer.max
             if low is None or high is None:
-                yield f"`{reading.id}`: {answer.runtime} was asked {answer.form} without a bound"
+                yield f"`{reading.id}`: {answer.runtime} ran {answer.form} without a bound"
                 continue
             x, l, m = (encode(bits, etype) for bits in (answer.x, low, high))
             allowed = answers(spec, etype, reading, (x, l, m))

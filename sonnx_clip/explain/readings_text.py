@@ -42,7 +42,7 @@ def print_matrix(found: Matrix, console: Console) -> None:
 def _interpretation_lines(found: Matrix) -> Iterator[str]:
     """What readings make of the silence of their words on NaN."""
     if found.interpretations:
-        yield "what readings make of a NaN, of which their words do not speak"
+        yield "NaN, which the words of these readings do not mention"
         yield from (f"  {reading}: {what}" for reading, what in found.interpretations.items())
 
 

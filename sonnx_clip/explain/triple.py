@@ -249,12 +249,12 @@ def explanation_text(told: TripleExplanation, *, every: bool = False, width: int
     lines = [
         f"{told.type}: clip({x}, {lower}, {upper}) = {result}",
         *(f"  {name:<7} {_forms(number)}" for name, number in _operands(told)),
-        f"  result  {_forms(told.result)}  (it is {told.result_is}, bit for bit)",
+        f"  result  {_forms(told.result)}  ({told.result_is}, bit for bit)",
         f"  case    {told.case}: {told.case_title}; {told.case_when}",
         f"  class   {told.class_id}: {told.class_title}; {told.class_when}",
         f"  source  {told.quote}",
         *(f"  also acceptable: {_answer(one)} ({one.latitude}): {one.reason}" for one in told.acceptable),
-        "  answers of the readings, and whether they are those of the cases",
+        "  readings, compared with the cases",
         *_reading_lines(told),
         *_obligation_lines(told, every=every),
     ]
@@ -277,11 +277,11 @@ def _obligation_lines(told: TripleExplanation, *, every: bool) -> Iterator[str]:
 
 def _status_text(one: ObligationShown) -> str:
     if one.status is None:
-        return "not proved here yet (run: make prove)"
+        return "not yet proved here (run: make prove)"
     if one.status == "not proved":
-        return "not proved by the provers here"
+        return "not proved by these provers"
     by = " and ".join(one.proved_by)
-    return f"proved by {by}" if one.status == "proved" else f"proved by {by} alone"
+    return f"proved by {by}" if one.status == "proved" else f"proved by {by} only"
 
 
 def _reading_lines(told: TripleExplanation) -> Iterator[str]:
@@ -290,7 +290,7 @@ def _reading_lines(told: TripleExplanation) -> Iterator[str]:
         yield f"    {one.id:<13} {one.agreement:<12} {answer}"
     given = [one for one in told.readings if one.interpretation is not None]
     if given:
-        yield "  what readings make of a NaN, of which their words do not speak"
+        yield "  NaN, which the words of these readings do not mention"
         yield from (f"    {one.id}: {one.interpretation}" for one in given)
 
 

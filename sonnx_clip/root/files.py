@@ -55,7 +55,7 @@ def is_standard_output(target: Path | None) -> bool:
 def _no_standard_output(target: Path) -> None:
     if is_standard_output(target):
         raise UserError(
-            "this does not go to standard output, for which - stands",
+            "this output cannot go to standard output (-)",
             todo="give the name of a file or folder",
         )
 

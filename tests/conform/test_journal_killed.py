@@ -138,7 +138,7 @@ def test_an_interrupt_gives_the_report_so_far(whole: str, tmp_path: Path) -> Non
     wait_until(lambda: done(file) > 0)
     process.send_signal(signal.SIGINT)
     out, err = ended(process, INTERRUPTED)
-    assert "interrupted: the report is of what was judged until then" in err
+    assert "interrupted: the report covers the calls made so far" in err
     assert "Traceback" not in err
     assert "unfinished: it was interrupted" in out
     found = json.loads(report.read_text(encoding="utf-8"))

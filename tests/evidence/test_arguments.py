@@ -152,7 +152,7 @@ def test_dialects_in_a_runtime_are_shown(tmp_path, comparison):
     assert basis(found, "Dialects in onnx-reference") == "taken from records, not repeated"
     assert basis(found, "Dialects in onnxruntime") == "not run"
     section = found.html.partition('id="dialect-run-onnx-reference"')[2].partition("</section>")[0]
-    assert "This was a part" in section
+    assert "Partial run" in section
     assert "it takes a missing bound as no bound" in section
     assert 'href="#o-float32.onnx_13_infinities"' in section
     assert "unknown" not in section

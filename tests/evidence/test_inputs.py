@@ -81,12 +81,12 @@ def test_verdict_on_a_lookalike_is_refused(tmp_path):
 def test_version_is_that_of_the_package_of_the_runtime(tmp_path):
     report = made.report("numpy", runtime_version="onnxruntime 1.0")
     message = refused(made.write(tmp_path / "b", made.proofs(), [report]), tmp_path)
-    assert "it speaks of onnxruntime 1.0, and numpy " in message
+    assert "it records onnxruntime 1.0, but numpy " in message
 
 
 def test_two_files_about_one_runtime_are_refused(tmp_path):
     build = made.write(tmp_path / "b", made.proofs(), [made.report("numpy")] * 2)
-    assert "another file speaks of numpy" in refused(build, tmp_path)
+    assert "another file records numpy" in refused(build, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["frama-c.json", "foundation.json", "dialects/one.json"])

@@ -24,7 +24,7 @@ def require_open(found, words):
 
 def test_everything_is_shown(written):
     assert written.summary.exit_status == 0
-    assert "obligations are proved by the recorded answers of two provers." in top(written)
+    assert "obligations are proved by two provers, according to the records." in top(written)
     t = written.evidence.totals
     assert t.obligations == t.by_two == sum(o.kind != "smoke" for o in made.generated().obligations)
     assert t.smoke == t.smoke_held > 10

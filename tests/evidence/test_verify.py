@@ -89,7 +89,7 @@ def test_answer_that_comes_out_again_is_accepted(answer):
 def test_forged_answer_is_refused(answer):
     build, found, o, reply = answer
     forged = reply.model_copy(update={"verdict": "countermodel"})
-    with pytest.raises(UserError, match="is recorded as countermodel, asked again it is valid"):
+    with pytest.raises(UserError, match="is recorded as countermodel, but a repetition gives valid"):
         repeat_answers(build, found, [(o, forged)])
 
 
@@ -158,4 +158,4 @@ def test_sample_is_drawn_by_its_seed():
 def test_part_that_is_none_is_refused(text):
     done = CliRunner().invoke(app, ["verify", "--replay", text])
     assert isinstance(done.exception, UserError)
-    assert "is no part" in str(done.exception)
+    assert "is not a percentage" in str(done.exception)

@@ -65,4 +65,4 @@ def test_runs_without_a_nan_show_nothing() -> None:
     record = read_record(SPEC)
     without = tuple(a for a in record.answers if a.form != "equation-13")
     found = list(not_shown(SPEC, record.model_copy(update={"answers": without})))
-    assert found == ["`onnx-equation`: no run of equation-13 was asked about a NaN"]
+    assert found == ["`onnx-equation`: no run of equation-13 has a NaN operand"]

@@ -173,7 +173,7 @@ def test_the_command_measures_and_says_how_to_go_on(own_spec: Path) -> None:
     record = read_record(load_spec())
     refused = sum(not answer.bits for answer in record.answers)
     assert done.output.splitlines() == [
-        f"{len(record.answers)} answers, {refused} of them refusals, are in {PATH}",
-        "to bring the page in line, run: sonnx-clip generate",
+        f"{PATH}: {len(record.answers)} answers, {refused} of them rejections",
+        "to update the page, run: sonnx-clip generate",
     ]
     assert 0 < refused < len(record.answers)

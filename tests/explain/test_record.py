@@ -33,7 +33,10 @@ CHANGES: list[tuple[Change, str]] = [
     ),
     (lambda d: d["answers"].append(d["answers"][0]), "an answer is there twice"),
     (lambda d: d["answers"][3].update(x="0x00000001"), "c2-for-floats: no answer of sonnx to call"),
-    (lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-12"}), "clip-12 .* which no witness has"),
+    (
+        lambda d: d["answers"].append(d["answers"][0] | {"form": "clip-12"}),
+        "clip-12 .* which has no witness",
+    ),
     (lambda d: d["answers"][0].update(version="onnxruntime 0"), "onnxruntime 0 is not the version"),
     (lambda d: d["answers"][0].update(bits=[]), "neither answered nor refused, or did both"),
     (lambda d: d["answers"][0].update(words="no"), "neither answered nor refused, or did both"),

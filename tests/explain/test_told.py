@@ -75,7 +75,7 @@ def test_a_witness_that_each_runtime_refuses_says_so_and_the_others_do_not() -> 
     )
     told = {f.id: f for f in tell(SPEC, RECORD.model_copy(update={"answers": refused}))}
     assert [w.silence for w in told["sign-of-zero"].witnesses] == [REFUSED, ""]
-    assert {r.shown for r in told["sign-of-zero"].witnesses[0].replies} == {"refuses: no"}
+    assert {r.shown for r in told["sign-of-zero"].witnesses[0].replies} == {"rejects: no"}
     assert told["sign-of-zero"].answered
 
 

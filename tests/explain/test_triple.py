@@ -22,7 +22,7 @@ def run(*arguments):
 def test_a_nan_and_inverted_bounds():
     told = run("float32", "--x", "nan", "--min", "1", "--max", "0")
     assert told.splitlines()[0] == "float32: clip(nan, 1, 0) = 0"
-    assert "result  0  0x0p+0  0x00000000  (it is M, bit for bit)" in told
+    assert "result  0  0x0p+0  0x00000000  (M, bit for bit)" in told
     assert "case    inverted: the bounds are inverted; M < L" in told
     assert "class   inverted_nan: NaN under inverted bounds; is_nan(X)" in told
     assert "also acceptable: any NaN (nan-inverted)" in told
@@ -139,7 +139,7 @@ def test_who_proved_it_is_read_from_the_record(record, tmp_path):
     told = explained(record, tmp_path)
     assert "  obligations, proved by Z3 and cvc5\n    float32.cases_complete: " in told
     assert "not proved" not in told
-    assert "  obligations, not proved here yet (run: make prove)\n" in run(
+    assert "  obligations, not yet proved here (run: make prove)\n" in run(
         *ARGUMENTS, "--build", str(tmp_path / "x")
     )
 
@@ -165,15 +165,15 @@ def test_a_record_that_does_not_fit_proves_nothing(spoil, record, tmp_path):
     spoilt = copy.deepcopy(record)
     spoil(spoilt)
     told = explained(spoilt, tmp_path)
-    assert f"  obligations, not proved here yet (run: make prove)\n    {ID}: " in told
+    assert f"  obligations, not yet proved here (run: make prove)\n    {ID}: " in told
 
 
 @pytest.mark.parametrize(
     ("fields", "status"),
     [
-        ({"verdict": "unknown"}, "proved by Z3 alone"),
-        ({"verdict": "countermodel"}, "not proved by the provers here"),
-        ({"task": ""}, "proved by Z3 alone"),
+        ({"verdict": "unknown"}, "proved by Z3 only"),
+        ({"verdict": "countermodel"}, "not proved by these provers"),
+        ({"task": ""}, "proved by Z3 only"),
     ],
 )
 def test_the_stated_status_is_not_believed(fields, status, record, tmp_path):
@@ -184,7 +184,7 @@ def test_the_stated_status_is_not_believed(fields, status, record, tmp_path):
 
 def test_a_record_that_is_no_json_proves_nothing(tmp_path):
     (tmp_path / "proofs.json").write_text("{", encoding="utf-8")
-    assert "not proved here yet" in run(*ARGUMENTS, "--build", str(tmp_path))
+    assert "not yet proved here" in run(*ARGUMENTS, "--build", str(tmp_path))
 
 
 def test_lines_fit_the_terminal():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAN_OUT = "clip.nan_out"
 CLIP = "why3/clip.mlw"
 FORMULA = "  function clip (x l m: t) : t ="
-CHANGED = "what the proofs take for granted has changed"
+CHANGED = "the assumptions of the proofs have changed"
 # Files of tasks, an editing by sed, and what `prove` says.
 IN_TASKS = {
     "an assertion in every task": (

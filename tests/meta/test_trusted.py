@@ -265,7 +265,7 @@ def test_a_surprise_stops_the_proofs(bench: Workbench) -> None:
     ended = bench.prove("--only", "int8.clip_is_cases")
     assert ended.status == 1
     assert "1 proved by two provers" in ended.out
-    assert "what the proofs take for granted has changed (compared with why3/trusted.txt):" in ended.out
+    assert "the assumptions of the proofs have changed (compared with why3/trusted.txt):" in ended.out
     assert "\n  + symbol elements.Bits8.sle: (bvsle %1 %2)\n" in ended.out
     assert "\n  - symbol elements.Bits8.sle: (bvslt %1 %2)\n" in ended.out
 

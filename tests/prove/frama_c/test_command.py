@@ -91,7 +91,7 @@ def test_goal_proved_by_one_prover_is_reported(fake, prove):
     status, out = prove()
     assert status == 0
     assert "proved by one" in out
-    assert f"int8: {DONE}: shown by cvc5 alone" in out
+    assert f"int8: {DONE}: proved by cvc5 only" in out
     assert "0 proved, 1 by one prover, 0 not proved" in out
 
 
