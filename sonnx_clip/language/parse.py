@@ -161,16 +161,13 @@ COMPARISONS = ("<", "<=", ">", ">=", "==")
 _COMPARABLE = (Kind.ELEMENT, Kind.SHAPE, Kind.ELEMENT_TYPE)
 
 
-def parse(
-    text: str, scope: Scope, kind: Kind | None = Kind.BOOL, locate: Callable[[int], Position] | None = None
-) -> Expr:
+def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
     """The tree of a condition.
 
     Args:
         text: the condition.
         scope: what its names mean.
         kind: the kind it must have; None allows any.
-        locate: from an index into the text to a place in the YAML file; line 1 of the text by default.
 
     Raises:
         LanguageError: with the offset of the token in question.
@@ -180,7 +177,7 @@ def parse(
         raise LanguageError(
             found[_LONGEST].offset, "the condition is too long", "name the parts under `definitions`"
         )
-    parser = _Parser(found, scope, locate or (lambda offset: Position(1, offset + 1)))
+    parser = _Parser(found, scope)
     expr = parser.expression()
     rest = parser.peek
     if rest.kind != "end":
@@ -192,11 +189,14 @@ def parse(
     return expr
 
 
+def _place(offset: int) -> Position:
+    return Position(1, offset + 1)
+
+
 @dataclass
 class _Parser:
     tokens: list[Token]
     scope: Scope
-    locate: Callable[[int], Position]
     at: int = 0
     inside_every: bool = False
     wants_float: bool = False  # the argument at hand is a FLOAT, and has the constants of one
@@ -251,7 +251,7 @@ class _Parser:
             )
 
     def conditional(self) -> Expr:
-        at = self.locate(self.next().offset)
+        at = _place(self.next().offset)
         condition = self.expression(Kind.BOOL)
         whole = "write: if condition then a else b"
         self.require("then", whole)
@@ -271,7 +271,7 @@ class _Parser:
             start = self.peek.offset
             right = self.deeper(self.implies)
             self.demand(right, Kind.BOOL, start)
-            return tree.Connective("implies", left, right, self.locate(token.offset))
+            return tree.Connective("implies", left, right, _place(token.offset))
         return left
 
     def disjunction(self) -> Expr:
@@ -289,7 +289,7 @@ class _Parser:
             start = self.peek.offset
             right = operand()
             self.demand(right, Kind.BOOL, start)
-            left = tree.Connective(operator, left, right, self.locate(token.offset))
+            left = tree.Connective(operator, left, right, _place(token.offset))
         return left
 
     def negation(self) -> Expr:
@@ -297,7 +297,7 @@ class _Parser:
             start = self.peek.offset
             operand = self.deeper(self.negation)
             self.demand(operand, Kind.BOOL, start)
-            return tree.Not(operand, self.locate(token.offset))
+            return tree.Not(operand, _place(token.offset))
         return self.comparison()
 
     def comparison(self) -> Expr:
@@ -315,7 +315,7 @@ class _Parser:
         self.demand(right, kind, right_start)
         if self.peek.text in COMPARISONS:
             raise LanguageError(self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`")
-        return tree.Compare(token.text, left, right, kind, self.locate(token.offset))
+        return tree.Compare(token.text, left, right, kind, _place(token.offset))
 
     # ------------------------------------------------------------------ primaries
 
@@ -328,7 +328,7 @@ class _Parser:
         if token.text == "-":
             return self.negative()
         if token.kind == "number":
-            return tree.Number(self.next().text, self.locate(token.offset))
+            return tree.Number(self.next().text, _place(token.offset))
         if token.text == "if":
             raise LanguageError(
                 token.offset, "`if` is not expected here", "put `if _ then _ else _` in parentheses"
@@ -338,7 +338,7 @@ class _Parser:
         return self.word(self.next())
 
     def negative(self) -> Expr:
-        at = self.locate(self.next().offset)
+        at = _place(self.next().offset)
         token = self.peek
         if token.kind == "number":
             return tree.Number("-" + self.next().text, at)
@@ -350,7 +350,7 @@ class _Parser:
         )
 
     def word(self, token: Token) -> Expr:
-        at = self.locate(token.offset)
+        at = _place(token.offset)
         if token.text in self.scope.variables:
             return self.variable(token, at)
         if token.text in CONSTANT_NAMES:

@@ -24,7 +24,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Position:
-    """A place in the YAML file, both counted from 1."""
+    """A place in a file or in the text of a condition, both counted from 1."""
 
     line: int
     column: int

@@ -11,11 +11,11 @@ from sonnx_clip.language.convert import convert
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.language.show import show
-from sonnx_clip.language.tree import Not, conjuncts
+from sonnx_clip.language.tree import Call, Not, Use, conjuncts, subtrees
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.claim_checks import check_claims
+from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.dialects import bound_type
 from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import DeclaredTensor, TensorValue, evaluator
@@ -32,6 +32,8 @@ from sonnx_clip.spec.findings import (
     SameStatement,
     SharedTag,
     Stands,
+    Theorem,
+    key_of,
 )
 from sonnx_clip.spec.quotes import says
 from sonnx_clip.spec.sections import unknown_in
@@ -114,7 +116,7 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
     """Findings about names that are not there, and about witnesses that do not show what they say."""
     for index, entry in enumerate(spec.findings):
         yield from _witnesses(spec, index, entry)
-    yield from check_claims(spec)
+    yield from _claims(spec)
 
 
 def _witnesses(spec: Spec, index: int, entry: SourceFinding) -> Iterator[Diagnostic]:
@@ -272,6 +274,40 @@ def _many_tags(witness: ManyTags, spec: Spec, way: Way) -> Iterator[Diagnostic]:
     if set(witness.numbered) != numbers:
         what = f"`{witness.constraint}` has the numbers {', '.join(sorted(numbers))}"
         yield Diagnostic((*way, "numbered"), what, "see `aliases` of the constraint")
+
+
+def _claims(spec: Spec) -> Iterator[Diagnostic]:
+    """Findings about claims that use a dialect in a type it lacks, or that no witness computes."""
+    for index, entry in enumerate(spec.findings):
+        kinds = {key_of(witness) for witness in entry.witnesses}
+        for position, part in enumerate(entry.claim):
+            way = ("findings", index, "claim", position)
+            if isinstance(part, Theorem):
+                yield from _theorem_types(spec, way, part)
+            elif part.checked not in kinds:
+                what = f"no witness of this finding is of the kind `{part.checked}`"
+                yield Diagnostic((*way, "checked"), what, "it is computed by its witnesses alone")
+
+
+def _theorem_types(spec: Spec, way: Way, part: Theorem) -> Iterator[Diagnostic]:
+    """A claim names no dialect in a type that it does not take, and no conversion where there is none."""
+    known = claim_names(spec)
+    used = {node.id for node in subtrees(part.holds) if isinstance(node, Use)}
+    converts = any(isinstance(node, Call) and node.function == "becomes" for node in subtrees(part.holds))
+    for etype in types_of_claim(spec, part):
+        for name in sorted(used & known.keys()):
+            dialect = known[name].dialect
+            if dialect is not None and etype.id not in spec.dialect(dialect).element_types:
+                yield Diagnostic(
+                    (*way, "holds"), f"`{dialect}` does not take {etype.id}, and `{name}` speaks of it"
+                )
+        for entry in (p for p in spec.properties if p.id in used and etype.family not in p.families):
+            yield Diagnostic((*way, "holds"), f"`{entry.id}` does not speak of {etype.id}")
+        for constraint in (c for c in spec.constraints if c.id in used and etype.family not in c.families):
+            yield Diagnostic((*way, "holds"), f"`{constraint.id}` does not speak of {etype.id}")
+        taking = [d for d in spec.whole_dialects if etype.id in d.element_types]
+        if converts and not any(d.converts_to(etype.id) for d in taking):
+            yield Diagnostic((*way, "holds"), f"no dialect converts a FLOAT to {etype.id}")
 
 
 _CHECKS: Mapping[type, Callable[..., Iterator[Diagnostic]]] = {

@@ -187,10 +187,6 @@ class Spec(Part):
         """The property with this id."""
         return _find(self, self.properties, id_, "properties")
 
-    def latitude_of(self, id_: str) -> Latitude:
-        """The latitude with this id."""
-        return _find(self, self.latitude, id_, "latitude")
-
     def reading(self, id_: str) -> Reading:
         """The reading with this id."""
         return _find(self, self.readings, id_, "readings")

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import ValidationError
 
+from sonnx_clip.claims.evaluation import check_claims
 from sonnx_clip.language import FloatBits, tree, unparse
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec import Spec, load_spec
+from sonnx_clip.spec import Spec, check_findings, check_spec, load_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,6 @@ LOOK_UPS = {
     "definition": "definitions",
     "klass": "classes",
     "property": "properties",
-    "latitude_of": "latitude",
     "finding": "findings",
     "example": "examples",
 }
@@ -41,6 +41,12 @@ def test_every_entry_is_found_by_its_id(spec: Spec, method: str, section: str) -
 def test_an_unknown_id_is_met_with_the_nearest(spec: Spec) -> None:
     with pytest.raises(UserError, match=r"did you mean `float\d+` or `float\d+`"):
         spec.element_type("float36")
+
+
+def test_the_shipped_specification_passes_every_check(spec: Spec) -> None:
+    check_spec(spec)
+    check_claims(spec)
+    check_findings(spec)
 
 
 def test_conditions_are_trees(spec: Spec) -> None:
