@@ -286,8 +286,10 @@ def test_a_frama_c_that_tells_no_version_is_one_message(fake, prove):
 def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch):
     fake.install(monkeypatch)
     (fake.folder / "frama-c").write_text("no program")
+    why3 = configure(tmp_path / "build")
+    monkeypatch.setenv("PATH", str(fake.folder))  # without the one that may be installed
     with pytest.raises(UserError, match=r"frama-c does not run: .*Exec format error"):
-        run_frama_c.find_frama_c(configure(tmp_path / "build"), (), tmp_path, 1)
+        run_frama_c.find_frama_c(why3, (), tmp_path, 1)
 
 
 def test_files_that_are_missing_have_no_digests(tmp_path):
