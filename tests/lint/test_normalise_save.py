@@ -285,7 +285,7 @@ def test_the_sizes_of_an_input_are_the_users_choice(tmp_path: Path) -> None:
     for given, text in (
         ("X=4,5", "does not fit"),
         ("Z=1", "no input 'Z'"),
-        ("X", "is no shape of an input"),
+        ("X", "is not the shape of an input"),
         ("X=0", "is no shape"),
     ):
         status, _, message = run(path, "-o", tmp_path / "out.onnx", "--input-shape", given)
