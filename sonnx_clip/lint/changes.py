@@ -5,17 +5,14 @@ Each is made only where it changes no result, and names the theorems that this r
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto, TensorProto, helper
+from onnx import TensorProto, helper
 
-from sonnx_clip.lint.load import all_graphs
 from sonnx_clip.lint.normalise_report import Step, did, left_alone
 from sonnx_clip.lint.operands import scalars
-from sonnx_clip.lint.operator_versions import LIMITS, NEITHER_LIMITS, is_default_domain, type_problem
+from sonnx_clip.lint.operator_versions import LIMITS, NEITHER_LIMITS, type_problem
 from sonnx_clip.lint.profile import profile
-from sonnx_clip.lint.scopes import is_clip
 from sonnx_clip.lint.tensors import Dims, from_type, quoted, show_dims, shown, symbols
 from sonnx_clip.root.errors import UserError
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto
 
     from sonnx_clip.lint.edit import Editor, Place
     from sonnx_clip.lint.operands import Argument
@@ -195,27 +192,16 @@ def _missing(
     return did("default_made_explicit", what, why, (etype.shown_by(limits_nothing, "holds"),))
 
 
-# --- Bounds of shape [1] made scalars: in the stored tensor where only Clip reads it, else by a Reshape -----
+# --- Bounds of shape [1] made scalars: a stored one is copied, a computed one goes through a Reshape --------
 
 
-def one_entry_bounds(editor: Editor, nodes: Sequence[Node]) -> list[list[Step]]:
-    """Make bounds of shape [1] scalars; returns for each node what was done and what was left."""
-    in_place = _stored_for_clip_alone(editor.model, nodes)
-    found = [
-        [
-            step
-            for bound in scalars(tensors)
-            if (step := _one_entry(editor, place, tensors, bound, in_place)) is not None
-        ]
-        for place, _, tensors in nodes
-    ]
-    _make_scalars(editor.model, in_place)
-    return found
+def one_entry_bounds(editor: Editor, place: Place, tensors: Sequence[Argument]) -> list[Step]:
+    """Make bounds of shape [1] scalars; returns what was done and what was left."""
+    steps = (_one_entry(editor, place, tensors, bound) for bound in scalars(tensors))
+    return [step for step in steps if step is not None]
 
 
-def _one_entry(
-    editor: Editor, place: Place, tensors: Sequence[Argument], bound: Argument, in_place: set[str]
-) -> Step | None:
+def _one_entry(editor: Editor, place: Place, tensors: Sequence[Argument], bound: Argument) -> Step | None:
     x, y = tensors[0], tensors[-1]
     dims = bound.known_dims if bound.name is not None else None
     if not dims or bound.name is None:
@@ -230,10 +216,12 @@ def _one_entry(
     if not x.known_dims:
         why = f"{x.id} may have rank 0; a runtime that broadcasts would then give {y.id} the shape [1]"
         return left_alone(rule, title, f"{why}, against C1")
-    if bound.name in in_place:
-        how = "its stored tensor has the shape [] now"
-    else:
-        how = f"the node reads {quoted(_reshape(editor, place, x, bound, bound.name))} now, its Reshape to []"
+    scalar = editor.scalar_copy(place, bound.name)
+    how = f"the node reads the scalar {quoted(scalar)} with the same bits now" if scalar else ""
+    if scalar is None:
+        scalar = _reshape(editor, place, x, bound, bound.name)
+        how = f"the node reads {quoted(scalar)} now, its Reshape to []"
+    editor.set_input(place, bound.operand, scalar)
     etype = profile().element_type(x.known_type)
     theorems = (etype.shown_by("C1", "holds"), etype.shown_by("cases", "written")) if etype else ()
     why = f"the one entry keeps its bits, and {y.id} has the shape of {x.id} whatever that of the bound is"
@@ -244,62 +232,7 @@ def _reshape(editor: Editor, place: Place, x: Argument, bound: Argument, name: s
     shape, scalar = editor.fresh(f"{name}_no_axes"), editor.fresh(f"{name}_scalar")
     editor.constant(place, helper.make_tensor(shape, TensorProto.INT64, [0], []))
     place.before.append(helper.make_node("Reshape", [name, shape], [scalar], name=scalar))
-    editor.set_input(place, bound.operand, scalar)
     element_type = bound.known_type or x.known_type
     if element_type in _ELEMENT_TYPES and element_type is not None:
         editor.declare(place.graph, scalar, element_type, ())
     return scalar
-
-
-def _stored_for_clip_alone(model: ModelProto, nodes: Sequence[Node]) -> set[str]:
-    """The names that one stored tensor of shape [1] has and that nothing but such bounds of Clip reads."""
-    bounds = [(bound, tensors[0]) for _, _, tensors in nodes for bound in scalars(tensors)]
-    positions = {bound.operand.position for bound, _ in bounds}
-    wanted = {bound.name for bound, x in bounds if bound.known_dims == _ONE and x.known_dims}
-    used = {bound.name for bound, x in bounds if bound.known_dims != _ONE or not x.known_dims}
-    stored: list[str] = []
-    for graph in all_graphs(model.graph):
-        used.update(value.name for value in (*graph.input, *graph.output))
-        used.update(sparse.values.name for sparse in graph.sparse_initializer)
-        stored += [tensor.name for tensor in graph.initializer]
-        for node in graph.node:
-            if _dense_constant(node):
-                stored.append(node.output[0])
-                continue
-            used.update(node.output)
-            read = enumerate(node.input)
-            used.update(name for position, name in read if not (is_clip(node) and position in positions))
-    once = {name for name, count in Counter(stored).items() if count == 1}
-    return {name for name in once if name in wanted and name not in used}
-
-
-def _dense_constant(node: NodeProto) -> bool:
-    return (
-        node.op_type == "Constant"
-        and is_default_domain(node.domain)
-        and len(node.output) == 1
-        and len(node.attribute) == 1
-        and node.attribute[0].name in ("value", "value_floats", "value_ints")
-    )
-
-
-def _make_scalars(model: ModelProto, names: set[str]) -> None:
-    """Take the only axis from stored tensors."""
-    for graph in all_graphs(model.graph) if names else ():
-        for tensor in graph.initializer:
-            if tensor.name in names:
-                del tensor.dims[:]
-        for node in graph.node:
-            if _dense_constant(node) and node.output[0] in names:
-                _constant_scalar(node.attribute[0])
-        for value in [value for value in graph.value_info if value.name in names]:
-            graph.value_info.remove(value)
-
-
-def _constant_scalar(attribute: AttributeProto) -> None:
-    if attribute.name == "value":
-        del attribute.t.dims[:]
-    elif attribute.name == "value_floats":
-        attribute.CopyFrom(helper.make_attribute("value_float", attribute.floats[0]))
-    else:
-        attribute.CopyFrom(helper.make_attribute("value_int", attribute.ints[0]))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from sonnx_clip.lint.load import all_graphs, subgraphs
+from sonnx_clip.lint.operator_versions import is_default_domain
 from sonnx_clip.lint.scopes import is_clip
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Editor:
         self.places = list(_places((model.graph,)))
         self._names = _all_names(model)
         self._shared: dict[tuple[int, str, str, bytes], str] = {}
+        self._stored: dict[int, dict[str, TensorProto | None]] = {}
+        self._copied: set[str] = set()
         self._declared: dict[int, dict[str, list[ValueInfoProto]]] = {}
 
     def fresh(self, wanted: str) -> str:
@@ -71,6 +74,34 @@ class Editor:
             self.constant(place, TensorProto(name=name, data_type=code, raw_data=stored))
             self._shared[key] = name
         return self._shared[key]
+
+    def scalar_copy(self, place: Place, name: str) -> str | None:
+        """A stored tensor of shape [1] as a scalar Constant before a node, shared as by `bound`.
+
+        None where no such tensor is stored, or a caller may override it.
+        """
+        graphs = [graph for graph in reversed(place.graphs) if name in self._definitions(graph)]
+        tensor = self._definitions(graphs[0])[name] if graphs else None
+        if tensor is None or list(tensor.dims) != [1] or tensor.data_location == TensorProto.EXTERNAL:
+            return None
+        key = (id(place.graph), name, "scalar", b"")
+        if key not in self._shared:
+            scalar = TensorProto()
+            scalar.CopyFrom(tensor)
+            del scalar.dims[:]
+            scalar.name = self._shared[key] = self.fresh(f"{name}_scalar")
+            self.constant(place, scalar)
+            self._copied.add(name)
+        return self._shared[key]
+
+    def _definitions(self, graph: GraphProto) -> dict[str, TensorProto | None]:
+        """The names that a graph defines, with the tensors that it stores and no caller overrides."""
+        if id(graph) not in self._stored:
+            found: dict[str, TensorProto | None] = {tensor.name: tensor for tensor in graph.initializer}
+            found.update((name, _constant_tensor(node)) for node in graph.node for name in node.output)
+            found.update((value.name, None) for value in graph.input)
+            self._stored[id(graph)] = found
+        return self._stored[id(graph)]
 
     def constant(self, place: Place, tensor: TensorProto) -> None:
         """A Constant node before a node."""
@@ -122,6 +153,43 @@ class Editor:
             result += nodes[done:]
             del nodes[:]
             nodes.extend(result)
+        self._remove_unread()
+
+    def _remove_unread(self) -> None:
+        """Remove the stored tensors that were copied and that nothing reads now."""
+        graphs = list(all_graphs(self.model.graph)) if self._copied else []
+        read = {name for graph in graphs for node in graph.node for name in node.input}
+        read |= {value.name for graph in graphs for value in (*graph.input, *graph.output)}
+        unread = self._copied - read
+        for graph in graphs if unread else ():
+            others = [n for n in graph.node if not (n.op_type == "Constant" and unread.issuperset(n.output))]
+            _replace(graph.node, others)
+            for stored in (graph.initializer, graph.value_info):
+                _replace(stored, [item for item in stored if item.name not in unread])
+
+
+def _replace(items: Any, kept: list[Any]) -> None:
+    """Keep these of a repeated field at once, since each removal moves the rest."""
+    if len(kept) < len(items):
+        del items[:]
+        items.extend(kept)
+
+
+def _constant_tensor(node: NodeProto) -> Any:
+    """The dense numbers that a Constant node stores."""
+    if node.op_type != "Constant" or not is_default_domain(node.domain) or len(node.attribute) != 1:
+        return None
+    attribute = node.attribute[0]
+    if attribute.ref_attr_name:
+        return None
+    match attribute.name:
+        case "value":
+            return attribute.t
+        case "value_floats":
+            return helper.make_tensor("", TensorProto.FLOAT, [len(attribute.floats)], attribute.floats)
+        case "value_ints":
+            return helper.make_tensor("", TensorProto.INT64, [len(attribute.ints)], attribute.ints)
+    return None
 
 
 def _places(graphs: tuple[GraphProto, ...]) -> Iterator[Place]:

@@ -147,7 +147,8 @@ def _changes(editor: Editor, nodes: Sequence[Node], options: NormaliseOptions) -
         else _attributes_left(node)
         for node in nodes
     ]
-    return [a + b + c for a, b, c in zip(set_, one_entry_bounds(editor, nodes), declared, strict=True)]
+    scalar = [one_entry_bounds(editor, place, tensors) for place, _, tensors in nodes]
+    return [a + b + c for a, b, c in zip(set_, scalar, declared, strict=True)]
 
 
 def _attributes_left(node: Node) -> list[Step]:

@@ -9,7 +9,6 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto, checker, defs, inliner, onnx_cpp2py_export
 
 from sonnx_clip.lint.load import all_graphs, all_nodes, all_tensors, subgraphs
@@ -18,7 +17,7 @@ from sonnx_clip.lint.tensors import shown
 from sonnx_clip.root.isolated import run_isolated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from onnx import FunctionProto, GraphProto, NodeProto
@@ -31,8 +30,6 @@ MOST_NODES = 20_000
 _KEPT_BYTES = 16_384
 _SMALL = 1 << 24  # bytes of a model that is handed over as it is
 _LENIENT = (False, False, False)  # no check of types, no strict mode, no propagation of data
-
-_UNREADABLE = "shape inference gave an unreadable model"
 
 _KIND = attrgetter("op_type", "domain", "overload")
 
@@ -69,33 +66,26 @@ class OnnxAnswer:
     failure: str | None = None
 
 
-def ask_onnx(
-    model: ModelProto, *, seconds: float = SECONDS, work: Callable[[bytes], bytes] | None = None
-) -> OnnxAnswer:
-    """Inline, check and infer; nothing of that changes `model`.
+def ask_onnx(model: ModelProto, *, seconds: float = SECONDS) -> OnnxAnswer:
+    """Inline, check and infer in a child process; nothing changes `model`.
 
     Args:
         model: the data of large tensors may be missing.
-        seconds: how long this may take.
-        work: answers as `answer` does; that itself, if none is given.
+        seconds: time limit.
     """
     count = _expanded(model)
     if count > MOST_NODES:
         return OnnxAnswer(model, failure=f"calls of functions multiply to {count} nodes")
-    done = run_isolated(work or answer, model.SerializeToString(), seconds=seconds)
+    done = run_isolated(answer, model.SerializeToString(), seconds=seconds)
     if done.failure is not None:
         return OnnxAnswer(model, failure=one_line(done.failure))
-    try:
-        head, _, rest = done.result.partition(b"\n")
-        *sizes, refusal = json.loads(head)
-        ends = list(accumulate(sizes))
-        parts = [rest[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        inlined, inferred, derived = (ModelProto.FromString(part) if part else None for part in parts)
-    except (DecodeError, ValueError, TypeError):
-        return OnnxAnswer(model, failure=_UNREADABLE)
-    if derived is None or not derived.HasField("graph"):
-        return OnnxAnswer(model, failure=_UNREADABLE)
-    return OnnxAnswer(inlined or model, (inferred or derived).graph, derived.graph, refusal)
+    head, _, rest = done.result.partition(b"\n")
+    *sizes, refusal = json.loads(head)
+    ends = list(accumulate(sizes))
+    parts = [rest[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    inlined, inferred, derived = (ModelProto.FromString(part) for part in parts)
+    found = inferred.graph if sizes[1] else derived.graph
+    return OnnxAnswer(inlined if sizes[0] else model, found, derived.graph, refusal)
 
 
 def checker_problem(model: ModelProto, folder: Path, *, seconds: float = CHECKER_SECONDS) -> str | None:

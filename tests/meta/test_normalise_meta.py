@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from onnx import TensorProto, helper
 
-from sonnx_clip.lint import changes
 from sonnx_clip.lint.edit import Editor, Place
 from sonnx_clip.lint.normalise import NormaliseOptions, normalise
 from sonnx_clip.lint.operator_versions import Limit
@@ -91,7 +90,7 @@ def test_a_bound_is_shared_within_a_graph_alone(tmp_path: Path) -> None:
 
 
 _set_input = Editor.set_input
-_make_scalars = changes._make_scalars
+_constant = Editor.constant
 
 
 def _other_limit(pattern: bytes) -> Plant:
@@ -105,11 +104,8 @@ def _swapped(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Editor, "set_input", set_input)
 
 
-def _zeroed(proto: onnx.ModelProto, names: set[str]) -> None:
-    _make_scalars(proto, names)
-    for tensor in proto.graph.initializer:
-        if tensor.name in names:
-            tensor.CopyFrom(helper.make_tensor(tensor.name, 1, [], [0.0]))
+def _zeroed(editor: Editor, place: Place, tensor: TensorProto) -> None:
+    _constant(editor, place, helper.make_tensor(tensor.name, 1, [], [0.0]))
 
 
 PLANTS: dict[str, tuple[Plant, str]] = {
@@ -117,7 +113,7 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     "the lowest int8 is -127": (_other_limit(b"\x81"), "no min of int8"),
     "min and max are exchanged": (_swapped, "no bound of int8"),
     "a scalar loses its value": (
-        lambda patch: patch.setattr(changes, "_make_scalars", _zeroed),
+        lambda patch: patch.setattr(Editor, "constant", _zeroed),
         "bounds of one entry",
     ),
 }
