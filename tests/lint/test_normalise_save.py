@@ -286,7 +286,7 @@ def test_the_sizes_of_an_input_are_the_users_choice(tmp_path: Path) -> None:
         ("X=4,5", "does not fit"),
         ("Z=1", "no input 'Z'"),
         ("X", "is not the shape of an input"),
-        ("X=0", "is no shape"),
+        ("X=0", "is not the shape"),
     ):
         status, _, message = run(path, "-o", tmp_path / "out.onnx", "--input-shape", given)
         assert status == 2
