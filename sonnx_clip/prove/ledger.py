@@ -117,6 +117,15 @@ class Ledger:
                 (*_key(task, prover, limits), answer.verdict, answer.words, answer.cpu),
             )
 
+    def forget(self, task: str, prover: Prover, limits: ProverLimits) -> None:
+        """Remove an answer: the prover now gives another, or none."""
+        with self._readable():
+            self._db.execute(
+                "DELETE FROM answers WHERE task = ? AND prover = ? AND version = ?"
+                " AND command = ? AND seconds = ? AND megabytes = ?",
+                _key(task, prover, limits),
+            )
+
     def listing(self, source: str, prover: str) -> Listing | None:
         """What Why3 printed from a source for a prover; None if it was not asked."""
         with self._readable():

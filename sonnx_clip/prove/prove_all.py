@@ -230,6 +230,8 @@ class ProofSession:
         answer = ask(batch.prover, task.text, task.digest, limits, folder, self._running)
         if answer.verdict != "failed" and (answer.verdict != "timeout" or limits == SMOKE):
             self.ledger.record(task.digest, batch.prover, limits, answer)
+        else:
+            self.ledger.forget(task.digest, batch.prover, limits)
         return answer
 
     def _note(self, batch: _Batch, listing: Listing) -> None:

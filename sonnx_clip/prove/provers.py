@@ -129,7 +129,9 @@ def ask(
 def read_answer(output: str, digest: str, status: int, *, killed: bool) -> ProverVerdict:
     """The verdict in what a prover printed; anything unexpected is ``failed``."""
     lines = [line.strip().strip('"') for line in output.splitlines() if line.strip()]
-    if killed or lines[1:2] == ["timeout"] or any("interrupted by timeout" in line for line in lines):
+    # A prover can run out of time when it has answered: then its answer does not count either.
+    out_of_time = "timeout" in (*lines[1:2], *lines[2:][-1:])
+    if killed or out_of_time or any("interrupted by timeout" in line for line in lines):
         return "timeout"
     if status != 0 or len(lines) != 3 or lines[0] != f"task {digest}" or lines[2] != f"end {digest}":
         return "failed"

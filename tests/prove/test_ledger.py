@@ -93,6 +93,12 @@ def test_the_last_answer_counts(ledger: Ledger) -> None:
     assert ledger.answer("d", Z3, LIMITS) == ProverAnswer("countermodel", "sat", 1.0)
 
 
+def test_a_forgotten_answer_is_asked_again(ledger: Ledger) -> None:
+    ledger.record("d", Z3, LIMITS, ANSWER)
+    ledger.forget("d", Z3, LIMITS)
+    assert ledger.answer("d", Z3, LIMITS) is None
+
+
 def test_a_verdict_that_does_not_exist_is_no_answer(ledger: Ledger) -> None:
     ledger.record("d", Z3, LIMITS, ProverAnswer("proved", "unsat", 0.0))  # type: ignore[arg-type]
     assert ledger.answer("d", Z3, LIMITS) is None

@@ -38,6 +38,8 @@ TASK = "(set-logic QF_UF)\n(assert false)\n(check-sat)"
         (GOOD.replace("unsat", "unknown"), 0, "unknown"),
         (GOOD.replace("unsat", "timeout"), 0, "timeout"),
         ("task d1\ntimeout\n", 0, "timeout"),
+        ("task d1\nsat\ntimeout\n", 0, "timeout"),
+        ("task d1\nunsat\ntimeout\n", 0, "timeout"),
         ("task d1\ncvc5 interrupted by timeout.\n", 134, "timeout"),
         (GOOD, 1, "failed"),
         (GOOD, -11, "failed"),
