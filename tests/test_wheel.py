@@ -182,15 +182,6 @@ def test_what_changes_the_sources_says_that_there_are_none(arguments: list[str],
             and path.name != "__pycache__"] == []  # fmt: skip
 
 
-def test_the_specification_is_kept_in_the_cache_of_the_user(wheel: Installed) -> None:
-    assert wheel.command("explain", "int8", "--x", "1", "--min", "0", "--max", "2").returncode == 0
-    (kept,) = (wheel.root / "cache/sonnx-clip").iterdir()
-    before = kept.stat().st_mtime_ns
-    assert wheel.command("explain", "int8", "--x", "1", "--min", "0", "--max", "2").returncode == 0
-    assert kept.stat().st_mtime_ns == before
-    assert not (wheel.site / "sonnx_clip/_data/build").exists()
-
-
 def test_a_module_that_no_extra_brings_is_a_defect_and_shown_as_one(wheel: Installed) -> None:
     """Only the extras are explained: any other missing module is a mistake of ours, with its traceback."""
     done = wheel.python(

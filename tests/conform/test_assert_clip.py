@@ -100,11 +100,11 @@ def test_what_is_drawn_cannot_be_overwritten(strategy: Any) -> None:
 def test_a_result_in_the_memory_of_an_operand_is_refused() -> None:
     x, low, high = np.array([1, 5, 9], np.int16), np.array(2, np.int16), np.array(7, np.int16)
     before = x.copy()
-    with pytest.raises(AssertionError, match="the memory of x, which may have been changed"):
+    with pytest.raises(AssertionError, match="memory with x, which may have been changed"):
         assert_clip(x, low, high, _overwrites(x, low, high))
     with pytest.raises(AssertionError, match=r"clip\(5, 2, 7\) is 2"):
         assert_clip(before, low, high, x)
-    with pytest.raises(AssertionError, match="the memory of min"):
+    with pytest.raises(AssertionError, match="memory with min"):
         assert_clip(low.copy(), low, high, low)
     before.flags.writeable = False
     assert_clip(before, np.int16(0), np.int16(9), before)

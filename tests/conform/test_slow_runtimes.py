@@ -75,7 +75,7 @@ def test_an_interrupt_in_the_first_unit_gives_what_was_compared(tmp_path):
     told = process.stderr.readline()
     assert told.startswith("int16: ")
     assert " of about 13,000 calls, about " in told
-    assert told.endswith(" left (Ctrl-C gives the report so far)\n")
+    assert "Ctrl-C" in told
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == INTERRUPTED, err

@@ -116,6 +116,17 @@ def test_chapter_is_transcribed(family: Family) -> None:
     assert [case.result for case in SPEC.cases] == [branch[0] for branch in wanted]
 
 
+def test_restrictions_quote_their_rows() -> None:
+    """A tagged one its own row; the one without a tag each place that says it."""
+    lines = _page("sonnx-clip").splitlines()
+    for restriction in SPEC.restrictions:
+        if re.fullmatch(r"R\d", restriction.id):
+            assert all(f"[{restriction.id}]" in lines[at - 1] for at in restriction.source.at)
+    says = [n for n, line in enumerate(lines, 1) if re.search(r"scalar\b.*\)\.$", line)]
+    untagged = SPEC.restriction("scalar_bounds")
+    assert says == sorted(at for source in (untagged.source, *untagged.also) for at in source.at)
+
+
 @pytest.mark.parametrize("family", SPEC.families, ids=lambda family: family.id)
 def test_worked_examples_have_the_numbers_of_the_page(family: Family) -> None:
     chapter = CHAPTERS[plain(family.chapter)]
