@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sonnx_clip.backends import whyml_printer
+from sonnx_clip.backends.type_theories import restrictions_module
 from sonnx_clip.backends.whyml_printer import element_printer, statement, tensor_printer
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
@@ -15,6 +17,7 @@ from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, float_bits, quiet_bit
 from sonnx_clip.spec import load_spec
+from sonnx_clip.spec.evaluate import DeclaredTensor
 from tests.language.whyml_reader import joined, read_formula
 
 if TYPE_CHECKING:
@@ -191,3 +194,67 @@ def test_a_weakened_goal_is_noticed(name: str, premise: str, monkeypatch: pytest
 
     monkeypatch.setitem(globals(), "statement", weakened)
     assert differing("int8")[1] == [name]
+
+
+# --- The restrictions, on what a model declares -----------------------------------------------------------
+
+
+class DeclaredTensors:
+    """Names for declared tensors, the same for a tensor of a claim and for its record in WhyML."""
+
+    RECORD = re.compile(r"Present \{ element = (\w+); sparse = (\w+); dims = (.*?) \}|\bAbsent\b")
+
+    def __init__(self) -> None:
+        self.names: dict[object, str] = {}
+
+    def name(self, key: object) -> str:
+        return self.names.setdefault(key, f"declared_{len(self.names)}")
+
+    def of_record(self, found: re.Match[str]) -> str:
+        if found[0] == "Absent":
+            return self.name(None)
+        dims = (
+            None if found[3] == "Undeclared" else tuple(re.findall(r"(Known|Symbolic) \(?(-?\w+)", found[3]))
+        )
+        return self.name((found[1].lower(), found[2], dims))
+
+    def of_tensor(self, tensor: DeclaredTensor | None) -> str:
+        if tensor is None:
+            return self.name(None)
+        dims = tensor.dims and tuple(
+            ("Known", str(dim)) if isinstance(dim, int) else ("Symbolic", "0") for dim in tensor.dims
+        )
+        return self.name((tensor.type, str(tensor.sparse), dims))
+
+
+@pytest.mark.parametrize("claim", claims_of(SPEC, "restrictions"), ids=lambda claim: claim.name)
+def test_each_goal_on_restrictions_is_its_claim(claim: Claim) -> None:
+    (text,) = (goal.statement for goal in restrictions_module(SPEC).goals if goal.name == claim.name)
+    declared = DeclaredTensors()
+    former = Former(FLOAT, of_tensors=False)
+    node = ""
+    if claim.witness:
+        node, _, text = text.partition(" in ")
+        changed = [
+            f"{name.lower()} = {declared.of_tensor(value.value)}"
+            for name, value in claim.witness.items()
+            if isinstance(value, tree.Value)
+        ]
+        of = "example" if claim.role == "consistent" else f"{{ example with {'; '.join(changed)} }}"
+        assert " ".join(declared.RECORD.sub(declared.of_record, node).split()) == f"let n = {of}"
+    expected = former.claim(replace(claim, witness={}))
+    for name in (*OPERANDS, SPEC.head.result.lower()):
+        expected = replaced(expected, name, (f".{name}", "n"))
+    expected = with_names(expected, declared)
+    assert read_formula(declared.RECORD.sub(declared.of_record, text)) == expected
+
+
+def with_names(made: Any, declared: DeclaredTensors) -> Any:
+    """A form with names in place of declared tensors."""
+    if (
+        isinstance(made, tuple)
+        and made[0] == "literal"
+        and (made[1] is None or isinstance(made[1], DeclaredTensor))
+    ):
+        return declared.of_tensor(made[1])
+    return tuple(with_names(part, declared) for part in made) if isinstance(made, tuple) else made
