@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import template
 from sonnx_clip.explain.dialects_text import COLUMNS, cells, dialect_table
+from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.explain.findings_text import summary
-from sonnx_clip.explain.findings_told import tell
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix, require_shown
 from sonnx_clip.spec.coverage import require_coverage

@@ -18,11 +18,11 @@ from sonnx_clip.conform.form_words import form_lines
 from sonnx_clip.conform.identity import identity
 from sonnx_clip.conform.journal import UnitJournal
 from sonnx_clip.conform.journal_status import journal_status
-from sonnx_clip.conform.judges_there import JudgesThere
 from sonnx_clip.conform.kept import FOLDER
-from sonnx_clip.conform.levels import WHICH_CALLS, Asked
+from sonnx_clip.conform.levels import WHICH_CALLS, CheckOptions
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.probe import planned, probe
+from sonnx_clip.conform.remote_judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import print_report, reproducers, summary
 from sonnx_clip.root.errors import UserError
@@ -113,7 +113,7 @@ def check_runtime(
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     interrupted = False
-    asked = Asked(runtime, "", policy, limits, forms, level, few_calls)
+    asked = CheckOptions(runtime, "", policy, limits, forms, level, few_calls)
     at_once = jobs or os.cpu_count() or 1
     with _campaign(asked, types, require, journal, scheduler, at_once, calls) as (book, show, judges):
         try:
@@ -157,9 +157,9 @@ def _write(report: Report, form: CheckForm, *, output: Path | None, brief: bool,
 
 @contextmanager
 def _campaign(
-    asked: Asked, types: Sequence[str], require: Sequence[str], journal: Path | None, scheduler: str | None,
-    jobs: int, calls: WhichCalls,
-) -> Iterator[tuple[UnitJournal | None, Show, JudgesThere | None]]:  # fmt: skip
+    asked: CheckOptions, types: Sequence[str], require: Sequence[str], journal: Path | None,
+    scheduler: str | None, jobs: int, calls: WhichCalls,
+) -> Iterator[tuple[UnitJournal | None, Show, RemoteJudge | None]]:  # fmt: skip
     """The journal, if one is asked for; what shows how far it is; and who judges, if not this machine.
 
     Before what takes long it says what is planned, and how long that takes here, and there.
@@ -181,7 +181,7 @@ def _campaign(
         seen = probe(asked.runtime, wanted, asked.limits, timed=timed)
         book, judges = None, None
         if workers is not None:
-            judges = JudgesThere(workers, asked.runtime, seen.version)
+            judges = RemoteJudge(workers, asked.runtime, seen.version)
         if journal is not None:
             book = UnitJournal(journal, identity(asked.runtime, seen.version), _warn)
             left_open.callback(book.close)
@@ -200,7 +200,7 @@ def _campaign(
             yield book, show, judges
 
 
-def _named(asked: Asked, seen: Probed, types: Sequence[ElementType]) -> dict[str, object]:
+def _named(asked: CheckOptions, seen: Probed, types: Sequence[ElementType]) -> dict[str, object]:
     """What a campaign is called in the journal."""
     return {
         "runtime": asked.runtime, "version": seen.version, "level": asked.level, "policy": asked.policy,

@@ -112,8 +112,8 @@ def findings(
     json: Json = False,
 ) -> None:
     """Print defects, ambiguities and gaps of the sources: claim, proof, and answers of runtimes."""
+    from sonnx_clip.explain.finding_views import tell
     from sonnx_clip.explain.findings_text import as_json, as_text, chosen
-    from sonnx_clip.explain.findings_told import tell
     from sonnx_clip.explain.measured_record import PATH, read_record
     from sonnx_clip.root.folders import checkout
     from sonnx_clip.spec import load_spec

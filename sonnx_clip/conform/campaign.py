@@ -29,7 +29,7 @@ from sonnx_clip.conform.few_calls import FEW_CALLS, STRIDED, reaching
 from sonnx_clip.conform.few_calls import few_calls as calls_if_few
 from sonnx_clip.conform.judge_forms import judge_forms
 from sonnx_clip.conform.kept import KeptTypes
-from sonnx_clip.conform.levels import WHICH_CALLS, Asked, calls_of, size_of, units_of
+from sonnx_clip.conform.levels import WHICH_CALLS, CheckOptions, calls_of, size_of, units_of
 from sonnx_clip.conform.merging import follows, merged, needed
 from sonnx_clip.conform.probe import Pace
 from sonnx_clip.conform.rerun import command_of, confirm
@@ -119,14 +119,14 @@ def run_campaign(
         )
     required = [etype.id for etype in machine_types(require, of)] if require else []
     wanted = machine_types([*types, *required] if types else (), of)
-    asked = Asked(
+    asked = CheckOptions(
         runtime, "" if journal is None else journal.identity, policy, limits, forms, level, few_calls
     )
     keeps = of.is_clip and journal is None and calls == WHICH_CALLS
     keeper = KeptTypes(kept if keeps else None, asked)
     old = {etype.id: None if again else keeper.take(etype) for etype in wanted}
     units = {etype.id: units_of(etype, asked, calls) for etype in wanted}
-    judges = judges or JudgesHere(jobs, of, calls, on_pace)
+    judges = judges or LocalJudge(jobs, of, calls, on_pace)
     work = _Work(runtime, level, units, judges, journal, on_progress, of)
 
     def judged(etype: ElementType) -> tuple[str, TypeReport]:
@@ -296,8 +296,8 @@ def _begun(found: UnitResult) -> UnitResult:
     return found.model_copy(update={"stopped": None, "forms": None, "forms_stopped": False})
 
 
-class JudgesHere:
-    """Judges units in threads of this process, each with the runtime in a process of its own.
+class LocalJudge:
+    """Judge of units in threads of this process, each with the runtime in a process of its own.
 
     Args:
         jobs: how many at once.

@@ -21,7 +21,7 @@ from sonnx_clip.root.folders import repo_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sonnx_clip.conform.comparison_inputs import AskedForm
+    from sonnx_clip.conform.comparison_inputs import ComparedForm
     from sonnx_clip.language import ElementType
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.spec import Spec
@@ -63,7 +63,7 @@ class OtherBounds:
     upper: Array
 
 
-def other_bounds(spec: Spec, asked: AskedForm) -> Iterator[OtherBounds]:
+def other_bounds(spec: Spec, asked: ComparedForm) -> Iterator[OtherBounds]:
     """No bound at all first, then the limits of other types; nothing where no bound is missing."""
     missing = [name for name in ("min", "max") if name not in asked.form.given]
     if not missing:
@@ -90,7 +90,7 @@ def _limits(other: ElementType, etype: ElementType) -> tuple[int, int] | None:
     return int(limits[0] or 0), int(limits[1])
 
 
-def _put(asked: AskedForm, missing: list[str], ends: tuple[int, int], id_: str, words: str) -> OtherBounds:
+def _put(asked: ComparedForm, missing: list[str], ends: tuple[int, int], id_: str, words: str) -> OtherBounds:
     dtype, bits = numpy_type(asked.etype.id), bits_type(asked.etype.id)
     columns = [np.full(asked.lower.shape, end, bits).view(dtype) for end in ends]
     lower = columns[0] if "min" in missing else asked.lower
@@ -146,7 +146,7 @@ class Explanation:
     parts: tuple[Explanation, ...] = ()
 
 
-def explanations(spec: Spec, asked: AskedForm, rows: Array) -> Iterator[Explanation]:
+def explanations(spec: Spec, asked: ComparedForm, rows: Array) -> Iterator[Explanation]:
     """The rules that are tried, in this order: simple ones first.
 
     Args:
@@ -202,7 +202,7 @@ def allowed_by(reading: str, x: Array, lower: Array, upper: Array, answers: Arra
     return found
 
 
-def _as_reading(spec: Spec, asked: AskedForm, reading: Reading, rows: Array) -> Explanation:
+def _as_reading(spec: Spec, asked: ComparedForm, reading: Reading, rows: Array) -> Explanation:
     words = f"answers as the reading {reading.id} allows: {reading.title}"
     own = spec.reading(str(asked.dialect.row["reading"]))
     goals = (named.agrees(own.word), named.agrees(reading.word))
@@ -210,13 +210,13 @@ def _as_reading(spec: Spec, asked: AskedForm, reading: Reading, rows: Array) -> 
     return Explanation(Rule(reading.id, "reading", words, goals), allows)
 
 
-def _with_bounds(asked: AskedForm, reading: str, bounds: OtherBounds, rows: Array) -> Explanation:
+def _with_bounds(asked: ComparedForm, reading: str, bounds: OtherBounds, rows: Array) -> Explanation:
     goals = (named.infinities(asked.word), named.without(asked.word, asked.without))
     allows = _Reading(reading, asked.every_x[rows], bounds.lower[rows], bounds.upper[rows])
     return Explanation(Rule(bounds.id, "missing bound", bounds.words, goals), allows)
 
 
-def in_float32(asked: AskedForm, rows: Array) -> Explanation:
+def in_float32(asked: ComparedForm, rows: Array) -> Explanation:
     """All of a 16-bit float's arithmetic in float32, with float32's limits for missing bounds."""
     oracle, dtype = load_oracle(), numpy_type(asked.etype.id)
     bits = oracle.DIALECTS["onnx-13"]["missing"]["float32"]
@@ -237,7 +237,7 @@ def in_float32(asked: AskedForm, rows: Array) -> Explanation:
     return Explanation(rule, lambda answers: same_or_nan(answers, narrow))
 
 
-def low_halves(asked: AskedForm, rows: Array) -> Explanation:
+def low_halves(asked: ComparedForm, rows: Array) -> Explanation:
     """Comparison of 64-bit integers by halves of which the low one is taken as signed, too.
 
     So a comparison of two numbers with one high half is right but for the top bit of the low half: it is that
@@ -264,7 +264,7 @@ def same_or_nan(one: Array, other: Array) -> Array:
 # --- Bounds that a runtime refuses though their dialect takes them ------------------------------------------
 
 
-def refusal(asked: AskedForm, served: Array, *, odd: bool) -> Rule:
+def refusal(asked: ComparedForm, served: Array, *, odd: bool) -> Rule:
     """What explains that some calls gave no result.
 
     Args:
@@ -284,14 +284,14 @@ def refusal(asked: AskedForm, served: Array, *, odd: bool) -> Rule:
     return Rule("refused-unexplained", "unexplained", words, (named.is_sonnx(asked.word),))
 
 
-def _ordered(asked: AskedForm) -> Array:
+def _ordered(asked: ComparedForm) -> Array:
     """Where min <= max as they are given, or as they stand for missing ones before they are converted."""
     with np.errstate(invalid="ignore"):
         found: Array = np.less_equal(_as_given(asked, "min"), _as_given(asked, "max"))
     return found
 
 
-def _as_given(asked: AskedForm, name: str) -> Array:
+def _as_given(asked: ComparedForm, name: str) -> Array:
     if name in asked.given:
         return asked.given[name]
     row = asked.dialect.row

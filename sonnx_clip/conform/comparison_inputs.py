@@ -124,7 +124,7 @@ _ZEROS, _EVERY_THIRD = (
 
 
 @dataclass(frozen=True)
-class AskedForm:
+class ComparedForm:
     """Calls of one form: every X under every pair of bounds.
 
     Args:
@@ -186,7 +186,7 @@ class AskedForm:
 
 def questions(
     spec: Spec, dialect: DialectOracle, opset: int, etype: ElementType, *, brief: bool
-) -> Iterator[AskedForm]:
+) -> Iterator[ComparedForm]:
     """The calls of each form.
 
     Args:
@@ -206,7 +206,7 @@ def questions(
         given = {name: axis[where] for name, where in places.items()}
         lower, upper = _as_taken(dialect, dtype, axis)
         count = max(map(len, places.values()), default=1)
-        yield AskedForm(
+        yield ComparedForm(
             opset, dialect, etype, form, x, given,
             _column(lower, places.get("min"), count), _column(upper, places.get("max"), count),
         )  # fmt: skip

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.comparison_explanations import Explanation
-    from sonnx_clip.conform.comparison_inputs import AskedForm
+    from sonnx_clip.conform.comparison_inputs import ComparedForm
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.runtimes.calls import Answer
     from sonnx_clip.spec import Spec
 
 
-def witness(asked: AskedForm, rows: Array, got: Array, where: Array) -> AnswerNotAllowed:
+def witness(asked: ComparedForm, rows: Array, got: Array, where: Array) -> AnswerNotAllowed:
     """The first answer of some.
 
     Args:
@@ -60,13 +60,13 @@ def witness(asked: AskedForm, rows: Array, got: Array, where: Array) -> AnswerNo
     )
 
 
-def failure_witness(asked: AskedForm, call: int, words: str) -> AnswerNotAllowed:
+def failure_witness(asked: ComparedForm, call: int, words: str) -> AnswerNotAllowed:
     """A call without a result."""
     return _made(asked, call, f"{_bounds_shown(asked, call)}: no result", words=words)
 
 
 def _made(
-    asked: AskedForm, call: int, shown: str, *,
+    asked: ComparedForm, call: int, shown: str, *,
     x: str | None = None, got: str | None = None, due: str | None = None, words: str | None = None,
 ) -> AnswerNotAllowed:  # fmt: skip
     kind = _bound_type(asked)
@@ -80,17 +80,17 @@ def _made(
     )  # fmt: skip
 
 
-def _bound_type(asked: AskedForm) -> str:
+def _bound_type(asked: ComparedForm) -> str:
     return "float32" if asked.dialect.row["bounds"] == "attributes" else asked.etype.id
 
 
-def _given(asked: AskedForm, call: int, name: str) -> int | None:
+def _given(asked: ComparedForm, call: int, name: str) -> int | None:
     if name not in asked.given:
         return None
     return int(asked.given[name].view(bits_type(_bound_type(asked)))[call])
 
 
-def _bounds_shown(asked: AskedForm, call: int) -> str:
+def _bounds_shown(asked: ComparedForm, call: int) -> str:
     of = load_spec().element_type(_bound_type(asked))
     texts = []
     for name in ("min", "max"):
@@ -132,7 +132,7 @@ class Judged:
     choices: Mapping[str, tuple[RuleShare, ...]] = field(default_factory=dict)
 
 
-def judge(spec: Spec, asked: AskedForm, answer: Answer) -> Judged:
+def judge(spec: Spec, asked: ComparedForm, answer: Answer) -> Judged:
     """The counts of a form, and what may explain its disagreements."""
     served = np.array([call not in answer.failures for call in range(len(asked.lower))])
     rows = np.flatnonzero(served)
@@ -156,12 +156,12 @@ def judge(spec: Spec, asked: AskedForm, answer: Answer) -> Judged:
     return Judged(cell, refused, choices)
 
 
-def _allowed(asked: AskedForm, rows: Array, got: Array) -> Array:
+def _allowed(asked: ComparedForm, rows: Array, got: Array) -> Array:
     reading = str(asked.dialect.row["reading"])
     return allowed_by(reading, asked.every_x[rows], asked.lower[rows], asked.upper[rows], got)
 
 
-def _refused(asked: AskedForm, answer: Answer, served: Array) -> Iterator[RuleShare]:
+def _refused(asked: ComparedForm, answer: Answer, served: Array) -> Iterator[RuleShare]:
     """Calls without a result, where others had one or where one had another shape or type."""
     odd = any(not failure.raised for failure in answer.failures.values())
     if not answer.failures or not (served.any() or odd):
@@ -172,7 +172,7 @@ def _refused(asked: AskedForm, answer: Answer, served: Array) -> Iterator[RuleSh
 
 
 def _choices(
-    spec: Spec, asked: AskedForm, rows: Array, got: Array, differing: Array
+    spec: Spec, asked: ComparedForm, rows: Array, got: Array, differing: Array
 ) -> dict[str, tuple[RuleShare, ...]]:
     """Each rule that allows every answer; of two rules together only where no single one does."""
     found: dict[str, tuple[RuleShare, ...]] = {}
@@ -188,7 +188,7 @@ def _choices(
 
 
 def _parts(
-    asked: AskedForm, rows: Array, got: Array, differing: Array, whole: Explanation
+    asked: ComparedForm, rows: Array, got: Array, differing: Array, whole: Explanation
 ) -> Iterator[RuleShare]:
     left = differing
     for one in (*whole.parts, whole):
@@ -198,7 +198,7 @@ def _parts(
             yield RuleShare(one.rule, int(here.sum()), witness(asked, rows, got, here))
 
 
-def _unexplained(asked: AskedForm, rows: Array, got: Array, differing: Array) -> Rule:
+def _unexplained(asked: ComparedForm, rows: Array, got: Array, differing: Array) -> Rule:
     """The theorems that the answers contradict are named all the same."""
     operands = (asked.every_x[rows], asked.lower[rows], asked.upper[rows])
     operand = np.any([same_or_nan(got, np.broadcast_to(part, got.shape)) for part in operands], axis=0)

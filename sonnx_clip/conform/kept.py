@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.levels import Asked
+    from sonnx_clip.conform.levels import CheckOptions
     from sonnx_clip.language.types import ElementType
 
 
@@ -97,7 +97,7 @@ def _file(folder: Path, name: Sequence[str]) -> Path:
 # --- Verdicts in element types that an earlier run has kept -------------------------------------------------
 
 
-class KnownType(Stored):
+class StoredType(Stored):
     """The verdicts in one element type, as they are kept."""
 
     version: str
@@ -107,7 +107,7 @@ class KnownType(Stored):
 class KeptTypes:
     """The verdicts on one runtime that were made before, by element type."""
 
-    def __init__(self, folder: Path | None, asked: Asked) -> None:
+    def __init__(self, folder: Path | None, asked: CheckOptions) -> None:
         options: dict[str, object] = {"policy": asked.policy, "limits": asked.limits, "forms": asked.forms}
         if asked.level != "quick":
             options["level"] = asked.level
@@ -121,13 +121,13 @@ class KeptTypes:
         few = ("few calls",) if self._asked.few_calls else ()
         return "check", self._asked.runtime, etype.id, self._asked.policy, *level, *few
 
-    def take(self, etype: ElementType) -> tuple[KnownType, str] | None:
+    def take(self, etype: ElementType) -> tuple[StoredType, str] | None:
         """The verdicts in an element type, and when they were made."""
         found = self._keeper.take(*self._name(etype), type=etype.id)
         if found is None:
             return None
         try:
-            known = KnownType.model_validate_json(found.text)
+            known = StoredType.model_validate_json(found.text)
         except ValueError:
             return None
         return (known, found.made) if known.report.type == etype.id else None
@@ -139,5 +139,5 @@ class KeptTypes:
         """
         verdicts = {report.verdict, *(form.verdict for form in report.forms or ())}
         if not verdicts & {"crashed", "unreached", "environment", "unfinished"}:
-            text = KnownType(version=version, report=report).model_dump_json()
+            text = StoredType(version=version, report=report).model_dump_json()
             self._keeper.keep(text, *self._name(etype), type=etype.id)

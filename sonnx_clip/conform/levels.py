@@ -61,8 +61,8 @@ _STRIDED = tuple(
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Who is asked, and how: what all units of a campaign have in common.
+class CheckOptions:
+    """The runtime to check, and how: what all units of a campaign have in common.
 
     Args:
         runtime: as for `Unit`, and likewise the others.
@@ -137,7 +137,7 @@ class WhichCalls:
 WHICH_CALLS = WhichCalls()
 
 
-def units_of(etype: ElementType, asked: Asked, calls: WhichCalls = WHICH_CALLS) -> tuple[Unit, ...]:
+def units_of(etype: ElementType, asked: CheckOptions, calls: WhichCalls = WHICH_CALLS) -> tuple[Unit, ...]:
     """The units of an element type, in the order in which a report is made of them."""
     kinds = calls.kinds(etype, asked.level)
     parts = [FIRST, *(f"{kind}-{n}" for kind, count in kinds for n in range(count))]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from sonnx_clip.conform.expected import Table
-    from sonnx_clip.conform.levels import Asked, WhichCalls
+    from sonnx_clip.conform.levels import CheckOptions, WhichCalls
     from sonnx_clip.conform.units import Unit
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.runtimes.limits import Limits
@@ -121,7 +121,7 @@ def _took(session: Session, etype: ElementType, make: Callable[[], Table]) -> fl
 
 
 def planned(
-    types: Sequence[ElementType], asked: Asked, calls: WhichCalls = WHICH_CALLS
+    types: Sequence[ElementType], asked: CheckOptions, calls: WhichCalls = WHICH_CALLS
 ) -> list[tuple[ElementType, Unit]]:
     """All units of a campaign, each with its element type."""
     return [(etype, unit) for etype in types for unit in units_of(etype, asked, calls)]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from sonnx_clip.conform.comparison_inputs import AskedForm
+    from sonnx_clip.conform.comparison_inputs import ComparedForm
     from sonnx_clip.oracle.dialect import DialectOracle
     from sonnx_clip.spec import Spec
 
@@ -144,7 +144,7 @@ def _oracle(opset: int) -> DialectOracle:
 
 def _every_question(
     spec: Spec, opsets: Sequence[int], types: Sequence[str], on_opset: Callable[[int], None]
-) -> Iterator[AskedForm]:
+) -> Iterator[ComparedForm]:
     """All bounds in the first operator set that means a version of Clip, a third of them in the others."""
     met: set[str] = set()
     for opset in opsets:
@@ -156,7 +156,7 @@ def _every_question(
         met.add(oracle.id)
 
 
-def _compared(spec: Spec, caller: _Caller, asked: AskedForm, groups: Groups) -> ComparisonCell:
+def _compared(spec: Spec, caller: _Caller, asked: ComparedForm, groups: Groups) -> ComparisonCell:
     try:
         answer = caller.runner().answered(asked.calls)
     except RuntimeDiedError as error:

@@ -22,7 +22,7 @@ from sonnx_clip.evidence.model import (
     Totals,
 )
 from sonnx_clip.evidence.runtimes import dialect_runs_of, not_judged, runtimes_of
-from sonnx_clip.explain.findings_told import tell
+from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.mutants.mutants_record import RECORD as MUTANTS
 from sonnx_clip.mutants.mutants_record import MutantsRecord, closing_line
 from sonnx_clip.mutants.run_mutants import mutated_digest

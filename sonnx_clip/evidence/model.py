@@ -13,7 +13,7 @@ from pydantic import Field
 from sonnx_clip.claims.claim import Kind
 from sonnx_clip.conform.check_report import Verdict
 from sonnx_clip.conform.comparison_record import Group, State
-from sonnx_clip.explain.findings_told import FindingTold
+from sonnx_clip.explain.finding_views import FindingView
 from sonnx_clip.prove.coq import CoqTheorem
 from sonnx_clip.prove.outcome import Status
 from sonnx_clip.prove.provers import ProverVerdict
@@ -275,7 +275,7 @@ class Evidence(Stored):
     element_types: dict[str, str]
     entries: tuple[Entry, ...]
     obligations: tuple[ObligationEvidence, ...]
-    findings: tuple[FindingTold, ...]
+    findings: tuple[FindingView, ...]
     runtimes: tuple[RuntimeEvidence, ...]
     c_kernels: tuple[CKernelEvidence, ...]
     coq: CoqEvidence

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NAMES = ("min", "max", "scale", "bias")
 
 
-class Told(Stored):
+class ShownNumber(Stored):
     """A number of an element type, as text and as bits."""
 
     number: str
@@ -53,13 +53,13 @@ class Applied(Stored):
     dialect: str
     title: str
     type: str
-    x: Told
-    given: dict[str, Told]
-    bounds: tuple[Told, Told]
-    result: Told
-    allowed: tuple[Told, ...]
+    x: ShownNumber
+    given: dict[str, ShownNumber]
+    bounds: tuple[ShownNumber, ShownNumber]
+    result: ShownNumber
+    allowed: tuple[ShownNumber, ...]
     any_nan: bool
-    sonnx: Told
+    sonnx: ShownNumber
     unsaid: dict[str, str]
 
 
@@ -153,9 +153,9 @@ def _bits(array: Any) -> int:
     return int(found.view(f"u{found.dtype.itemsize}").reshape(-1)[0])
 
 
-def _told(value: Value, etype: ElementType) -> Told:
+def _told(value: Value, etype: ElementType) -> ShownNumber:
     bits = show_bits(value, etype) if etype.width is not None else None
-    return Told(number=show(value, etype), bits=bits)
+    return ShownNumber(number=show(value, etype), bits=bits)
 
 
 def applied_text(told: Applied, width: int | None = None) -> str:
@@ -178,5 +178,5 @@ def applied_text(told: Applied, width: int | None = None) -> str:
     return "\n".join(hanging(line, width, indent=9) for line in lines)
 
 
-def _both(told: Told) -> str:
+def _both(told: ShownNumber) -> str:
     return f"{told.number}  {told.bits}" if told.bits else told.number

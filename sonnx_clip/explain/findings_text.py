@@ -11,14 +11,14 @@ from sonnx_clip.root.terminal import hanging, listed, nearest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sonnx_clip.explain.findings_told import FindingTold, Party, Reply, WitnessTold
+    from sonnx_clip.explain.finding_views import FindingView, Party, Reply, WitnessView
     from sonnx_clip.explain.measured_record import Measured
 
 CHECKED = "checked in the text, not proved"
 _TERMINAL = 80
 
 
-def chosen(findings: Sequence[FindingTold], ids: Sequence[str]) -> Sequence[FindingTold]:
+def chosen(findings: Sequence[FindingView], ids: Sequence[str]) -> Sequence[FindingView]:
     """The findings with these ids; all without ids; UserError for an unknown id."""
     known = {finding.id: finding for finding in findings}
     if unknown := next((id_ for id_ in ids if id_ not in known), None):
@@ -27,7 +27,7 @@ def chosen(findings: Sequence[FindingTold], ids: Sequence[str]) -> Sequence[Find
     return [known[id_] for id_ in ids] or findings
 
 
-def as_json(told: Sequence[FindingTold], record: Measured) -> str:
+def as_json(told: Sequence[FindingView], record: Measured) -> str:
     """The findings with the versions of the runtimes."""
     document = {
         "format": 1,
@@ -37,12 +37,12 @@ def as_json(told: Sequence[FindingTold], record: Measured) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False)
 
 
-def as_text(told: Sequence[FindingTold]) -> str:
+def as_text(told: Sequence[FindingView]) -> str:
     """The findings for a terminal."""
     return "\n\n".join("\n".join(_text_lines(finding)) for finding in told)
 
 
-def _text_lines(finding: FindingTold) -> Iterator[str]:
+def _text_lines(finding: FindingView) -> Iterator[str]:
     yield hanging(f"{finding.kind} {finding.id}: {finding.title}", _TERMINAL)
     for words in finding.words:
         yield from _wrapped(f"{words.file}, {words.section}: “{words.quote}”")
@@ -65,7 +65,7 @@ def _wrapped(text: str) -> list[str]:
     return hanging(f"  {text}", _TERMINAL, indent=2).split("\n")
 
 
-def _where(witness: WitnessTold) -> str:
+def _where(witness: WitnessView) -> str:
     return f"{witness.type}, {witness.numbers}" if witness.type else witness.numbers
 
 
@@ -79,7 +79,7 @@ def _reply_in_words(reply: Reply) -> str:
     return f"{reply.version}{forms}: {reply.shown}"
 
 
-def summary(finding: FindingTold) -> str:
+def summary(finding: FindingView) -> str:
     """One witness in a line, its numbers and who answers what: the first on which runtimes disagree."""
     answered = [witness for witness in finding.witnesses if witness.parties or witness.replies]
     if not answered:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.findings import Asked
+    from sonnx_clip.spec.findings import MeasuredWitness
 
 CALL = "call"
 """The form of a question to a function on arrays."""
@@ -78,7 +78,7 @@ def questions(spec: Spec) -> Iterator[Question]:
                     yield asked
 
 
-def asked_with(spec: Spec, finding: str, witness: Asked) -> list[Question]:
+def asked_with(spec: Spec, finding: str, witness: MeasuredWitness) -> list[Question]:
     """What is asked with the numbers of a witness: models, and functions where the bounds are inputs."""
     of_models = [_question(spec, finding, witness, form) for form in witness.ask]
     return [*of_models, _question(spec, finding, witness, CALL)] if _by_inputs(of_models) else of_models
@@ -89,7 +89,7 @@ def _by_inputs(asked: Iterable[Question]) -> bool:
     return any(not question.has_attributes for question in asked)
 
 
-def _question(spec: Spec, finding: str, witness: Asked, form: str) -> Question:
+def _question(spec: Spec, finding: str, witness: MeasuredWitness, form: str) -> Question:
     etype = spec.element_type(witness.type)
     plain = Question(finding, etype.id, _bits(witness.X, etype), None, None, form)
     of = spec.element_type("float32") if plain.has_attributes else etype

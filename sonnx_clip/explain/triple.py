@@ -61,7 +61,7 @@ class AlsoAcceptable(Stored):
     answer: WrittenNumber | None
 
 
-class ReadingTold(Stored):
+class ReadingView(Stored):
     """What another reading of Clip answers: a number, or any NaN where None stands.
 
     `agreement` says whether all that it allows are the bits of the cases, their value, or not even that;
@@ -105,7 +105,7 @@ class TripleExplanation(Stored):
     result_is: str
     quote: str
     acceptable: tuple[AlsoAcceptable, ...]
-    readings: tuple[ReadingTold, ...]
+    readings: tuple[ReadingView, ...]
     obligations: tuple[ObligationShown, ...]
 
 
@@ -181,7 +181,7 @@ def _acceptable(
     return tuple(found.values())
 
 
-def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingTold:
+def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, due: Value) -> ReadingView:
     """What a reading answers for a triple, and whether that agrees with the cases."""
     allowed = answers(spec, etype, reading, triple)
     if all(identical(y, due) for y in allowed):
@@ -190,7 +190,7 @@ def _reading(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, d
         agreement = "by value" if all(same_value(y, due, etype) for y in allowed) else "differs"
     numbers, any_nan = answers_told(spec, etype, reading, triple)
     told = tuple(_number(y, etype) for y in numbers)
-    return ReadingTold(
+    return ReadingView(
         id=reading.id,
         title=reading.title,
         answers=(*told, None) if any_nan else told,

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.drivers import ELEMENTS, configuration, driver, driver_file
+from sonnx_clip.prove.assumptions import read_theories
 from sonnx_clip.prove.provers import INSTALL, NAMES, find_provers
-from sonnx_clip.prove.taken_for_granted import read_theories
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
 from sonnx_clip.root.folders import repo_file, repo_root

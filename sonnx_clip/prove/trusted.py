@@ -17,8 +17,8 @@ from sonnx_clip.backends.c_reference import COMMAND as EXTRACT
 from sonnx_clip.backends.c_reference import HEADER, HEADER_TEMPLATE, PRECISE
 from sonnx_clip.backends.drivers import COMMANDS, configuration, driver, driver_file
 from sonnx_clip.backends.templating import template_text
+from sonnx_clip.prove.assumptions import CALLED, Found, read_theories
 from sonnx_clip.prove.snapshot import INLINE
-from sonnx_clip.prove.taken_for_granted import CALLED, Found, read_theories
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.numpy_meaning import PATH as NUMPY

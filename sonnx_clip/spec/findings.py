@@ -133,7 +133,7 @@ class Rounded(Part):
     becomes: NumberText
 
 
-Asked: TypeAlias = Contrast | Refutation | NotTaken | Overlap
+MeasuredWitness: TypeAlias = Contrast | Refutation | NotTaken | Overlap
 """The kinds of witnesses that runtimes can be asked."""
 
 Computed: TypeAlias = Lack | NoNumber | SharedTag | ManyTags | Stands | SameStatement | Rounded

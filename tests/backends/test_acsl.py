@@ -164,7 +164,7 @@ def test_only_formats_without_a_c_type_take_anything_for_granted(etype):
     assert "assume" not in text
 
 
-def test_what_is_taken_for_granted_holds_for_every_value():
+def test_acsl_assumptions_hold_for_every_value():
     # axiom mask: 0x8000 <= a <= 0xFFFF ==> (a & 0x7FFF) == a - 0x8000
     high = np.arange(0x8000, 0x10000)
     assert np.array_equal(high.astype(np.uint16) & np.uint16(0x7FFF), high - 0x8000)

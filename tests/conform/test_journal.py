@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.conform import campaign, units
-from sonnx_clip.conform.campaign import InterruptedCampaignError, JudgesHere, run_campaign
+from sonnx_clip.conform.campaign import InterruptedCampaignError, LocalJudge, run_campaign
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.identity import CHECKER, files_named, identity
 from sonnx_clip.conform.journal import APPLICATION, UnitJournal
@@ -99,7 +99,7 @@ def test_the_report_is_the_same_with_and_without_a_journal_and_after_any_part_of
     assert sorted({name for _, name in rows(part)}) == sorted({name for _, name in rows(whole)})
 
 
-class Watched(JudgesHere):
+class Watched(LocalJudge):
     """Judges as this machine does; remembers what."""
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ def test_another_question_is_another_unit(options, tmp_path) -> None:
 
 
 def test_a_unit_says_all_that_is_needed(tmp_path) -> None:
-    asked = campaign.Asked(RIGHT, "me", "default", SHORT, "default", "standard")
+    asked = campaign.CheckOptions(RIGHT, "me", "default", SHORT, "default", "standard")
     (etype,) = campaign.machine_types(["int16"])
     for unit in campaign.units_of(etype, asked, SMALL):
         again = pickle.loads(pickle.dumps(unit))
@@ -429,7 +429,7 @@ def test_a_name_with_signs_of_an_address_is_a_name(tmp_path) -> None:
 
 def test_the_status_says_what_is_done_and_what_is_not(tmp_path, monkeypatch) -> None:
     file = tmp_path / "j.sqlite"
-    asked = campaign.Asked(WRONG, "me", "default", SHORT, "default", "standard")
+    asked = campaign.CheckOptions(WRONG, "me", "default", SHORT, "default", "standard")
     types = campaign.machine_types(["int16", "uint8"])
     every = [unit for etype in types for unit in campaign.units_of(etype, asked, SMALL)]
     named = {"runtime": WRONG, "version": "planted", "level": "standard", "policy": "default",
@@ -450,7 +450,7 @@ def test_the_status_says_what_is_done_and_what_is_not(tmp_path, monkeypatch) -> 
 
 def test_a_type_that_ends_early_needs_no_more_units(tmp_path) -> None:
     file, runtime = tmp_path / "j.sqlite", "tests.meta.planted_deaths:aborts"
-    asked = campaign.Asked(runtime, "me", "default", SHORT, "default", "standard")
+    asked = campaign.CheckOptions(runtime, "me", "default", SHORT, "default", "standard")
     (etype,) = campaign.machine_types(["int16"])
     with closing(UnitJournal(file, "me")) as book:
         book.plan(

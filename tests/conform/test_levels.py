@@ -15,7 +15,7 @@ from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import covering_scalars, parts_of, request_of, together
 from sonnx_clip.conform.expected import RangeTable, class_ranges, range_table, tabulate, whole_table
 from sonnx_clip.conform.extent import scope
-from sonnx_clip.conform.levels import LEVELS, Asked, WhichCalls, calls_of, size_of, units_of
+from sonnx_clip.conform.levels import LEVELS, CheckOptions, WhichCalls, calls_of, size_of, units_of
 from sonnx_clip.conform.merging import without_comparison
 from sonnx_clip.conform.tally import Tally
 from sonnx_clip.language.special import special_patterns
@@ -29,7 +29,7 @@ TYPES = {etype.id: etype for etype in machine_types()}
 
 
 def parts(name: str, level: str) -> list[str]:
-    asked = Asked("numpy", "", "default", LIMITS, "default", level)
+    asked = CheckOptions("numpy", "", "default", LIMITS, "default", level)
     return [unit.part for unit in units_of(TYPES[name], asked)]
 
 
@@ -45,7 +45,7 @@ def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
 
 def test_all_forms_are_units_of_their_own() -> None:
     pytest.importorskip("onnx")
-    asked = Asked("numpy", "", "default", LIMITS, "all", "quick")
+    asked = CheckOptions("numpy", "", "default", LIMITS, "all", "quick")
     found = [unit.part for unit in units_of(TYPES["int8"], asked)]
     assert found[:2] == ["chosen", "forms-0"]
     assert len(found) > 5

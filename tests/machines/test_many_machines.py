@@ -26,8 +26,8 @@ from sonnx_clip.conform.conditions import VARIABLES, variables
 from sonnx_clip.conform.identity import comparable_parts, identity
 from sonnx_clip.conform.journal import UnitJournal
 from sonnx_clip.conform.journal_status import journal_status
-from sonnx_clip.conform.judges_there import JudgesThere, judge_there
-from sonnx_clip.conform.levels import Asked, units_of
+from sonnx_clip.conform.levels import CheckOptions, units_of
+from sonnx_clip.conform.remote_judge import RemoteJudge, judge_there
 from sonnx_clip.machines.dask_workers import DaskWorkers
 from sonnx_clip.machines.far_process import HomeVariables
 from sonnx_clip.root.errors import UserError
@@ -76,7 +76,7 @@ def home() -> HomeVariables:
     return HomeVariables(VARIABLES, variables())
 
 
-ASKED = Asked(RUNTIME, "", "default", LIMITS, "default", "quick")
+ASKED = CheckOptions(RUNTIME, "", "default", LIMITS, "default", "quick")
 
 
 @contextmanager
@@ -168,7 +168,7 @@ def test_the_unit_of_a_killed_worker_is_judged_by_another(
     wait_until(lambda: idle(nanny, alone))
 
 
-class InterruptedJudges(JudgesThere):
+class InterruptedJudges(RemoteJudge):
     """Interrupted when a runtime hangs at a worker."""
 
     def judge(self, unit: Unit) -> tuple[UnitResult, float]:
@@ -204,7 +204,7 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
     deadly = Deadly(cluster.address, home())
     with ended(deadly):
         (unit, *_) = units_of(load_spec().element_type("int8"), ASKED)
-        found, _ = JudgesThere(deadly, RUNTIME, VERSION).judge(unit)
+        found, _ = RemoteJudge(deadly, RUNTIME, VERSION).judge(unit)
     assert found.stopped is not None
     verdict, words = found.stopped
     assert verdict == "environment"
@@ -226,7 +226,7 @@ def test_a_worker_of_other_code_is_refused_by_name(cluster: Cluster, tmp_path: P
         wait_until(lambda: set(workers._client.nthreads()) - before)
         (address,) = set(workers._client.nthreads()) - before
         with pytest.raises(UserError, match=rf"not every worker .*\n  {address}: checker\n") as refused:
-            JudgesThere(workers, RUNTIME, VERSION)
+            RemoteJudge(workers, RUNTIME, VERSION)
         assert refused.value.where == cluster.address
     other.kill()
 

@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sonnx_clip.prove.taken_for_granted import read_theories
+from sonnx_clip.prove.assumptions import read_theories
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

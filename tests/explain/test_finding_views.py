@@ -10,16 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
-from sonnx_clip.explain.findings_text import CHECKED, chosen
-from sonnx_clip.explain.findings_told import (
+from sonnx_clip.explain.finding_views import (
     ALIKE,
     IN_TEXT,
     NO_SUCH_NUMBER,
     NOT_RUN,
     REFUSED,
-    FindingTold,
+    FindingView,
     tell,
 )
+from sonnx_clip.explain.findings_text import CHECKED, chosen
 from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
@@ -37,7 +37,7 @@ def run(*arguments: str) -> str:
 
 def test_json_is_what_is_told() -> None:
     document = json.loads(run("--format", "json"))
-    assert [FindingTold.model_validate(f) for f in document["findings"]] == list(TOLD.values())
+    assert [FindingView.model_validate(f) for f in document["findings"]] == list(TOLD.values())
     assert document["runtimes"] == RECORD.runtimes
 
 

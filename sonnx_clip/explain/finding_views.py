@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.questions import Question
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.findings import Asked, Claim, Computed, Side, SourceFinding, Witness
+    from sonnx_clip.spec.findings import Claim, Computed, MeasuredWitness, Side, SourceFinding, Witness
 
 ANY_NAN = "any NaN"
 
@@ -78,7 +78,7 @@ class Reply(Stored):
     shown: str
 
 
-class WitnessTold(Stored):
+class WitnessView(Stored):
     """The numbers of a witness, what they show in a sentence, who answers what, what runtimes do.
 
     `silence` says why no runtime answered; it is empty where one did.
@@ -97,7 +97,7 @@ class WitnessTold(Stored):
         return len({bits for reply in self.replies for bits in reply.bits}) > 1
 
 
-class ClaimTold(Stored):
+class ClaimView(Stored):
     """A part of a claim: in words, as a formula, and the obligations that show it.
 
     `formula` is None and there are no `obligations` where it is computed and not proved; `types` are those of
@@ -110,7 +110,7 @@ class ClaimTold(Stored):
     obligations: tuple[str, ...] = ()
 
 
-class FindingTold(Stored):
+class FindingView(Stored):
     """A finding; `answered` is true if any runtime answered at one of its witnesses.
 
     `severity` is high where runtimes answered a witness with different bits, medium where the claim concerns
@@ -124,20 +124,20 @@ class FindingTold(Stored):
     upstream: str | None
     words: tuple[Words, ...]
     found: str
-    claim: tuple[ClaimTold, ...]
-    witnesses: tuple[WitnessTold, ...]
+    claim: tuple[ClaimView, ...]
+    witnesses: tuple[WitnessView, ...]
     proposed: str
     answered: bool
 
 
-def tell(spec: Spec, record: Measured) -> tuple[FindingTold, ...]:
+def tell(spec: Spec, record: Measured) -> tuple[FindingView, ...]:
     """Every finding, in the order of the specification."""
     return tuple(_finding(spec, entry, record) for entry in spec.findings)
 
 
-def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
+def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingView:
     witnesses = tuple(_witness(spec, entry.id, witness, record) for witness in entry.witnesses)
-    return FindingTold(
+    return FindingView(
         id=entry.id,
         title=entry.title,
         kind=entry.kind,
@@ -161,16 +161,16 @@ def _finding(spec: Spec, entry: SourceFinding, record: Measured) -> FindingTold:
     )
 
 
-def _severity(entry: SourceFinding, witnesses: tuple[WitnessTold, ...]) -> Literal["high", "medium", "low"]:
+def _severity(entry: SourceFinding, witnesses: tuple[WitnessView, ...]) -> Literal["high", "medium", "low"]:
     if any(witness.runtimes_disagree for witness in witnesses):
         return "high"
     return "medium" if entry.theorems else "low"
 
 
-def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimTold:
+def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
     if isinstance(part, Checked):
-        return ClaimTold(says=part.says)
-    return ClaimTold(
+        return ClaimView(says=part.says)
+    return ClaimView(
         says=part.says,
         formula=unparse(part.holds),
         types=tuple(etype.id for etype in types_of_claim(spec, part)),
@@ -178,7 +178,7 @@ def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimTold:
     )
 
 
-def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> WitnessTold:
+def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> WitnessView:
     match witness:
         case Contrast():
             etype = spec.element_type(witness.type)
@@ -206,12 +206,12 @@ def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> Wi
             return _computed(spec, witness)
 
 
-def _computed(spec: Spec, witness: Computed) -> WitnessTold:
+def _computed(spec: Spec, witness: Computed) -> WitnessView:
     """What is computed of the texts, the entries and the conversions, and asked of no runtime."""
     match witness:
         case Lack():
             shows = f"{witness.type} has no {witness.lacks}, a number of the example {witness.example}"
-            return WitnessTold(type=witness.type, numbers=witness.lacks, shows=shows, silence=NO_SUCH_NUMBER)
+            return WitnessView(type=witness.type, numbers=witness.lacks, shows=shows, silence=NO_SUCH_NUMBER)
         case NoNumber():
             shows = f"{witness.dialect}: {witness.bound} becomes no number of {witness.type}"
             return _of_directml(witness.type, f"bound {witness.bound}", shows)
@@ -230,7 +230,7 @@ def _computed(spec: Spec, witness: Computed) -> WitnessTold:
         case SameStatement():
             shows = f"{witness.restriction} and {witness.same_as} hold for the same types of X, L, M and Y"
             numbers = f"{witness.restriction}, {witness.same_as}"
-            return WitnessTold(type=None, numbers=numbers, shows=shows, silence=ALIKE)
+            return WitnessView(type=None, numbers=numbers, shows=shows, silence=ALIKE)
         case Rounded():
             shows = f"{witness.dialect}: {witness.written} becomes {witness.becomes}"
             return _of_directml(witness.type, f"bound {witness.written}", shows)
@@ -240,17 +240,22 @@ def _computed(spec: Spec, witness: Computed) -> WitnessTold:
             return _of_text(witness.constraint, f"{title} ({witness.constraint}) is {listed}")
 
 
-def _of_text(numbers: str, shows: str) -> WitnessTold:
-    return WitnessTold(type=None, numbers=numbers, shows=shows, silence=IN_TEXT)
+def _of_text(numbers: str, shows: str) -> WitnessView:
+    return WitnessView(type=None, numbers=numbers, shows=shows, silence=IN_TEXT)
 
 
-def _of_directml(type_id: str, numbers: str, shows: str) -> WitnessTold:
-    return WitnessTold(type=type_id, numbers=numbers, shows=shows, silence=NOT_RUN)
+def _of_directml(type_id: str, numbers: str, shows: str) -> WitnessView:
+    return WitnessView(type=type_id, numbers=numbers, shows=shows, silence=NOT_RUN)
 
 
 def _asked(
-    spec: Spec, finding: str, witness: Asked, record: Measured, shows: str, parties: tuple[Party, ...]
-) -> WitnessTold:
+    spec: Spec,
+    finding: str,
+    witness: MeasuredWitness,
+    record: Measured,
+    shows: str,
+    parties: tuple[Party, ...],
+) -> WitnessView:
     etype = spec.element_type(witness.type)
     given = (("X", witness.X), ("L", witness.L), ("M", witness.M))
     numbers = ", ".join(
@@ -258,7 +263,7 @@ def _asked(
         for name, text in given
     )
     replies = tuple(_replies(record, asked_with(spec, finding, witness), etype))
-    return WitnessTold(
+    return WitnessView(
         type=etype.id,
         numbers=numbers,
         shows=shows,

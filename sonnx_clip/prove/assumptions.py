@@ -1,4 +1,4 @@
-"""Reads from WhyML text what it takes for granted: axioms, contracts without a body, what asks for less.
+"""Reads the assumptions of WhyML text: axioms, contracts without a body, annotations that drop goals.
 
 A keyword is reserved in WhyML, so that each of them is found wherever it stands; where a statement ends
 decides how it is shown, and never whether.

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _AHEAD = 2  # units that are given out for each thread of a worker, so that those which join find some
 
 
-class JudgesThere:
-    """The workers of a scheduler, as judges of units.
+class RemoteJudge:
+    """Judge of units at the workers of a scheduler.
 
     Args:
         workers: that judge.
