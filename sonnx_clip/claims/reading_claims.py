@@ -70,7 +70,7 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """Two readings differ at the numbers of a finding that contrasts them; the first finding counts."""
     found: dict[tuple[str, ...], Contrast] = {}
     for witness in (w for finding in spec.findings for w in finding.witnesses if isinstance(w, Contrast)):
-        if witness.type == etype.id and witness.L is not None and witness.M is not None:
+        if witness.type == etype.id and witness.texts().keys() >= set(spec.head.operands):
             first, *further = (_reading_of(spec, side) for side in witness.answers)
             for pair in ({first, id_} for id_ in further):
                 if len(pair) == 2 and not pair & {"cases", None}:
@@ -80,14 +80,14 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
         yield from expanded(
             spec, etype, "contrasts", id=one.id, one=one.word, other_id=other.id, other=other.word,
             ids=" ".join(ids), reads=answer_of(spec, one), other_reads=answer_of(spec, other, "Z"),
-            contrasted_at=numbers({name: getattr(witness, name) for name in spec.head.operands}),
+            contrasted_at=numbers(witness.texts()),
         )  # fmt: skip
 
 
 def _reading_of(spec: Spec, side: Side) -> str | None:
     """The reading that a side follows; None where it answers with bounds of its own."""
     of_dialect = {dialect.id: dialect.reading for dialect in spec.whole_dialects}
-    return of_dialect.get(side.by, side.by) if side.L is None and side.M is None else None
+    return None if side.texts() else of_dialect.get(side.by, side.by)
 
 
 def reading_class_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:

@@ -12,21 +12,8 @@ from sonnx_clip.language.show import show, show_bits
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.claims import types_of_claim
-from sonnx_clip.spec.finding_answers import answers_of, refuted_result
-from sonnx_clip.spec.findings import (
-    Checked,
-    Contrast,
-    Lack,
-    ManyTags,
-    NoNumber,
-    NotTaken,
-    Overlap,
-    Refutation,
-    Rounded,
-    SameStatement,
-    SharedTag,
-    Stands,
-)
+from sonnx_clip.spec.finding_witnesses import answers_of, refuted_result
+from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,14 +22,13 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.questions import Question
     from sonnx_clip.language import ElementType, Value
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.findings import Claim, Computed, MeasuredWitness, Side, SourceFinding, Witness
+    from sonnx_clip.spec.findings import Claim, FindingWitness, Side, SourceFinding
 
 ANY_NAN = "any NaN"
+NO_NUMBER = "nothing: a bound becomes no number of the type"
 
 IN_TEXT = "Nothing to run: the text shows it."
-ALIKE = "Nothing to run: two statements of the page are compared."
-NO_SUCH_NUMBER = "Nothing to run: no tensor of the type can hold that number."
-NOT_RUN = "Not run: only DirectML converts bounds this way."
+NOT_RUN = "Not run: no measured runtime takes such bounds."
 REFUSED = "No runtime answered in the type of X; each row gives the reason."
 
 
@@ -100,8 +86,8 @@ class WitnessView(Stored):
 class ClaimView(Stored):
     """A part of a claim: in words, as a formula, and the obligations that show it.
 
-    `formula` is None and there are no `obligations` where it is computed and not proved; `types` are those of
-    which it speaks.
+    `formula` is None and there are no `obligations` where it is on the texts and not proved; `types` are
+    those of which it speaks.
     """
 
     says: str
@@ -168,7 +154,7 @@ def _severity(entry: SourceFinding, witnesses: tuple[WitnessView, ...]) -> Liter
 
 
 def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
-    if isinstance(part, Checked):
+    if not isinstance(part, Theorem):
         return ClaimView(says=part.says)
     return ClaimView(
         says=part.says,
@@ -178,99 +164,46 @@ def _claim(spec: Spec, entry: SourceFinding, part: Claim) -> ClaimView:
     )
 
 
-def _witness(spec: Spec, finding: str, witness: Witness, record: Measured) -> WitnessView:
-    match witness:
-        case Contrast():
-            etype = spec.element_type(witness.type)
-            parties = tuple(_party(spec, witness, side, etype) for side in witness.answers)
-            how = " in their bits" if witness.compared == "bits" else ""
-            shows = f"the answers differ from that of {parties[0].name}{how}"
-            return _asked(spec, finding, witness, record, shows, parties)
-        case Refutation():
-            y, _ = refuted_result(spec, witness)
-            etype = spec.element_type(witness.type)
-            shows = f"{witness.refutes} does not hold for the result that the cases give"
-            cases = Party(name="cases", note=None, bounds=None, answers=(number(y, etype),))
-            return _asked(spec, finding, witness, record, shows, (cases,))
-        case NotTaken():
-            where = witness.not_named
-            shows = f"{witness.taken_by} takes {witness.type}; {where.section} does not name {where.quote}"
-            return _asked(spec, finding, witness, record, shows, ())
-        case Overlap():
-            rows = " and ".join(
-                f"{spec.case(id_).id} (the result is {spec.case(id_).result})" for id_ in witness.rows
-            )
-            shows = f"the conditions of two rows hold: {rows}"
-            return _asked(spec, finding, witness, record, shows, ())
-        case _:
-            return _computed(spec, witness)
-
-
-def _computed(spec: Spec, witness: Computed) -> WitnessView:
-    """What is computed of the texts, the entries and the conversions, and asked of no runtime."""
-    match witness:
-        case Lack():
-            shows = f"{witness.type} has no {witness.lacks}, a number of the example {witness.example}"
-            return WitnessView(type=witness.type, numbers=witness.lacks, shows=shows, silence=NO_SUCH_NUMBER)
-        case NoNumber():
-            shows = f"{witness.dialect}: {witness.bound} becomes no number of {witness.type}"
-            return _of_directml(witness.type, f"bound {witness.bound}", shows)
-        case SharedTag():
-            titles = " and ".join(f"{spec.constraint(id_).title} ({id_})" for id_ in witness.stands_for)
-            return _of_text(witness.tag, f"[{witness.tag}] is {titles}")
-        case Stands():
-            page = spec.page(witness.page).file
-            *others, last = map(str, witness.stands_at or ("",))
-            lines = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
-            shows = f"occurs in no line of {page}"
-            if witness.stands_at:
-                ends = ", where the section ends" if witness.ends else ""
-                shows = f"occurs only in {lines} of {page}{ends}"
-            return _of_text(f"“{witness.text}”", shows)
-        case SameStatement():
-            shows = f"{witness.restriction} and {witness.same_as} hold for the same types of X, L, M and Y"
-            numbers = f"{witness.restriction}, {witness.same_as}"
-            return WitnessView(type=None, numbers=numbers, shows=shows, silence=ALIKE)
-        case Rounded():
-            shows = f"{witness.dialect}: {witness.written} becomes {witness.becomes}"
-            return _of_directml(witness.type, f"bound {witness.written}", shows)
-        case ManyTags():
-            listed = ", ".join(f"[{tag}]" for tag in witness.numbered)
-            title = spec.constraint(witness.constraint).title
-            return _of_text(witness.constraint, f"{title} ({witness.constraint}) is {listed}")
-
-
-def _of_text(numbers: str, shows: str) -> WitnessView:
-    return WitnessView(type=None, numbers=numbers, shows=shows, silence=IN_TEXT)
-
-
-def _of_directml(type_id: str, numbers: str, shows: str) -> WitnessView:
-    return WitnessView(type=type_id, numbers=numbers, shows=shows, silence=NOT_RUN)
-
-
-def _asked(
-    spec: Spec,
-    finding: str,
-    witness: MeasuredWitness,
-    record: Measured,
-    shows: str,
-    parties: tuple[Party, ...],
-) -> WitnessView:
+def _witness(spec: Spec, finding: str, witness: FindingWitness, record: Measured) -> WitnessView:
+    if isinstance(witness, Stands):
+        return _lines(spec, witness)
     etype = spec.element_type(witness.type)
-    given = (("X", witness.X), ("L", witness.L), ("M", witness.M))
+    if isinstance(witness, Contrast):
+        parties = tuple(_party(spec, witness, side, etype) for side in witness.answers)
+        how = " in their bits" if witness.compared == "bits" else ""
+        first = parties[0].name
+        shows = f"the answers differ from that of {first}{how}" if parties[1:] else f"{first} gives an answer"
+    else:
+        answer = number(refuted_result(spec, witness)[0], etype)
+        parties = (Party(name="cases", note=None, bounds=None, answers=(answer,)),)
+        shows = f"{witness.refutes} does not hold for the result that the cases give"
+    texts = witness.texts()
     numbers = ", ".join(
-        f"{name} = {number(encode(text, etype), etype)}" if text is not None else f"no {name}"
-        for name, text in given
+        f"{name} = {number(encode(texts[name], etype), etype)}" if name in texts else f"no {name}"
+        for name in spec.head.operands
+        if name in texts or not _all_give(witness, name)
     )
     replies = tuple(_replies(record, asked_with(spec, finding, witness), etype))
+    answered = any(reply.bits for reply in replies)
+    silence = "" if answered else REFUSED if witness.ask else NOT_RUN
     return WitnessView(
-        type=etype.id,
-        numbers=numbers,
-        shows=shows,
-        parties=parties,
-        replies=replies,
-        silence="" if any(reply.bits for reply in replies) else REFUSED,
+        type=etype.id, numbers=numbers, shows=shows, parties=parties, replies=replies, silence=silence
     )
+
+
+def _all_give(witness: Contrast | Refutation, name: str) -> bool:
+    """Whether each side has a number of its own for an operand."""
+    return isinstance(witness, Contrast) and all(name in side.texts() for side in witness.answers)
+
+
+def _lines(spec: Spec, witness: Stands) -> WitnessView:
+    """The lines of a page that have a text."""
+    page = spec.page(witness.page).file
+    *others, last = map(str, witness.stands_at or ("",))
+    lines = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
+    ends = ", where the section ends" if witness.ends else ""
+    shows = f"occurs only in {lines} of {page}{ends}" if last else f"occurs in no line of {page}"
+    return WitnessView(type=None, numbers=f"“{witness.text}”", shows=shows, silence=IN_TEXT)
 
 
 def _why_not(words: str) -> str:
@@ -280,12 +213,16 @@ def _why_not(words: str) -> str:
 
 def _party(spec: Spec, witness: Contrast, side: Side, etype: ElementType) -> Party:
     found = answers_of(spec, witness, side)
-    told = [number(value, etype) for value in found.values] + [ANY_NAN] * found.any_nan
-    own = side.L is not None or side.M is not None or witness.L is None or witness.M is None
+    values = [number(value, etype) for value in found.values] + [ANY_NAN] * found.any_nan
+    operands = spec.head.operands
+    own = side.texts() or witness.texts().keys() < set(operands)
     bounds = ", ".join(
-        f"{name} = {number(value, etype)}" for name, value in zip("LM", found.bounds, strict=True)
+        f"{name} = {side.texts()[name] if value is None else number(value, etype)}"
+        for name, value in list(zip(operands, found.given, strict=True))[1:]
     )
-    return Party(name=side.by, note=side.note, bounds=bounds if own else None, answers=tuple(told))
+    return Party(
+        name=side.by, note=side.note, bounds=bounds if own else None, answers=tuple(values or [NO_NUMBER])
+    )
 
 
 def number(value: Value, etype: ElementType) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sonnx_clip.explain.finding_views import FindingView, Party, Reply, WitnessView
     from sonnx_clip.explain.measured_record import Measured
 
-CHECKED = "checked in the text, not proved"
+CHECKED = "on the texts, not proved"
 _TERMINAL = 80
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.show import show_bits
 from sonnx_clip.language.values import encode
-from sonnx_clip.spec.findings import Contrast, NotTaken, Overlap, Refutation
+from sonnx_clip.spec.findings import Stands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,9 +70,7 @@ def questions(spec: Spec) -> Iterator[Question]:
     seen: set[Question] = set()
     for entry in spec.findings:
         for witness in entry.witnesses:
-            if not isinstance(witness, Contrast | Refutation | NotTaken | Overlap):
-                continue
-            for asked in asked_with(spec, entry.id, witness):
+            for asked in () if isinstance(witness, Stands) else asked_with(spec, entry.id, witness):
                 if asked not in seen:
                     seen.add(asked)
                     yield asked
@@ -91,9 +89,11 @@ def _by_inputs(asked: Iterable[Question]) -> bool:
 
 def _question(spec: Spec, finding: str, witness: MeasuredWitness, form: str) -> Question:
     etype = spec.element_type(witness.type)
-    plain = Question(finding, etype.id, _bits(witness.X, etype), None, None, form)
+    texts = witness.texts()
+    x, *bounds = (texts.get(name) for name in spec.head.operands)
+    plain = Question(finding, etype.id, _bits(x or "", etype), None, None, form)
     of = spec.element_type("float32") if plain.has_attributes else etype
-    low, high = (None if text is None else _bits(text, of) for text in (witness.L, witness.M))
+    low, high = (None if text is None else _bits(text, of) for text in bounds)
     return Question(finding, etype.id, plain.x, low, high, form)
 
 

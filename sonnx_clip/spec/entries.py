@@ -125,25 +125,24 @@ class Page(Part):
 
 
 class Witness(Part):
-    """Numbers for the operands, each by its name."""
+    """Numbers for the operands, each by its name; a `partial` witness may leave some out."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, NumberText] = Field(init=False)
+    partial: ClassVar[bool] = False
     has_second: ClassVar[bool] = False
+    also: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> str: ...
 
     @classmethod
-    def optional(cls, operands: tuple[str, ...]) -> tuple[str, ...]:
-        """What it may have beside the operands: other entries of the first one."""
-        return (f"{operands[0]}2",) if cls.has_second and operands else ()
-
-    @classmethod
-    def needed(cls, operands: tuple[str, ...]) -> tuple[str, ...]:
-        """What it must have: the operands, then what the model itself demands."""
-        return (*operands, *cls.model_fields)
+    def keys(cls, operands: tuple[str, ...]) -> dict[str, bool]:
+        """What it may have, in order: the operands, other numbers, its fields; true for what it must have."""
+        second = {f"{operands[0]}2": False} if cls.has_second and operands else {}
+        fields = {name: field.is_required() for name, field in cls.model_fields.items()}
+        return dict.fromkeys(operands, not cls.partial) | second | dict.fromkeys(cls.also, True) | fields
 
     @model_validator(mode="before")
     @classmethod
@@ -152,22 +151,24 @@ class Witness(Part):
         operands = _operands(info)
         if operands is None or not isinstance(value, Mapping):
             return value
-        needed, optional = cls.needed(operands), cls.optional(operands)
+        keys = cls.keys(operands)
         missing = [
-            InitErrorDetails(type="missing", loc=(name,), input=value) for name in needed if name not in value
+            InitErrorDetails(type="missing", loc=(name,), input=value)
+            for name, needed in keys.items()
+            if needed and name not in value
         ]
-        more = [name for name in value if name not in (*needed, *optional)]
-        unknown = [InitErrorDetails(type="extra_forbidden", loc=(name,), input=value[name]) for name in more]
+        unknown = [
+            InitErrorDetails(type="extra_forbidden", loc=(name,), input=value[name])
+            for name in value
+            if name not in keys
+        ]
         if missing or unknown:
             raise ValidationError.from_exception_data(cls.__name__, [*missing, *unknown])
-        return {name: value[name] for name in (*needed, *optional) if name in value}
+        return {name: value[name] for name in keys if name in value}
 
     def texts(self) -> dict[str, str]:
-        """The number of each variable, as text."""
-        return {
-            **(self.__pydantic_extra__ or {}),
-            **{name: getattr(self, name) for name in type(self).model_fields},
-        }
+        """The number of each variable that has one, as text."""
+        return dict(self.__pydantic_extra__ or {})
 
 
 class PropertyWitness(Witness):
@@ -179,19 +180,7 @@ class PropertyWitness(Witness):
 class AnsweredWitness(Witness):
     """Numbers for the operands, and the answer A of a runtime."""
 
-    A: NumberText
-
-
-class TensorWitness(Part):
-    """The only entry of a one-dimensional X, and numbers for L and M."""
-
-    X: Annotated[tuple[NumberText, ...], Field(min_length=1, max_length=1)]
-    L: NumberText
-    M: NumberText
-
-    def texts(self) -> dict[str, str]:
-        """The number of each operand, by its name."""
-        return {name: of[0] if isinstance(of, tuple) else of for name, of in self}
+    also: ClassVar[tuple[str, ...]] = ("A",)
 
 
 def _dimension(value: object) -> object:
@@ -294,7 +283,9 @@ class Constraint(Part):
     ]
     not_for: Annotated[Reasons, Field(default_factory=dict)]
     holds: Condition
-    refuted_for: Annotated[dict[FamilyId, TensorWitness], Field(default_factory=dict)]
+    refuted_for: Annotated[
+        dict[FamilyId, Witness], Field(default_factory=dict, description="The only entries of the tensors.")
+    ]
     repaired: Annotated[Conditions, Field(default_factory=dict)]
     false_for: Annotated[Word | None, Field(description="An id of `wrong_clips` that it excludes.")] = None
     broken_by: Annotated[

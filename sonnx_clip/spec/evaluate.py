@@ -87,6 +87,13 @@ def _changes(spec: Spec, changes: Mapping[Tensor, str | Change]) -> dict[str, De
     return found
 
 
+def as_tensors(spec: Spec, etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, TensorValue]:
+    """Numbers as tensors: of one entry, or scalars for the operands that are scalars."""
+    scalars = set(spec.head.operands) - spec.head.tensors
+    shapes = {name: () if name in scalars else (1,) for name in numbers}
+    return {name: TensorValue(etype.id, shapes[name], (value,)) for name, value in numbers.items()}
+
+
 def _declared(declaration: Declaration) -> DeclaredTensor:
     return DeclaredTensor(declaration.type, declaration.dims, declaration.sparse)
 

@@ -76,9 +76,9 @@ def check_spec(spec: Spec) -> None:
 
 def check_findings(spec: Spec) -> None:
     """Raise the UserError of the first finding whose witness does not show what it says."""
-    from sonnx_clip.spec import finding_checks
+    from sonnx_clip.spec import finding_witnesses
 
-    _raise_first(spec, finding_checks.check_findings)
+    _raise_first(spec, finding_witnesses.check_findings)
 
 
 def _raise_first(spec: Spec, *checks: Callable[[Spec], Iterator[Diagnostic]]) -> None:

@@ -129,7 +129,7 @@ def _known_keys(
     model = _model_at(root, [part for part in loc[:-1] if isinstance(part, str)])
     names = [field.alias or name for name, field in model.model_fields.items()] if model else []
     if model is not None and issubclass(model, Witness) and operands is not None:
-        names = [*model.needed(operands), *model.optional(operands)]
+        names = [*model.keys(operands)]
     return suggestion(key, names, "known keys")
 
 

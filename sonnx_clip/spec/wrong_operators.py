@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import (
     Evaluator,
     TensorValue,
+    as_tensors,
     broken_example,
     changed_example,
     declared_example,
@@ -128,13 +129,8 @@ def _excludes(spec: Spec, constraint: Constraint, wrong: WrongClip) -> bool:
         etype = spec.types_of(family)[0]
         ask = WrongEvaluator(spec, etype, wrong)
         for x, l, m in triples(etype):
-            tensors: dict[str, Any] = {
-                "X": TensorValue(etype.id, (1,), (x,)),
-                "L": TensorValue(etype.id, (), (l,)),
-                "M": TensorValue(etype.id, (), (m,)),
-                "Y": TensorValue(etype.id, (1,), (ask.result(x, l, m),)),
-            }
-            if not ask(constraint.holds, tensors):
+            numbers = {"X": x, "L": l, "M": m, "Y": ask.result(x, l, m)}
+            if not ask(constraint.holds, as_tensors(spec, etype, numbers)):
                 return True
     return False
 

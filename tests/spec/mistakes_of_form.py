@@ -119,7 +119,7 @@ REFERENCES = [
     m("refuted for another family",
       "holds: type(X) == type(L) and type(X) == type(M) and type(X) == type(Y)\n",
       "holds: type(X) == type(L)\n"
-      "    refuted_for: {§real: {X: [1], L: 1, M: 1}}\n    repaired: {real: X == X}\n",
+      "    refuted_for: {§real: {X: 1, L: 1, M: 1}}\n    repaired: {real: X == X}\n",
       "(constraints[…].refuted_for.real)", "does not speak of the family `real`"),
     m("length of an example", "Y: [0, 9.5, 10]", "Y: §[0, 9.5]", "(examples[…].Y)",
       "X has 3 entries, Y has 2"),

@@ -117,8 +117,8 @@ NUMBERS = [
       "claim: X <= X2 implies Y <= clip(X2, L, M)\n    holds_for: [real, int]\n"
       "    refuted_for: {float: §{X: 1, L: 1, M: 1}}\n    repaired: {float: X < L}\n",
       "(properties[…].refuted_for.float)", "the claim speaks of X2, the witness does not"),
-    m("constraint witness is no number", "refuted_for: {float: {X: [nan], L: 0, M: 1}}",
-      "refuted_for: {float: {X: [nan], L: 0, M: §one}}", "(constraints[…].refuted_for.float.M)",
+    m("constraint witness is no number", "refuted_for: {float: {X: nan, L: 0, M: 1}}   # of",
+      "refuted_for: {float: {X: nan, L: 0, M: §one}}   # of", "(constraints[…].refuted_for.float.M)",
       "`one` is not a number"),
     m("latitude witness is no number", "inhabited_by: {X: nan, L: 1, M: 0, A: nan}",
       "inhabited_by: {X: nan, L: 1, M: 0, A: §0x7fc0000}", "(latitude[…].inhabited_by.A)",

@@ -191,3 +191,14 @@ def test_no_case_and_no_class_are_errors() -> None:
 
 def test_identical_tells_the_zeros_apart() -> None:
     assert not identical(encode("0", FLOAT32), encode("-0", FLOAT32))
+
+
+def test_r5_is_c3_for_every_choice_of_types() -> None:
+    """The finding r5-and-c3; four types are enough, since only whether two are the same matters."""
+    types, names = [etype.id for etype in SPEC.element_types[:4]], [*SPEC.head.operands, "Y"]
+    evaluate = evaluator(SPEC, SPEC.element_types[0])
+    for given in product(types, repeat=len(names)):
+        declared = {name: DeclaredTensor(type_, ()) for name, type_ in zip(names, given, strict=True)}
+        values = {name: TensorValue(tensor.type, (), (0,)) for name, tensor in declared.items()}
+        r5, c3 = SPEC.restriction("R5").holds, SPEC.constraint("C3").holds
+        assert evaluate(r5, declared) == evaluate(c3, values)

@@ -1,0 +1,239 @@
+"""Witnesses of findings: what the specification answers at their numbers, and checks of what they show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sonnx_clip.language.convert import convert
+from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import Call, Use, subtrees
+from sonnx_clip.language.values import encode
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.spec.claims import claim_names, types_of_claim
+from sonnx_clip.spec.dialects import bound_type, defaults
+from sonnx_clip.spec.document import Diagnostic, unknown
+from sonnx_clip.spec.evaluate import as_tensors, evaluator, result_value
+from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
+from sonnx_clip.spec.readings import answers_told, same_value
+from sonnx_clip.spec.sections import unknown_in
+from sonnx_clip.spec.texts import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sonnx_clip.language.types import ElementType
+    from sonnx_clip.language.values import Value
+    from sonnx_clip.spec.dialects import Dialect
+    from sonnx_clip.spec.document import Way
+    from sonnx_clip.spec.entries import Constraint, Property
+    from sonnx_clip.spec.findings import FindingWitness, Side
+    from sonnx_clip.spec.model import Spec
+
+_BEGINS_ANOTHER = ("#", "<a id")  # a heading, or the anchor in front of one
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one side of a contrast allows.
+
+    Args:
+        given: the operands as numbers of the element type; None for a bound that becomes no number.
+        values: the answers listed one by one; none if a bound becomes no number.
+        any_nan: whether any NaN is allowed besides.
+    """
+
+    given: tuple[Value | None, ...]
+    values: tuple[Value, ...] = ()
+    any_nan: bool = False
+
+
+def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
+    """What a side of a contrast allows for its numbers.
+
+    Raises:
+        UserError: a number is not one of the type, or a missing bound is refused or means nothing.
+    """
+    etype = spec.element_type(witness.type)
+    texts = {**witness.texts(), **side.texts()}
+    dialect = next((d for d in spec.whole_dialects if d.id == side.by), None)
+    if dialect is None:
+        if missing := next((name for name in spec.head.operands if name not in texts), None):
+            what = f"the reading `{side.by}` does not say what a missing bound is"
+            raise UserError(what, todo=f"give `{missing}`, at the witness or at this side; or name a dialect")
+        given: tuple[Value | None, ...] = tuple(encode(texts[name], etype) for name in spec.head.operands)
+    else:
+        x, *bounds = (texts.get(name) for name in spec.head.operands)
+        given = (encode(x or "", etype), *_bounds(spec, dialect, bounds, etype))
+    numbers = tuple(value for value in given if value is not None)
+    if len(numbers) < len(given):
+        return Answers(given)
+    reading = spec.reading(dialect.reading if dialect else side.by)
+    return Answers(given, *answers_told(spec, etype, reading, numbers))
+
+
+def _bounds(
+    spec: Spec, dialect: Dialect, texts: Sequence[str | None], etype: ElementType
+) -> Iterator[Value | None]:
+    """The bounds as numbers of the element type: converted, or what stands for a missing one."""
+    if etype.id not in dialect.element_types:
+        known = ", ".join(dialect.element_types)
+        raise UserError(f"`{dialect.id}` does not take {etype.id}", todo=f"it takes {known}")
+    of, missing = bound_type(spec, dialect, etype), defaults(spec, dialect, etype)
+    for position, text in enumerate(texts):
+        if text is not None:
+            value = encode(text, of)
+            yield value if of.id == etype.id else convert(value, of, etype)
+        elif missing is None:
+            raise UserError(f"`{dialect.id}` refuses a missing bound", todo="give all bounds")
+        else:
+            yield missing[position]
+
+
+def differ(one: Answers, other: Answers, etype: ElementType, *, bitwise: bool) -> bool:
+    """Whether two sides do not allow the same answers: the same bits, or the same values."""
+    if bitwise:
+        return set(one.values) != set(other.values) or one.any_nan != other.any_nan
+    return not (_covers(one, other, etype) and _covers(other, one, etype))
+
+
+def _covers(one: Answers, other: Answers, etype: ElementType) -> bool:
+    """Whether each value that `other` allows is one that `one` allows."""
+    nan = [encode("nan", etype)] if etype.family == "float" else []
+    mine = [*one.values, *(nan if one.any_nan else [])]
+    theirs = [*other.values, *(nan if other.any_nan else [])]
+    return all(any(same_value(a, b, etype) for a in mine) for b in theirs)
+
+
+def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
+    """The result of the cases for a witness, and whether the entry is false of it.
+
+    Raises:
+        UserError: a number is not one of the type, or the entry does not exist.
+    """
+    etype, result = spec.element_type(witness.type), spec.head.result
+    numbers = {name: encode(text, etype) for name, text in witness.texts().items()}
+    y, evaluate = result_value(spec, etype, *numbers.values()), evaluator(spec, etype)
+    numbers[result] = y
+    constraint = next((c for c in spec.constraints if c.id == witness.refutes), None)
+    if constraint is not None:
+        return y, not evaluate(constraint.holds, as_tensors(spec, etype, numbers))
+    try:
+        return y, not evaluate(spec.property(witness.refutes).claim, numbers)
+    except KeyError as error:
+        raise UserError(f"`{witness.refutes}` speaks of {error.args[0]} too, a witness does not") from error
+
+
+# --- Checks -----------------------------------------------------------------------------------------------
+
+
+def check_findings(spec: Spec) -> Iterator[Diagnostic]:
+    """Names that do not exist, witnesses that do not show what they say, claims that no type can hold."""
+    for index, finding in enumerate(spec.findings):
+        for position, witness in enumerate(finding.witnesses):
+            way = ("findings", index, "witnesses", position)
+            unknown = list(_unknown(spec, way, witness))
+            yield from unknown
+            if not unknown:
+                try:
+                    yield from _check(spec, way, witness)
+                except UserError as error:
+                    yield Diagnostic(way, error.what, error.todo)
+        for position, part in enumerate(finding.claim):
+            way = ("findings", index, "claim", position)
+            if isinstance(part, Theorem):
+                yield from _check_types(spec, way, part)
+            elif not any(isinstance(witness, Stands) for witness in finding.witnesses):
+                what = "a claim on the texts, and no witness has `stands_at`"
+                yield Diagnostic(way, what, "name the lines that show it, or give `holds`")
+
+
+def _unknown(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic]:
+    """Names of a witness that nothing in the specification has."""
+    if isinstance(witness, Stands):
+        yield from unknown_in(spec, "sources", (*way, "page"), witness.page)
+        return
+    machine_types = [etype.id for etype in spec.element_types if etype.width is not None]
+    yield from unknown((*way, "type"), witness.type, machine_types, "machine type")
+    if isinstance(witness, Refutation):
+        claimed = [*(c.id for c in spec.constraints), *(p.id for p in spec.properties)]
+        yield from unknown((*way, "refutes"), witness.refutes, claimed, "constraint or property")
+        return
+    sides = [*(r.id for r in spec.readings), *(d.id for d in spec.dialects)]
+    for position, side in enumerate(witness.answers):
+        yield from unknown((*way, "answers", position, "by"), side.by, sides, "reading or dialect")
+
+
+def _check(spec: Spec, way: Way, witness: FindingWitness) -> Iterator[Diagnostic]:
+    match witness:
+        case Contrast():
+            yield from _check_contrast(spec, way, witness)
+        case Refutation():
+            y, false = refuted_result(spec, witness)
+            if not false:
+                told = show(y, spec.element_type(witness.type))
+                what = f"`{witness.refutes}` holds here: the result of the cases is {told}"
+                yield Diagnostic(way, what, "give numbers for which it is false")
+        case Stands():
+            yield from _check_stands(spec, way, witness)
+
+
+def _check_contrast(spec: Spec, way: Way, witness: Contrast) -> Iterator[Diagnostic]:
+    etype, bitwise = spec.element_type(witness.type), witness.compared == "bits"
+    first: Answers | None = None
+    for position, side in enumerate(witness.answers):
+        at = (*way, "answers", position)
+        try:
+            answers = answers_of(spec, witness, side)
+        except UserError as error:
+            yield Diagnostic(at, error.what, error.todo)
+            return
+        if first is not None and not differ(first, answers, etype, bitwise=bitwise):
+            told = " or ".join(show(value, etype) for value in answers.values) or "any NaN"
+            what = f"`{side.by}` answers {told} here, as `{witness.answers[0].by}` does"
+            todo = "give numbers for which they differ, or leave this side out"
+            if differ(first, answers, etype, bitwise=True):
+                todo = "add `compared: bits` if the sign of a zero or a NaN is meant"
+            yield Diagnostic(at, what, todo)
+        first = first or answers
+
+
+def _check_stands(spec: Spec, way: Way, witness: Stands) -> Iterator[Diagnostic]:
+    """The text stands at these lines, at all of them, and ends its section where that is said."""
+    path = repo_file(spec.page(witness.page).file)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    wanted = fold(witness.text).casefold()
+    found = tuple(number for number, line in enumerate(lines, 1) if wanted in fold(line).casefold())
+    if found != witness.stands_at:
+        told = f"stands at {', '.join(map(str, found))}" if found else "stands nowhere"
+        yield Diagnostic((*way, "stands_at"), f"`{witness.text}` {told} of {path.name}")
+    elif witness.ends and (follows := next((n for n in found if not _ends(lines, n, wanted)), None)):
+        what = f"something follows `{witness.text}` at line {follows} of {path.name}"
+        yield Diagnostic((*way, "ends"), what, "say where the section ends with it")
+
+
+def _ends(lines: Sequence[str], number: int, wanted: str) -> bool:
+    rest = [line.strip() for line in lines[number:] if line.strip()]
+    ends_line = fold(lines[number - 1]).casefold().endswith(wanted)
+    return ends_line and (not rest or rest[0].startswith(_BEGINS_ANOTHER))
+
+
+def _check_types(spec: Spec, way: Way, part: Theorem) -> Iterator[Diagnostic]:
+    """A theorem names no dialect in a type that it does not take, and no conversion where there is none."""
+    known = claim_names(spec)
+    used = {node.id for node in subtrees(part.holds) if isinstance(node, Use)}
+    converts = any(isinstance(node, Call) and node.function == "becomes" for node in subtrees(part.holds))
+    for etype in types_of_claim(spec, part):
+        for name in sorted(used & known.keys()):
+            dialect = known[name].dialect
+            if dialect is not None and etype.id not in spec.dialect(dialect).element_types:
+                what = f"`{dialect}` does not take {etype.id}, and `{name}` speaks of it"
+                yield Diagnostic((*way, "holds"), what)
+        stated: list[Property | Constraint] = [*spec.properties, *spec.constraints]
+        for entry in stated:
+            if entry.id in used and etype.family not in entry.families:
+                yield Diagnostic((*way, "holds"), f"`{entry.id}` does not speak of {etype.id}")
+        taking = [d for d in spec.whole_dialects if etype.id in d.element_types]
+        if converts and not any(d.converts_to(etype.id) for d in taking):
+            yield Diagnostic((*way, "holds"), f"no dialect converts a FLOAT to {etype.id}")
