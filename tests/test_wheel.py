@@ -169,7 +169,6 @@ def test_what_needs_an_extra_says_so_in_one_message(
         ["generate"],
         ["generate", "--check"],
         ["findings", "--measure"],
-        ["prove", "--road", "coq", "--accept"],
     ],
 )
 def test_what_changes_the_sources_says_that_there_are_none(arguments: list[str], wheel: Installed) -> None:

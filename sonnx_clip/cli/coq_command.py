@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def prove_by_coq(*, as_json: bool, build: Path, accept: bool = False, root: Path | None = None) -> int:
+def prove_by_coq(*, as_json: bool, build: Path, root: Path | None = None) -> int:
     """Check the Coq files, write the record, and print what was found; returns the exit status.
 
     Args:
         as_json: print the record instead of the text.
         build: where the compiled files and foundation.json go.
-        accept: write what the theorems rest on into coq/assumptions.txt instead of comparing it.
         root: the checkout whose files are checked; this one, if None.
 
     Raises:
@@ -31,7 +30,7 @@ def prove_by_coq(*, as_json: bool, build: Path, accept: bool = False, root: Path
     spec, root = load_spec(), root or repo_root()
     if stale := differences(Generated(render_coq(spec), ()), root, ()):
         raise UserError(f"generated/ is not fresh: {stale[0]}", todo="run: sonnx-clip generate")
-    record = check_coq(spec, root, build / "foundation", accept=accept)
+    record = check_coq(spec, root, build / "foundation")
     text = record.model_dump_json(indent=1)
     write_whole(build / RECORD, text + "\n")
     if as_json:
@@ -47,7 +46,7 @@ def _closing_line(record: CoqRecord) -> str:
     """How many theorems there are, on what they rest, and whether coqchk agrees."""
     if not record.theorems:
         return f"not checked: {len(record.problems)} problems; Coq {record.coq}"
-    closed = sum(not t.assumptions for t in record.theorems)
+    closed = sum(not record.axioms[t.module] for t in record.theorems)
     agrees = "coqchk agrees" if not record.problems else f"{len(record.problems)} problems"
     return (
         f"{len(record.theorems)} theorems checked by Coq's kernel"

@@ -102,12 +102,6 @@ def prove(
         Road | None,
         typer.Option(metavar="coq|frama-c", help="Independent proof instead.", rich_help_panel=INPUT),
     ] = None,
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept", help="With --road coq: rewrite coq/assumptions.txt.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
     jobs: Jobs = None,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
@@ -115,17 +109,12 @@ def prove(
 ) -> None:
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
     as_json = wants_json(format, json=json)
-    if accept and road is not Road.COQ:
-        raise UserError("--accept needs --road coq", todo="add --road coq")
     if road is not None and (family or prover or only or (dtype and road is Road.COQ)):
         raise UserError(f"--road {road} proves all of its theorems", todo="leave the other options out")
     if road is Road.COQ:
         from sonnx_clip.cli.coq_command import prove_by_coq
-        from sonnx_clip.root.folders import checkout
 
-        if accept:
-            checkout()
-        raise typer.Exit(prove_by_coq(as_json=as_json, build=build, accept=accept))
+        raise typer.Exit(prove_by_coq(as_json=as_json, build=build))
     if road is Road.FRAMA_C:
         from sonnx_clip.cli.frama_c_command import frama_c
 

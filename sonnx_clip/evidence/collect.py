@@ -26,9 +26,8 @@ from sonnx_clip.explain.finding_views import tell
 from sonnx_clip.mutants.mutants_record import RECORD as MUTANTS
 from sonnx_clip.mutants.mutants_record import MutantsRecord, closing_line
 from sonnx_clip.mutants.run_mutants import mutated_digest
-from sonnx_clip.prove.coq import coq_sources
+from sonnx_clip.prove.coq import coq_sources, unlisted_axioms
 from sonnx_clip.prove.coq import digests as coq_digests
-from sonnx_clip.prove.coq import surprises as coq_surprises
 from sonnx_clip.prove.frama_c_record import PROVERS
 from sonnx_clip.prove.frama_c_record import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
@@ -130,10 +129,9 @@ def _coq(found: Records) -> CoqEvidence:
         return CoqEvidence(status="not run")
     if record.spec_sha256 != found.spec.digest or record.sources != coq_digests(coq_sources(repo_root())):
         return CoqEvidence(status="stale", coq=record.coq)
-    rests = {theorem.id: theorem.assumptions for theorem in record.theorems}
-    if problems := (*record.problems, *coq_surprises(repo_root(), rests)):
+    if problems := (*record.problems, *unlisted_axioms(repo_root(), record.axioms)):
         return CoqEvidence(status="not proved", coq=record.coq, problems=problems)
-    return CoqEvidence(status="checked", coq=record.coq, theorems=record.theorems)
+    return CoqEvidence(status="checked", coq=record.coq, theorems=record.theorems, axioms=record.axioms)
 
 
 def _kernels(found: Records) -> Iterator[CKernelEvidence]:

@@ -184,6 +184,7 @@ class CoqEvidence(Stored):
     status: Literal["checked", "not proved", "stale", "not run"]
     coq: str = ""
     theorems: tuple[CoqTheorem, ...] = ()
+    axioms: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
 

@@ -1,10 +1,9 @@
-"""The independent proof by Coq: every file is compiled afresh, what each theorem rests on is compared with
-coq/assumptions.txt, a list that a person keeps, and coqchk checks the compiled files again.
+"""The independent proof by Coq: every file is compiled afresh, the axioms behind each file's theorems are
+compared with coq/assumptions.txt, a list that a person keeps, and coqchk checks the compiled files again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -20,7 +19,7 @@ from sonnx_clip.backends.coqreadings import MODULES, theorems_of
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.claims import goal_names as named
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import write_whole
+from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
 from sonnx_clip.root.stored import Stored
 
@@ -52,22 +51,20 @@ _SHOWS = re.compile(r"shows:\s*(?P<ids>[\w-]+(?:,\s*[\w-]+)*)")
 
 
 class CoqTheorem(Stored):
-    """A theorem: the ids of spec/clip.yaml that it shows, and the axioms on which it rests."""
+    """A theorem, ``id`` with its file's module, and the ids of spec/clip.yaml that it shows."""
 
     id: str
     module: str
-    name: str
     file: str
     line: int
     shows: tuple[str, ...]
-    assumptions: tuple[str, ...] = ()
 
 
 class CoqRecord(Stored):
     """build/foundation.json: a run.
 
-    `sources` holds the SHA-256 of each file. Without `problems`, every theorem is checked. `seconds` says how
-    long each file and each step took.
+    `sources` holds the SHA-256 of each file, `axioms` those on which the theorems of each module rest.
+    Without `problems`, every theorem is checked. `seconds` says how long each file took, and all.
     """
 
     tool: str
@@ -75,11 +72,12 @@ class CoqRecord(Stored):
     coq: str
     sources: dict[str, str]
     theorems: tuple[CoqTheorem, ...]
+    axioms: dict[str, tuple[str, ...]]
     problems: tuple[str, ...]
     seconds: dict[str, float]
 
 
-# --- The files ----------------------------------------------------------------------------------------------
+# --- Files and theorems -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -92,18 +90,17 @@ class CoqSource:
 
     def needs(self) -> frozenset[str]:
         """The modules of the project that it requires, by ``From SonnxClip Require Import A B``."""
-        return frozenset(
-            f"{path}.{name}" for path, names in _REQUIRE.findall(self.text) for name in names.split()
-        )
+        required = _REQUIRE.findall(self.text)
+        return frozenset(f"{folder}.{name}" for folder, names in required for name in names.split())
 
     def theorems(self) -> Iterator[CoqTheorem]:
         """Its theorems in order; a lemma is only a step."""
+        module = self.module.removeprefix("SonnxClip.")
         for found in _THEOREM.finditer(self.text):
             shows = _SHOWS.search(found["comment"] or "")
             yield CoqTheorem(
-                id=f"{self.module.removeprefix('SonnxClip.')}.{found['name']}",
-                module=self.module,
-                name=found["name"],
+                id=f"{module}.{found['name']}",
+                module=module,
                 file=self.path,
                 line=self.text.count("\n", 0, found.start("name")) + 1,
                 shows=tuple(shows["ids"].replace(",", " ").split()) if shows else (),
@@ -116,68 +113,64 @@ class CoqSource:
 
 
 def coq_sources(root: Path) -> tuple[CoqSource, ...]:
-    """All Coq files of a checkout, sorted by path; UserError if one would not be looked at."""
+    """All Coq files of a checkout, sorted by path; UserError if one would not be compiled."""
     found = []
     for folder, prefix in FOLDERS.items():
-        for path in sorted((root / folder).rglob("*.v")):
+        files = sorted((root / folder).rglob("*.v"))
+        if not files:
+            raise UserError("there is no Coq file here", folder, "restore it, or run: sonnx-clip generate")
+        for path in files:
             if path.parent != root / folder:
                 where = path.relative_to(root).as_posix()
                 raise UserError("a Coq file in this place is not looked at", where, f"put it into {folder}/")
             text = path.read_text(encoding="utf-8")
             found.append(CoqSource(f"{folder}/{path.name}", f"{prefix}.{path.stem}", text))
-        if not any(source.path.startswith(f"{folder}/") for source in found):
-            raise UserError("there is no Coq file here", folder, "restore it, or run: sonnx-clip generate")
     return tuple(found)
 
 
 def digests(sources: Sequence[CoqSource]) -> dict[str, str]:
     """The SHA-256 of each file, by its path."""
-    return {source.path: hashlib.sha256(source.text.encode()).hexdigest() for source in sources}
-
-
-# --- Whether the theorems speak of everything in spec/clip.yaml that they have to, and of nothing else ------
+    return {source.path: digest_of(source.text) for source in sources}
 
 
 def coverage_problems(spec: Spec, theorems: Sequence[CoqTheorem]) -> Iterator[str]:
     """One line for each theorem that the YAML asks for and that is not there, or that shows what it lacks."""
-    there = {(t.module, t.name) for t in theorems}
+    there = {t.id for t in theorems}
     for module, name in _wanted(spec):
-        if (module, name) not in there:
-            yield f"{module} has no theorem {name}, which spec/clip.yaml requires"
+        if f"{module}.{name}" not in there:
+            yield f"SonnxClip.{module} has no theorem {name}, which spec/clip.yaml requires"
     known = ids_of(spec)
     for t in theorems:
         for id_ in t.shows:
             if id_ not in known:
-                yield f"{t.file}:{t.line}: Theorem {t.name} shows {id_}, which spec/clip.yaml does not have"
+                yield f"{t.file}:{t.line}: Theorem {t.id} shows {id_}, which spec/clip.yaml does not have"
 
 
 def _wanted(spec: Spec) -> Iterator[tuple[str, str]]:
     """The module and the name of each theorem that the YAML asks for."""
     for family in spec.families:
-        module = f"SonnxClip.Generated.{family.id.capitalize()}"
         for claim in claims_of_family(spec, family.id):
-            yield module, theorem_name(claim)
+            yield f"Generated.{family.id.capitalize()}", theorem_name(claim)
             if claim.role == "repaired":
                 for etype in spec.types_of(family.id):
-                    yield "SonnxClip.Generated.Formats", f"{etype.id}_{named.refuted(claim.shows[0])}"
+                    yield "Generated.Formats", f"{etype.id}_{named.refuted(claim.shows[0])}"
         for reading in spec.readings:
             for name in theorems_of(reading, family.id):
-                yield f"SonnxClip.Generated.{MODULES[family.id]}", name
+                yield f"Generated.{MODULES[family.id]}", name
     for etype in spec.types_of("float"):
-        yield "SonnxClip.Generated.Formats", f"{etype.id}_clip"
+        yield "Generated.Formats", f"{etype.id}_clip"
 
 
 # --- A run --------------------------------------------------------------------------------------------------
 
 
-def check_coq(spec: Spec, root: Path, folder: Path, *, accept: bool = False) -> CoqRecord:
+def check_coq(spec: Spec, root: Path, folder: Path) -> CoqRecord:
     """Compile the Coq files of a checkout in an empty folder, and check what their theorems rest on.
 
     Args:
-        spec: what the theorems have to speak of.
+        spec: the statements that the theorems have to cover.
         root: the checkout.
         folder: where the files are compiled; what is in it is removed.
-        accept: write what the theorems rest on into coq/assumptions.txt instead of comparing it.
 
     Raises:
         UserError: Coq is missing, files need each other in a circle, or Coq gives an unknown answer.
@@ -187,25 +180,26 @@ def check_coq(spec: Spec, root: Path, folder: Path, *, accept: bool = False) -> 
     sources = coq_sources(root)
     theorems = tuple(t for source in sources for t in source.theorems())
     problems = [*coverage_problems(spec, theorems)]
-    _lay_out(sources, folder)
-    with Running() as running:
+    axioms: dict[str, tuple[str, ...]] = {}
+    shutil.rmtree(folder, ignore_errors=True)
+    lay_out(sources, folder)
+    with Running() as running, ThreadPoolExecutor(3) as pool:
         seconds, refused = compile_all(sources, folder, running)
         if refused:
             problems, theorems = [*problems, *refused], ()
         else:
-            slowest_first = sorted((s.module for s in sources), key=lambda m: -seconds[m])
-            theorems, disagreement = _second_look(theorems, slowest_first, root, folder, running)
-            problems += disagreement
-            if accept:
-                lines = [f"{t.id}: {_words(t.assumptions)}" for t in theorems]
-                write_whole(root / GOLDEN, "\n".join(lines) + "\n")
-            problems += surprises(root, {t.id: t.assumptions for t in theorems})
+            slowest_first = sorted(seconds, key=lambda module: -seconds[module])
+            halves = [slowest_first[::2], slowest_first[1::2]]
+            again = [pool.submit(check_again, half, folder, running) for half in halves if half]
+            axioms = axioms_of(theorems, folder, running)
+            problems += [*unlisted_axioms(root, axioms), *(p for half in again if (p := half.result()))]
     return CoqRecord(
         tool=f"sonnx-clip {__version__}",
         spec_sha256=spec.digest,
         coq=version,
         sources=digests(sources),
         theorems=theorems,
+        axioms=axioms,
         problems=tuple(problems),
         seconds={**seconds, "wall clock": round(time.monotonic() - started, 2)},
     )
@@ -221,8 +215,8 @@ def _version() -> str:
     return found[1]
 
 
-def _lay_out(sources: Sequence[CoqSource], folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+def lay_out(sources: Sequence[CoqSource], folder: Path) -> None:
+    """Write the files into a folder."""
     for source in sources:
         file = folder / source.path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -265,7 +259,7 @@ def compile_all(
 
 
 def _compile(source: CoqSource, folder: Path, running: Running) -> tuple[float, str]:
-    """The seconds that a file takes, and what Coq has against it. Without a compiled file it is no proof."""
+    """The seconds that a file takes, and Coq's complaint. Without a compiled file it is no proof."""
     started = time.monotonic()
     status, output, killed = _run(["coqc", "-q", *_load_path(folder), str(folder / source.path)], running)
     seconds = round(time.monotonic() - started, 2)
@@ -275,77 +269,30 @@ def _compile(source: CoqSource, folder: Path, running: Running) -> tuple[float, 
     line = int(place["line"]) if place else 1
     words = " ".join(output[place.end() :].partition("\n")[2].split() if place else output.split())
     reason = f"no answer within {SECONDS} s" if killed else words[:400] or f"coqc ended with status {status}"
-    what = f"{source.path}:{line}: {source.statement_at(line)} is not accepted by Coq: {reason}"
-    return seconds, what
+    return seconds, f"{source.path}:{line}: {source.statement_at(line)} is not accepted by Coq: {reason}"
 
 
-def _second_look(
-    theorems: Sequence[CoqTheorem], modules: Sequence[str], root: Path, folder: Path, running: Running
-) -> tuple[tuple[CoqTheorem, ...], list[str]]:
-    """Ask what the theorems rest on, and let two coqchk check half of the compiled files each."""
-    with ThreadPoolExecutor(3) as pool:
-        halves = [
-            pool.submit(check_again, half, folder, running) for half in (modules[::2], modules[1::2]) if half
-        ]
-        found = assumptions(theorems, folder, running, _golden(root))
-        return found, [disagreement for half in halves if (disagreement := half.result())]
-
-
-def assumptions(
-    theorems: Sequence[CoqTheorem],
-    folder: Path,
-    running: Running,
-    listed: Mapping[str, tuple[str, ...]],
-) -> tuple[CoqTheorem, ...]:
-    """The theorems with the axioms on which they rest: what Coq's `Print Assumptions` says.
-
-    Each question costs a walk through the libraries. Theorems that rest on the same axioms by the list are
-    asked about together; where the answer is another, each half of them, down to single theorems. So none
-    rests on more than is returned for it.
-
-    Args:
-        theorems: the theorems of compiled files.
-        folder: where the compiled files lie.
-        running: what stops the programs.
-        listed: on what they rest by the list of a person; on nothing where it does not name them.
+def axioms_of(theorems: Sequence[CoqTheorem], folder: Path, running: Running) -> dict[str, tuple[str, ...]]:
+    """The axioms on which the theorems of each module rest together: Coq's `Print Assumptions`.
 
     Raises:
         UserError: Coq gives no answer, or one that is not known here.
     """
-    by_axioms: dict[tuple[str, ...], list[CoqTheorem]] = {}
+    by_module: dict[str, list[str]] = {}
     for t in theorems:
-        by_axioms.setdefault(listed.get(t.id, ()), []).append(t)
-    asked = [*by_axioms.items()]
-    found: dict[str, tuple[str, ...]] = {}
-    while asked:
-        answers = _print_assumptions([group for _, group in asked], folder, running)
-        open_ = []
-        for (expected, group), axioms in zip(asked, answers, strict=True):
-            if len(group) == 1 or set(axioms) == set(expected):
-                found |= {t.id: axioms for t in group}
-            else:
-                middle = len(group) // 2
-                open_ += [(expected, group[:middle]), (expected, group[middle:])]
-        asked = open_
-    return tuple(t.model_copy(update={"assumptions": found[t.id]}) for t in theorems)
-
-
-def _print_assumptions(
-    groups: Sequence[Sequence[CoqTheorem]], folder: Path, running: Running
-) -> list[tuple[str, ...]]:
-    """On what the theorems of each group rest together."""
-    lines = [f"Require {' '.join(sorted({t.module for group in groups for t in group}))}."]
-    for number, group in enumerate(groups):
-        theorems = "".join(f"let _ := @{t.module}.{t.name} in " for t in group)
+        by_module.setdefault(t.module, []).append(t.id)
+    lines = [f"Require {' '.join(f'SonnxClip.{module}' for module in by_module)}."]
+    for number, ids in enumerate(by_module.values()):
+        used = "".join(f"let _ := @SonnxClip.{id_} in " for id_ in ids)
         lines.append(f'Goal True. idtac "question {number}". exact I. Qed.')
-        lines.append(f"Definition asked{number} := {theorems}I. Print Assumptions asked{number}.")
+        lines.append(f"Definition asked{number} := {used}I. Print Assumptions asked{number}.")
     file = folder / "Ask.v"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     status, output, _ = _run(["coqc", "-q", *_load_path(folder), str(file)], running)
-    found = [_axioms(answer) for answer in _ANSWER.split(output)[1:]] if status == 0 else []
-    if len(found) != len(groups):
+    answers = _ANSWER.split(output)[1:] if status == 0 else []
+    if len(answers) != len(by_module):
         raise UserError(f"Coq does not print what the theorems rest on: {' '.join(output.split())[-400:]}")
-    return found
+    return dict(zip(by_module, map(_axioms, answers), strict=True))
 
 
 def _axioms(answer: str) -> tuple[str, ...]:
@@ -359,8 +306,22 @@ def _axioms(answer: str) -> tuple[str, ...]:
     return names
 
 
+def unlisted_axioms(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Where the axioms of a module differ from the list that a person keeps."""
+    file = root / GOLDEN
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    listed = dict(line.split(": ", 1) for line in lines if line.strip() and not line.startswith("#"))
+    now = {module: ", ".join(axioms) or CLOSED for module, axioms in found.items()}
+    for module in sorted(now.keys() | listed.keys()):
+        if now.get(module) != listed.get(module):
+            yield (
+                f"{GOLDEN}: the theorems of {module} rest on: {now.get(module, 'nothing, there are none')};"
+                f" the list says: {listed.get(module, 'nothing of them')}; edit it if that is as it should be"
+            )
+
+
 def check_again(modules: Sequence[str], folder: Path, running: Running) -> str:
-    """Have coqchk check compiled files; returns what it has against them.
+    """Have coqchk check compiled files; returns its complaint.
 
     It takes the compiled libraries of Coq and Flocq as they are, and computes without the virtual machine of
     coqc.
@@ -392,32 +353,3 @@ def _load_path(folder: Path) -> list[str]:
 def _run(command: list[str], running: Running) -> tuple[int, str, bool]:
     done = run_limited(command, SECONDS, running, megabytes=MEGABYTES, environment=LARGE_PAGES, together=True)
     return done.status, done.text, done.killed
-
-
-# --- On what the theorems rest, compared with the list that a person keeps ----------------------------------
-
-
-def _golden(root: Path) -> dict[str, tuple[str, ...]]:
-    """On what the theorems rest by the list; empty where there is none."""
-    file = root / GOLDEN
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    rows = dict(line.split(": ", 1) for line in lines if ": " in line)
-    return {id_: () if rests == CLOSED else tuple(rests.split(", ")) for id_, rests in rows.items()}
-
-
-def _words(axioms: Sequence[str]) -> str:
-    return ", ".join(axioms) or CLOSED
-
-
-def surprises(root: Path, found: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Where what the theorems rest on differs from the list that a person keeps."""
-    listed = _golden(root)
-    for id_, axioms in found.items():
-        rests = _words(axioms)
-        if id_ not in listed:
-            yield f"{GOLDEN}: it has no line for {id_} ({rests}); if that is as it should be, add the line"
-        elif set(listed[id_]) != set(axioms):
-            yield f"{GOLDEN}: {id_} rests on: {rests}; the list says: {_words(listed[id_])}"
-    for id_ in listed:
-        if id_ not in found:
-            yield f"{GOLDEN}: there is no theorem {id_}; if that is as it should be, remove the line"

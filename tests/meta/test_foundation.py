@@ -10,11 +10,12 @@ import pytest
 from sonnx_clip.backends.coq_files import render_coq
 from sonnx_clip.prove.coq import (
     CoqSource,
-    assumptions,
+    axioms_of,
     check_again,
     compile_all,
     coq_sources,
-    surprises,
+    lay_out,
+    unlisted_axioms,
 )
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.root.run_program import Running
@@ -60,22 +61,16 @@ def written(tmp_path_factory):
 def problems_of(sources, folder, written):
     """What Coq says of rendered files, beside the hand-written ones that are compiled already."""
     shutil.copytree(written, folder)
-    (folder / "generated/coq").mkdir(parents=True)
-    for source in sources:
-        (folder / source.path).write_text(source.text)
-    return compile_all(sources, folder, Running())[1]
+    return problems(sources, folder)
 
 
 def problems(sources, folder):
-    for source in sources:
-        (folder / source.path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / source.path).write_text(source.text)
+    lay_out(sources, folder)
     return compile_all(sources, folder, Running())[1]
 
 
-def rests(sources, folder):
-    theorems = assumptions([t for s in sources for t in s.theorems()], folder, Running(), {})
-    return {t.id: t.assumptions for t in theorems}
+def axioms(sources, folder):
+    return axioms_of([t for s in sources for t in s.theorems()], folder, Running())
 
 
 def rendered(old, new, tmp_path):
@@ -191,39 +186,29 @@ def test_readings_of_other_forms(written, tmp_path):
     assert problems_of(chosen((*FLOATS, *INTEGERS), files), tmp_path / "work", written) == []
 
 
-def test_admitted_is_stopped_by_name_twice(tmp_path):
+ADMITTED = "Theorem sly : False.\nProof. Admitted.\n"
+GRANTED = "wish : False.\nTheorem granted : False.\nProof. exact wish. Qed.\n"
+ENDLESS = """Unset Guard Checking.
+Fixpoint loop (n : nat) : False := loop n.
+Theorem granted : False.
+Proof. exact (loop 0). Qed.
+"""
+
+
+@pytest.mark.parametrize(
+    ("added", "axiom", "by_coqchk"),
+    [
+        (ADMITTED, "sly", "coqchk finds an axiom of ours: SonnxClip.Clip.sly"),
+        (f"Axiom {GRANTED}", "wish", "coqchk finds an axiom of ours: SonnxClip.Clip.wish"),
+        (f"Variable {GRANTED}", "wish", "coqchk finds an axiom of ours: SonnxClip.Clip.wish"),
+        (ENDLESS, "loop", "coqchk finds what relies on unsafe (co)fixpoints"),
+    ],
+)
+def test_unproved_theorem_is_found_by_coq_and_by_coqchk(added, axiom, by_coqchk, tmp_path):
     clip = next(s for s in coq_sources(repo_root()) if s.module == "SonnxClip.Clip")
-    sly = clip.text + "\n(** shows: monotone *)\nTheorem sly : False.\nProof. Admitted.\n"
-    sources = chosen(("Order", "Clip"), {"coq/Clip.v": sly})
+    sources = chosen(("Order", "Clip"), {"coq/Clip.v": f"{clip.text}\n{added}"})
     assert problems(sources, tmp_path) == []
-    found = rests(sources, tmp_path)
-    assert found["Clip.sly"] != ()
-    assert any("Clip.sly" in told for told in surprises(tmp_path, found))
-    assert "SonnxClip.Clip.sly" in check_again([s.module for s in sources], tmp_path, Running())
-
-
-@pytest.mark.parametrize("wish", ["Axiom wish : False.", "Variable wish : False."])
-def test_extra_axiom_is_stopped_by_name_twice(wish, tmp_path):
-    clip = next(s for s in coq_sources(repo_root()) if s.module == "SonnxClip.Clip")
-    sly = f"{clip.text}\n{wish}\nTheorem granted : False.\nProof. exact wish. Qed.\n"
-    sources = chosen(("Order", "Clip"), {"coq/Clip.v": sly})
-    assert problems(sources, tmp_path) == []
-    found = rests(sources, tmp_path)
-    assert found["Clip.granted"][0].endswith("wish")
-    (told,) = [line for line in surprises(tmp_path, found) if "Clip.granted" in line]
-    assert "wish" in told
-    assert check_again([s.module for s in sources], tmp_path, Running()) == (
-        "coqchk finds an axiom of ours: SonnxClip.Clip.wish"
-    )
-
-
-def test_disabled_check_of_recursion_is_stopped_by_name_twice(tmp_path):
-    clip = next(s for s in coq_sources(repo_root()) if s.module == "SonnxClip.Clip")
-    sly = (
-        clip.text + "\nUnset Guard Checking.\nFixpoint loop (n : nat) : False := loop n.\n"
-        "Theorem granted : False.\nProof. exact (loop 0). Qed.\n"
-    )
-    sources = chosen(("Order", "Clip"), {"coq/Clip.v": sly})
-    assert problems(sources, tmp_path) == []
-    assert rests(sources, tmp_path)["Clip.granted"] != ()
-    assert "unsafe (co)fixpoints" in check_again([s.module for s in sources], tmp_path, Running())
+    found = axioms(sources, tmp_path)
+    assert any(axiom in name for name in found["Clip"])
+    assert any("theorems of Clip rest on" in line for line in unlisted_axioms(repo_root(), found))
+    assert check_again([s.module for s in sources], tmp_path, Running()) == by_coqchk

@@ -22,7 +22,11 @@ case $file in
         number=$((${number:--1} + 1)); echo "question $number"
         case $line in
         *SonnxClip.Real*|*SonnxClip.Link*|*Generated.Real*)
-            printf 'Axioms:\nClassicalDedekindReals.sig_not_dec\n  : forall P : Prop, P\n' ;;
+            printf 'Axioms:\nClassicalDedekindReals.sig_forall_dec\n  : forall P : Prop, P\n'
+            case $line in *SonnxClip.Link*)
+                printf 'ClassicalDedekindReals.sig_not_dec : X\nClassical_Prop.classic : X\n' ;;
+            esac
+            printf 'FunctionalExtensionality.functional_extensionality_dep\n  : X\n' ;;
         *) echo "Closed under the global context" ;;
         esac
     done ;;
