@@ -61,24 +61,20 @@ def test_a_claim_that_the_first_type_of_a_kind_has_not_is_asked_of_another(
         check_claims(SPEC)
 
 
-BUGS = {bug.name: bug for bug in ALL if bug.file == YAML}
+BUGS = {bug.name: bug for bug in ALL if bug.file == YAML and bug.told}
+"""Those that show at a sample; only provers find the others."""
 
 
 @pytest.mark.parametrize("name", BUGS)
 def test_evaluation_finds_the_mistake(name: str, tmp_path: Path) -> None:
-    """Those with `told` are found; the others show at no sample: provers find them."""
     bug = BUGS[name]
     text = repo_file(YAML).read_text(encoding="utf-8")
     assert text.count(bug.old) == 1
     file = tmp_path / "clip.yaml"
     file.write_text(text.replace(bug.old, bug.new), encoding="utf-8")
-    spec = load_spec(file)
-    if not bug.told:
-        _check(spec)
-        return
-    with pytest.raises(UserError) as told:
-        _check(spec)
-    assert bug.told in told.value.what
+    with pytest.raises(UserError) as found:
+        _check(load_spec(file))
+    assert bug.told in found.value.what
 
 
 def _check(spec: Spec) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.evidence import EvidenceSummary, records, write_evidence
+from sonnx_clip.evidence.collect import gather
 from sonnx_clip.evidence.model import Evidence
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.spec import load_spec
@@ -23,6 +24,11 @@ class Written:
     html: str
     evidence: Evidence
     data: dict
+
+
+def gathered_in(folder, document, reports=()):
+    """What the evidence says of some records, before a page is rendered."""
+    return gather(records.read_records(made.write(folder / "build", document, reports), load_spec()))
 
 
 def written_in(folder, document, reports=()):
