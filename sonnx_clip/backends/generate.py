@@ -13,7 +13,6 @@ from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
 from sonnx_clip.spec.header import header_lines
-from sonnx_clip.spec.model import ClipSpec
 from sonnx_clip.spec.texts import require_sources
 from sonnx_clip.whyml.written import written_obligations
 
@@ -80,7 +79,7 @@ def render_theories(spec: Spec) -> Generated:
 
 def _of(spec: Spec, targets: Sequence[_Target]) -> list[_Target]:
     """The targets that a specification has: those of Clip are Clip's alone."""
-    return [target for target in targets if target.of_every or isinstance(spec, ClipSpec)]
+    return [target for target in targets if target.of_every or spec.operator == "Clip"]
 
 
 def _once(spec: Spec, target: TheoryTarget) -> Theories:

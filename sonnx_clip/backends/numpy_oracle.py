@@ -34,7 +34,7 @@ _ROW_WIDTH = 104
 
 def dialect_rows(spec: Spec) -> str:
     """The dialects as a Python expression: a dict by id."""
-    return pformat({d.id: _row(spec, d) for d in spec.whole_dialects}, width=_ROW_WIDTH, sort_dicts=False)
+    return pformat({d.id: _row(spec, d) for d in spec.dialects}, width=_ROW_WIDTH, sort_dicts=False)
 
 
 def _row(spec: Spec, d: Dialect) -> dict[str, Any]:

@@ -25,8 +25,7 @@ from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
 from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
 from sonnx_clip.spec.claims import claim_names, types_of_claim
-from sonnx_clip.spec.dialect_examples import ComputedBy
-from sonnx_clip.spec.dialects import defaults
+from sonnx_clip.spec.dialects import ComputedBy, defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

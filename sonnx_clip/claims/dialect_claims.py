@@ -11,8 +11,7 @@ from sonnx_clip.claims.written_claims import cast_claims, scale_claims
 from sonnx_clip.language.show import show
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, identical
-from sonnx_clip.spec.dialect_examples import ComputedBy, bounds_of
-from sonnx_clip.spec.dialects import defaults, given_defaults
+from sonnx_clip.spec.dialects import ComputedBy, bounds_of, defaults, given_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,15 +20,14 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.dialect_examples import DialectExample
-    from sonnx_clip.spec.dialects import Dialect
+    from sonnx_clip.spec.dialects import Dialect, DialectExample
 
     Pair = tuple[Value, Value]
 
 
 def of_type(spec: Spec, etype: ElementType) -> tuple[Dialect, ...]:
     """The dialects that take an element type, in the order of the file."""
-    return tuple(d for d in spec.whole_dialects if etype.id in d.element_types)
+    return tuple(d for d in spec.dialects if etype.id in d.element_types)
 
 
 def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:

@@ -22,8 +22,8 @@ from sonnx_clip.root.files import digest_of
 from sonnx_clip.spec.claims import ClaimEvaluator
 from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.evaluate import TensorValue
+from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.readings import same_value, sampled
-from sonnx_clip.spec.sections import entries_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -86,7 +86,7 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
 
 def _reading_of(spec: Spec, side: Side) -> str | None:
     """The reading that a side follows; None where it answers with bounds of its own."""
-    of_dialect = {dialect.id: dialect.reading for dialect in spec.whole_dialects}
+    of_dialect = {dialect.id: dialect.reading for dialect in spec.dialects}
     return None if side.texts() else of_dialect.get(side.by, side.by)
 
 

@@ -46,7 +46,7 @@ def _of_type(spec: Spec, etype: ElementType) -> Iterator[str]:
             yield example.id
     if etype.family == "float":
         yield from (latitude.id for latitude in spec.latitude)
-    yield from (dialect.id for dialect in spec.whole_dialects if etype.id in dialect.element_types)
+    yield from (dialect.id for dialect in spec.dialects if etype.id in dialect.element_types)
     yield from (example.id for example in spec.dialect_examples if example.type == etype.id)
     for finding in spec.findings:
         if any(etype in types_of_claim(spec, part) for part in finding.theorems):

@@ -134,7 +134,7 @@ def kept_or_compared(
 
 def _require_taken(spec: Spec, type_id: str) -> None:
     spec.element_type(type_id)
-    if not any(type_id in d.element_types for d in spec.whole_dialects if d.system == "onnx"):
+    if not any(type_id in d.element_types for d in spec.dialects if d.system == "onnx"):
         raise UserError(f"no Clip of ONNX takes {type_id}", todo="choose another type")
 
 

@@ -13,8 +13,8 @@ from sonnx_clip.explain.readings_matrix import shown_by
 from sonnx_clip.language import encode, unparse
 from sonnx_clip.language.tree import Call, Connective, Name, subtrees
 from sonnx_clip.spec import evaluator
-from sonnx_clip.spec.dialect_examples import ComputedBy, DialectExample, bounds_of
-from sonnx_clip.spec.sections import SHOWN
+from sonnx_clip.spec.dialects import ComputedBy, DialectExample, bounds_of
+from sonnx_clip.spec.model import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -104,7 +104,7 @@ def entries_of(
 def _listed(spec: Spec, section: str) -> Sequence[Any]:
     if section == "examples":
         return (*spec.examples, *spec.dialect_examples)
-    return spec.whole_dialects if section == "dialects" else getattr(spec, section)
+    return spec.dialects if section == "dialects" else getattr(spec, section)
 
 
 def _quotation(spec: Spec, entry: Any) -> SourceWords | None:
@@ -188,24 +188,23 @@ def _refutation(entry: Any) -> Facts:
 
 
 def _witness(witness: Any) -> str:
-    shown = {name: value for name, value in witness.model_dump().items() if value is not None}
-    texts = {name: f"[{', '.join(v)}]" if isinstance(v, tuple) else v for name, v in shown.items()}
-    return ", ".join(f"{name} = {text}" for name, text in texts.items())
+    return ", ".join(f"{name} = {text}" for name, text in witness.texts().items())
 
 
 def _example(spec: Spec, entry: Example) -> _Shown:
-    facts = [("X", ", ".join(entry.X)), ("L", entry.L), ("M", entry.M), ("Y", ", ".join(entry.Y))]
+    facts = [(name, of if isinstance(of, str) else ", ".join(of)) for name, of in entry.values.items()]
     if entry.not_representable_in:
         facts.append(("not representable in", ", ".join(entry.not_representable_in)))
     triples = {
-        (etype.id, *(_hex(encode(text, etype), etype) for text in (x, entry.L, entry.M)))
+        (etype.id, *(_hex(encode(text, etype), etype) for text in given))
         for etype in spec.types_of(entry.family)
         if etype.id not in entry.not_representable_in and etype.width
-        for x in entry.X
+        for given in entry.given
     }
+    *operands, y = (of if isinstance(of, str) else f"[{', '.join(of)}]" for of in entry.values.values())
     return _Shown(
         f"Worked example {entry.id}",
-        f"clip([{', '.join(entry.X)}], {entry.L}, {entry.M}) = [{', '.join(entry.Y)}]",
+        f"{spec.head.function}({', '.join(operands)}) = {y}",
         "example", (entry.family,), tuple(facts), _is_one_of(triples),
         except_types=entry.not_representable_in,
     )  # fmt: skip
@@ -213,19 +212,19 @@ def _example(spec: Spec, entry: Example) -> _Shown:
 
 def _dialect_example(spec: Spec, entry: DialectExample) -> _Shown:
     etype = spec.element_type(entry.type)
-    x = entry.X if isinstance(entry.X, str) else f"[{', '.join(entry.X)}]"
+    given = {name: entry.values.get(name, "missing") for name in spec.head.operands}
+    texts = {name: of if isinstance(of, str) else f"[{', '.join(of)}]" for name, of in given.items()}
     y = entry.Y
-    due = f"{y.reading} with L = {y.L}, M = {y.M}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
+    due = f"{y.reading} with {_witness(y)}" if isinstance(y, ComputedBy) else f"[{', '.join(y)}]"
     low, high = bounds_of(spec, entry)
     triples = {
         (etype.id, *(_hex(v, etype) for v in (encode(text, etype), low, high))) for text, _ in entry.pairs
     }
-    bounds = entry.L or "missing", entry.M or "missing"
+    call = f"{spec.head.function}({', '.join(texts.values())})"
     return _Shown(
-        f"Worked example {entry.id}", f"{entry.dialect}: clip({x}, {', '.join(bounds)}) = {due}",
+        f"Worked example {entry.id}", f"{entry.dialect}: {call} = {due}",
         "example", (etype.family,),
-        (("dialect", entry.dialect), ("type", entry.type), ("X", x), ("L", bounds[0]), ("M", bounds[1]),
-         ("Y", due)),
+        (("dialect", entry.dialect), ("type", entry.type), *texts.items(), ("Y", due)),
         _is_one_of(triples), except_types=_others(spec, etype),
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ from sonnx_clip.prove.provers import ProverVerdict
 from sonnx_clip.prove.trusted import TrustedItem
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage import Sort
-from sonnx_clip.spec.sections import SHOWN
+from sonnx_clip.spec.model import SHOWN
 
 if TYPE_CHECKING:
     Section: TypeAlias = str

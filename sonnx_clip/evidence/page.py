@@ -19,7 +19,7 @@ from sonnx_clip.evidence import picture
 from sonnx_clip.explain import dialects_text
 from sonnx_clip.explain.dialects_text import dialect_table
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, matrix
-from sonnx_clip.spec.sections import SHOWN
+from sonnx_clip.spec.model import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -66,7 +66,7 @@ class DialectTable(Stored):
 
 def dialect_table(spec: Spec) -> DialectTable:
     """The dialects of a specification."""
-    return DialectTable(rows=tuple(_row(spec, d) for d in spec.whole_dialects))
+    return DialectTable(rows=tuple(_row(spec, d) for d in spec.dialects))
 
 
 def _row(spec: Spec, d: Dialect) -> DialectTableRow:

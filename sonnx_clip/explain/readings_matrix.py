@@ -183,7 +183,7 @@ def _other(spec: Spec, etype: ElementType, found: ReadingInClass) -> OtherAnswer
     difference = found.other_value or found.other_bits
     if difference is None:
         return None
-    triple, answer = answer_at(difference, etype)
+    triple, answer = answer_at(spec, difference, etype)
     due = evaluator(spec, etype).result(*triple)
     x, l, m = difference.at
     return OtherAnswer(x=x, min=l, max=m, answer=show(answer, etype), due=show(due, etype))

@@ -11,7 +11,7 @@ from rich.table import Table
 from sonnx_clip.language import unparse
 from sonnx_clip.prove.outcome import distinct_tasks
 from sonnx_clip.root.terminal import counted
-from sonnx_clip.spec.sections import SECTIONS
+from sonnx_clip.spec.model import SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -43,12 +43,15 @@ class Allowed:
 
 def claim_names(spec: Spec) -> Mapping[str, Allowed]:
     """All such names, with what each stands for."""
-    found = {f"{r.word}_returns": Allowed(r.id, ("X", "L", "M", "Y")) for r in spec.readings}
-    for d in spec.whole_dialects:
-        found[f"{d.word}_returns"] = Allowed(d.reading, ("X", "L", "M", "Y"), d.id)
-        if d.missing is not None:
-            for what, given in (("max", ("X", "L", "Y")), ("min", ("X", "M", "Y")), ("bounds", ("X", "Y"))):
-                found[f"{d.word}_without_{what}"] = Allowed(d.reading, given, d.id)
+    head = spec.head
+    every = (*head.operands, head.result)
+    missing = {operand.onnx: (operand.id,) for operand in reversed(spec.operands) if operand.role == "scalar"}
+    found = {r.predicate: Allowed(r.id, every) for r in spec.readings}
+    for d in spec.dialects:
+        found[f"{d.word}_returns"] = Allowed(d.reading, every, d.id)
+        for what, without in {**missing, "bounds": head.scalars}.items() if d.missing else ():
+            given = tuple(name for name in every if name not in without)
+            found[f"{d.word}_without_{what}"] = Allowed(d.reading, given, d.id)
     return found
 
 

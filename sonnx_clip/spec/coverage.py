@@ -18,8 +18,8 @@ from sonnx_clip.language.types import WHOLE, Id, Part, Text
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_text, unknown
+from sonnx_clip.spec.model import SECTIONS
 from sonnx_clip.spec.quotes import places, quoted
-from sonnx_clip.spec.sections import SECTIONS
 from sonnx_clip.spec.structure import validate_as
 from sonnx_clip.spec.texts import Section, SourceText, fold, sections
 
@@ -247,7 +247,7 @@ def _reasons(file: CoverageFile) -> Iterator[Diagnostic]:
 def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Diagnostic]:
     """What answers name is there."""
     known = {entry.id for s in SECTIONS if s.answers for entry in getattr(spec, s.name)}
-    known |= {f"{dialect.id}/{aspect}" for dialect in spec.whole_dialects for aspect in dialect.says}
+    known |= {f"{dialect.id}/{aspect}" for dialect in spec.dialects for aspect in dialect.says}
     findings = [finding.id for finding in spec.findings]
     for source, answers in file.sources.items():
         for index, answer in enumerate(answers):
@@ -300,7 +300,7 @@ def _quoting(spec: Spec) -> Iterator[tuple[tuple[str, ...], Source]]:
         yield (getattr(spec, str(way[0]))[int(way[1])].id,), source
     shared: dict[tuple[str, str, str, str], list[str]] = {}
     sources: dict[tuple[str, str, str, str], Source] = {}
-    for dialect in spec.whole_dialects:
+    for dialect in spec.dialects:
         for aspect, source in dialect.says.items():
             key = (aspect, source.page, source.section, source.quote)
             shared.setdefault(key, []).append(f"{dialect.id}/{aspect}")

@@ -1,22 +1,25 @@
-"""Dialects, versioned definitions of Clip: a row of the file inherits from the row that it comes after."""
+"""Dialects, versioned definitions of Clip, and their worked examples.
+
+A row of the file inherits from the row that it comes after.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
+from sonnx_clip.language.types import WHOLE, FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import Diagnostic, unknown
-from sonnx_clip.spec.entries import Conditions, Witness
+from sonnx_clip.spec.entries import Conditions, Entries, Numbers, OperandValues, Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
@@ -27,11 +30,15 @@ if TYPE_CHECKING:
 System: TypeAlias = Literal["sonnx", "onnx", "directml"]
 GivenAs: TypeAlias = Literal["inputs", "attributes", "members"]
 BoundType: TypeAlias = Literal["tensor", "float32"]
-Aspect: TypeAlias = Literal[
+_Aspect = Literal[
     "element_types", "ranks", "bounds", "missing_bounds", "missing_bounds_of", "casts", "cast_of_no_number",
     "inverted_bounds", "nan", "scale_bias", "scale_bias_precision", "in_place", "inputs", "scalar_bounds",
     "attributes", "result", "errors", "function", "missing_max", "equivalence",
 ]  # fmt: skip
+if TYPE_CHECKING:
+    Aspect: TypeAlias = str
+else:  # one of these words, which is a text to all who read it
+    Aspect = _Aspect
 DialectId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*-[a-z0-9.]+$")]
 
 ALWAYS: tuple[Aspect, ...] = (
@@ -41,29 +48,22 @@ ALWAYS: tuple[Aspect, ...] = (
 
 
 class Saying(Part):
-    """The words of a page on an aspect; in the section of the dialect if none is named."""
+    """The words of a page on an aspect; in the section of the dialect if none is named.
+
+    `inherited` words need not name the lines at which they stand.
+    """
 
     section: Text | None = None
     at: Lines = ()
     quote: Text
-
-
-def _words(value: object) -> object:
-    return {"quote": value} if isinstance(value, str) else value
-
-
-Said: TypeAlias = Annotated[Saying, BeforeValidator(_words)]
-
-
-def _whole(value: object) -> object:
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    inherited: Flag = False
 
 
 class Ranks(Part):
     """How many dimensions X may have; any number from `least` on if `greatest` is left out."""
 
-    least: Annotated[int, Field(strict=True, ge=0), BeforeValidator(_whole)]
-    greatest: Annotated[int | None, BeforeValidator(_whole)] = None
+    least: Annotated[int, Field(strict=True, ge=0), WHOLE]
+    greatest: Annotated[int | None, WHOLE] = None
 
     def __contains__(self, rank: int) -> bool:
         """Whether X may have so many dimensions."""
@@ -77,13 +77,11 @@ class Ranks(Part):
 
 
 class Missing(Part):
-    """What stands for a missing bound."""
+    """What stands for a missing bound, a number of X's type or of the bound's."""
 
     min: NumberText
     max: NumberText
-    of: Annotated[
-        Literal["element", "bound"], Field(description="The type whose number it is: X's or the bound's.")
-    ]
+    of: Literal["element", "bound"]
 
 
 class Printed(Part):
@@ -104,59 +102,17 @@ class Equivalence(Part):
     fails_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
 
 
-class DialectRow(Part):
-    """A versioned definition of Clip as the file has it: what is left out is as in the row `after`."""
-
-    id: DialectId
-    title: Text
-    system: System | None = None
-    version: Annotated[Text, Field(description="As the system writes it; a number needs quotes.")]
-    after: DialectId | None = None
-    page: Id | None = None
-    section: Text
-    element_types: Annotated[tuple[Word, ...] | None, Field(min_length=1)] = None
-    ranks: Ranks | None = None
-    bounds: GivenAs | None = None
-    bound_type: BoundType | None = None
-    missing: Literal["refused"] | Missing | None = None
-    reading: Annotated[Id | None, Field(description="What the words allow.")] = None
-    answers: Annotated[Id | None, Field(description="Decides where they allow more than one.")] = None
-    scale_bias: Flag | None = None
-    in_place: Flag | None = None
-    function: Annotated[
-        Flag | None, Field(description="Whether the page says that the version has a function body.")
-    ] = None
-    changes: Annotated[
-        dict[Word, NumberText],
-        Field(
-            default_factory=dict,
-            description="For these types, X whose result without bounds is not that of the row before.",
-        ),
-    ]
-    widens: Annotated[
-        Conditions,
-        Field(
-            default_factory=dict,
-            description="Exactly where, with bounds given, more is allowed than in the row before.",
-        ),
-    ]
-    equivalence: Equivalence | None = None
-    printed_default: Printed | None = None
-    says: Annotated[dict[Aspect, Said], Field(default_factory=dict)]
-    unsaid: Annotated[dict[Aspect, Text], Field(default_factory=dict)]
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """A versioned definition of Clip, complete.
+class Dialect(Part):
+    """A versioned definition of Clip.
 
     Args:
         id: its permanent id, ``onnx-6``.
         title: its name.
         system: who defines it.
-        version: operator set, feature level, or chapter.
+        version: operator set, feature level, or chapter, as the system writes it.
         after: the version before; None for the first.
         page: the text that defines it.
+        section: where that text does.
         element_types: of X.
         ranks: of X.
         bounds: how they are given.
@@ -171,34 +127,43 @@ class Dialect:
         widens: exactly where, with bounds given, it allows an answer that the version before did not.
         equivalence: a reading to which its page says that it is equivalent.
         printed_default: default values as the page prints them.
-        sayings: the words of the page on an aspect, its own or inherited.
-        says: the same as quotations.
+        sayings: the words of the page on an aspect, its own or inherited; `says` in the file.
         unsaid: the aspects that the page leaves open, and what the oracle does then.
     """
 
-    id: str
-    title: str
+    id: DialectId
+    title: Text
     system: System
-    version: str
-    after: str | None
-    page: str
-    element_types: tuple[str, ...]
+    version: Text
+    after: DialectId | None = None
+    page: Id
+    section: Text
+    element_types: Annotated[tuple[Word, ...], Field(min_length=1)]
     ranks: Ranks
     bounds: GivenAs
     bound_type: BoundType
-    missing: Missing | None
-    reading: str
-    answers: str
-    scale_bias: bool
-    in_place: bool
-    function: bool | None
-    changes: dict[str, str]
-    widens: Conditions
-    equivalence: Equivalence | None
-    printed_default: Printed | None
-    sayings: dict[Aspect, Saying]
-    says: dict[str, Source]
-    unsaid: dict[str, str]
+    missing: Annotated[Missing | None, BeforeValidator(lambda value: None if value == "refused" else value)]
+    reading: Id
+    answers: Id
+    scale_bias: Flag
+    in_place: Flag
+    function: Flag | None = None
+    changes: Annotated[dict[Word, NumberText], Field(default_factory=dict)]
+    widens: Annotated[Conditions, Field(default_factory=dict)]
+    equivalence: Equivalence | None = None
+    printed_default: Printed | None = None
+    sayings: Annotated[dict[Aspect, Saying], Field(default_factory=dict, alias="says")]
+    unsaid: Annotated[dict[Aspect, Text], Field(default_factory=dict)]
+
+    @cached_property
+    def says(self) -> dict[Aspect, Source]:
+        """The words of the page on each aspect, as quotations."""
+        return {
+            aspect: Source.model_construct(
+                page=self.page, section=words.section or self.section, at=words.at, quote=words.quote
+            )
+            for aspect, words in self.sayings.items()
+        }
 
     @property
     def word(self) -> str:
@@ -210,136 +175,156 @@ class Dialect:
         return self.bound_type not in ("tensor", type_id)
 
 
-_NEEDED = (
-    "system", "page", "element_types", "ranks", "bounds", "bound_type", "reading", "answers", "scale_bias",
-    "in_place",
-)  # fmt: skip
-_OWN = ("id", "title", "version", "after", "changes", "widens", "equivalence", "printed_default")
+class ComputedBy(Witness):
+    """The reading that gives the expected result, with the operands that it is given beside X."""
+
+    partial: ClassVar[bool] = True
+
+    reading: Id
 
 
-def whole(rows: Iterable[DialectRow]) -> tuple[Dialect, ...]:
-    """Every dialect with what it inherits from the row `after`; `check_dialects` must have passed."""
-    found: dict[str, Dialect] = {}
-    for row in rows:
-        found[row.id] = _whole_dialect(row, found.get(row.after or ""))
-    return tuple(found.values())
+class DialectExample(OperandValues):
+    """A worked example of a dialect; a bound that is left out is missing.
+
+    Args:
+        id: its permanent id.
+        dialect: whose example it is.
+        type: the element type.
+        Y: the entries of the result; or what computes them, where X is `finite`: its entries are drawn at
+            random, so that the example speaks of all that are finite.
+        source: the words of the page.
+    """
+
+    __pydantic_extra__: dict[str, Entries] = Field(init=False)
+    partial: ClassVar[bool] = True
+
+    id: Word
+    dialect: DialectId
+    type: Word
+    Y: ComputedBy | Numbers
+    source: Source
+
+    @property
+    def values(self) -> dict[str, tuple[str, ...] | str]:
+        """The entries of a tensor, or `finite`, and the numbers of the bounds that are given."""
+        return dict(self.__pydantic_extra__ or {})
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        x = next(iter(self.values.values()), ())
+        if (x == "finite") != isinstance(self.Y, ComputedBy):
+            what = "entries that are drawn need a Y that is computed, and entries that are listed one"
+            raise ValueError(what)
+        if isinstance(self.Y, tuple) and len(x) != len(self.Y):
+            raise ValueError(f"X has {len(x)} entries, and Y another number")
+        return self
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The entries of X and of Y, if they are listed."""
+        x = next(iter(self.values.values()))
+        return () if isinstance(self.Y, ComputedBy) else tuple(zip(x, self.Y, strict=True))
 
 
-def _whole_dialect(row: DialectRow, before: Dialect | None) -> Dialect:
-    values: dict[str, Any] = {key: getattr(row, key) for key in (*_NEEDED, "function")}
-    values = {key: getattr(before, key, None) if of is None else of for key, of in values.items()}
-    missing = row.missing or (before.missing if before else None)
-    said, unsaid = _aspects(row, before)
-    if values["bound_type"] == "tensor":
-        unsaid.pop("casts", None)  # a bound of X's own type is not converted
-    sources: dict[str, Source] = {
-        aspect: Source.model_construct(
-            page=values["page"], section=words.section or row.section, at=words.at, quote=words.quote
-        )
-        for aspect, words in said.items()
-    }
-    return Dialect(
-        **{key: getattr(row, key) for key in _OWN}, **values, sayings=said, says=sources, unsaid=unsaid,
-        missing=None if missing == "refused" else missing,
-    )  # fmt: skip
+_OWN = frozenset({"id", "title", "version", "after", "changes", "widens", "equivalence", "printed_default"})
 
 
-def _aspects(row: DialectRow, before: Dialect | None) -> tuple[dict[Aspect, Saying], dict[str, str]]:
-    """The aspects on which the page has words, and those it leaves open: own ones replace inherited ones."""
-    said = {**(before.sayings if before else {}), **row.says}
-    unsaid: dict[str, str] = {**before.unsaid} if before else {}
-    unsaid.update(row.unsaid)  # type: ignore[arg-type]
+def inherit(data: Any) -> None:
+    """Complete each row of the plain data of a file from the row `after`, or from the one before it."""
+    rows = data.get("dialects") if isinstance(data, dict) else None
+    known: dict[str, dict[str, Any]] = {}
+    before: dict[str, Any] = {}
+    for index, row in enumerate(rows if isinstance(rows, list) else ()):
+        if not isinstance(row, dict) or not _has_aspects(row):
+            return  # validation reports it
+        before = _completed(known.get(str(row["after"]), before), row) if "after" in row else row
+        known[str(row.get("id"))] = before
+        data["dialects"][index] = before
+
+
+def _has_aspects(row: dict[str, Any]) -> bool:
+    says, unsaid = row.get("says", {}), row.get("unsaid", {})
     return (
-        {aspect: words for aspect, words in said.items() if aspect not in row.unsaid},
-        {aspect: text for aspect, text in unsaid.items() if aspect not in row.says},
+        isinstance(says, dict)
+        and isinstance(unsaid, dict)
+        and all(isinstance(w, dict) for w in says.values())
     )
 
 
+def _completed(before: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """A row with what it inherits; what it has of an aspect replaces both words and silence."""
+    found = {key: value for key, value in before.items() if key not in _OWN} | row
+    says, unsaid = row.get("says", {}), row.get("unsaid", {})
+    words = {aspect: of for aspect, of in before.get("says", {}).items() if aspect not in unsaid}
+    words = {aspect: {**of, "at": [], "inherited": True} for aspect, of in words.items()}
+    silent = {aspect: text for aspect, text in before.get("unsaid", {}).items() if aspect not in says}
+    if found.get("bound_type") == "tensor":
+        silent.pop("casts", None)  # a bound of X's own type is not converted
+    return found | {"says": words | says, "unsaid": silent | unsaid}
+
+
 def check_dialects(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about rows that refer to missing entries, or leave something out."""
-    known: list[str] = []
-    for index, row in enumerate(spec.dialects):
+    """Rows that refer to missing entries, or leave something out."""
+    readings: list[str] = [r.id for r in spec.readings]
+    earlier: dict[str, tuple[str, ...]] = {}
+    for index, d in enumerate(spec.dialects):
         way = ("dialects", index)
-        if row.after is not None and row.after not in known:
-            what = f"no earlier row is called `{row.after}`"
-            yield Diagnostic((*way, "after"), what, suggestion(row.after, known, "before it stand"))
+        if d.after is not None and d.after not in earlier:
+            what = f"no earlier row is called `{d.after}`"
+            yield Diagnostic((*way, "after"), what, suggestion(d.after, earlier, "before it stand"))
             return
-        for key in (*_NEEDED, "missing") if row.after is None else ():
-            if getattr(row, key) is None:
-                what = f"`{row.id}` has no `{key}`, and no row `after` which it could inherit one"
-                yield Diagnostic((*way, "id"), what, f"add `{key}: …`")
-                return
-        known.append(row.id)
-        yield from _check_names(spec, way, row)
-    dialects = whole(spec.dialects)
-    for index, (row, dialect) in enumerate(zip(spec.dialects, dialects, strict=True)):
-        yield from _check_aspects(("dialects", index), row, dialect)
-        yield from _check_numbers(spec, ("dialects", index), row, dialect)
-        before = next((d.element_types for d in dialects if d.id == row.after), ())
-        for id_ in set(row.changes) - set(before).intersection(dialect.element_types):
-            what = f"`{row.id}` and the row before do not both take {id_}"
-            yield Diagnostic(("dialects", index, "changes", id_), what, of_key=True)
+        if d.equivalence is not None:
+            yield from unknown((*way, "equivalence", "to"), d.equivalence.to, readings, "reading")
+        yield from _check_aspects(way, d)
+        yield from _check_numbers(spec, way, d)
+        for id_ in set(d.changes) - set(earlier.get(d.after or "", ())).intersection(d.element_types):
+            what = f"`{d.id}` and the row before do not both take {id_}"
+            yield Diagnostic((*way, "changes", id_), what, of_key=True)
+        earlier[d.id] = d.element_types
 
 
-def _check_names(spec: Spec, way: Way, row: DialectRow) -> Iterator[Diagnostic]:
-    """Element types, readings and the page are entries of the file."""
-    for position, id_ in enumerate(row.element_types or ()):
-        types = [etype.id for etype in spec.element_types]
-        yield from unknown((*way, "element_types", position), id_, types, "element type")
-    readings, pages = [r.id for r in spec.readings], [page.id for page in spec.sources]
-    for key, name, ids, one in (
-        ("reading", row.reading, readings, "reading"),
-        ("answers", row.answers, readings, "reading"),
-        ("equivalence", row.equivalence.to if row.equivalence else None, readings, "reading"),
-        ("page", row.page, pages, "source"),
-    ):
-        if name is not None:
-            yield from unknown((*way, key), name, ids, one)
-
-
-def _check_aspects(way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diagnostic]:
+def _check_aspects(way: Way, d: Dialect) -> Iterator[Diagnostic]:
     """Every aspect has words of the page, or is listed as unsaid."""
-    for aspect in row.says:
-        if aspect in row.unsaid:
+    for aspect in d.sayings:
+        if aspect in d.unsaid:
             what = f"`{aspect}` is under `says` and under `unsaid`"
             yield Diagnostic((*way, "unsaid", aspect), what, "it is one or the other", of_key=True)
             return
     wanted: list[Aspect] = [*ALWAYS]
-    wanted += ["casts"] if dialect.bound_type != "tensor" else []
-    wanted += ["scale_bias", "scale_bias_precision"] if dialect.scale_bias else []
+    wanted += ["casts"] if d.bound_type != "tensor" else []
+    wanted += ["scale_bias", "scale_bias_precision"] if d.scale_bias else []
     for aspect in wanted:
-        if aspect not in dialect.says and aspect not in dialect.unsaid:
+        if aspect not in d.sayings and aspect not in d.unsaid:
             todo = "quote the page under `says`, or state under `unsaid` what the oracle does"
-            yield Diagnostic((*way, "id"), f"`{row.id}` says nothing of `{aspect}`", todo)
-    if row.equivalence is not None and "equivalence" not in row.says:
-        what = "no quotation says what it is equivalent to"
-        yield Diagnostic((*way, "equivalence"), what, "quote the page")
-    if dialect.in_place and "in_place" not in dialect.says:
+            yield Diagnostic((*way, "id"), f"`{d.id}` says nothing of `{aspect}`", todo)
+    if d.equivalence is not None and "equivalence" not in d.sayings:
+        yield Diagnostic(
+            (*way, "equivalence"), "no quotation says what it is equivalent to", "quote the page"
+        )
+    if d.in_place and "in_place" not in d.sayings:
         what = "execution in place is allowed, and no quotation says so"
         yield Diagnostic((*way, "id"), what, "quote the page")
-    if printed := row.printed_default:
-        quotes = [words.quote for words in row.says.values()]
+    if printed := d.printed_default:
+        quotes = [words.quote for words in d.sayings.values()]
         if not all(any(number in quote for quote in quotes) for number in (printed.min, printed.max)):
             what = "no quotation of this row has these numbers"
             yield Diagnostic((*way, "printed_default"), what, "quote them")
 
 
-def _check_numbers(spec: Spec, way: Way, row: DialectRow, dialect: Dialect) -> Iterator[Diagnostic]:
+def _check_numbers(spec: Spec, way: Way, d: Dialect) -> Iterator[Diagnostic]:
     """The system has a name for each element type, and each type has the default values."""
     types = {etype.id: etype for etype in spec.element_types}
-    for position, id_ in enumerate(row.element_types or ()):
-        if id_ in types and getattr(types[id_], dialect.system) is None:
-            todo = f"add it to the element type: {dialect.system}: …"
-            yield Diagnostic(
-                (*way, "element_types", position), f"{dialect.system} has no name for {id_}", todo
-            )
+    for position, id_ in enumerate(d.element_types):
+        if id_ in types and getattr(types[id_], d.system) is None:
+            todo = f"add it to the element type: {d.system}: …"
+            yield Diagnostic((*way, "element_types", position), f"{d.system} has no name for {id_}", todo)
     try:
-        for id_ in (id_ for id_ in dialect.element_types if id_ in types):
-            defaults(spec, dialect, types[id_])
-            for number in dialect.printed_default or ():
-                encode(number[1], bound_type(spec, dialect, types[id_]))
+        for id_ in types.keys() & set(d.element_types):
+            defaults(spec, d, types[id_])
+            for _, number in d.printed_default or ():
+                encode(number, bound_type(spec, d, types[id_]))
     except UserError as error:
-        yield Diagnostic((*way, "id"), f"{row.id}: {error.what}", error.todo)
+        yield Diagnostic((*way, "id"), f"{d.id}: {error.what}", error.todo)
 
 
 # --- What stands for the missing bounds of a dialect, in each element type ----------------------------------
@@ -369,4 +354,18 @@ def defaults(spec: Spec, dialect: Dialect, etype: ElementType) -> tuple[Value, V
     low, high = (convert(value, of, etype) for value in given)
     assert low is not None
     assert high is not None
+    return low, high
+
+
+def bounds_of(spec: Spec, example: DialectExample) -> tuple[Value, Value]:
+    """The bounds of an example as its dialect has them, a missing one too; UserError if it refuses that."""
+    etype = spec.element_type(example.type)
+    missing = defaults(spec, spec.dialect(example.dialect), etype)
+    given = [example.values.get(name) for name in spec.head.operands[1:]]
+    if None in given and missing is None:
+        raise UserError(f"{example.dialect} refuses a missing bound")
+    low, high = (
+        encode(str(text), etype) if text is not None else (missing or ())[index]
+        for index, text in enumerate(given)
+    )
     return low, high

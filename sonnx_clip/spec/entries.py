@@ -94,7 +94,6 @@ CaseResult: TypeAlias = Annotated[
 ]
 OperatorName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*$")]
 Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
-Tensor: TypeAlias = Literal["X", "L", "M", "Y"]
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
 Reasons: TypeAlias = dict[FamilyId, Text]  # the families of which an entry says nothing, and why
@@ -124,25 +123,24 @@ class Page(Part):
     file: Annotated[Text, Field(description="Path in the repository.")]
 
 
-class Witness(Part):
-    """Numbers for the operands, each by its name; a `partial` witness may leave some out."""
+class OperandValues(Part):
+    """Values of the operands, each by its name; a `partial` one may leave some out."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, NumberText] = Field(init=False)
     partial: ClassVar[bool] = False
     has_second: ClassVar[bool] = False
-    also: ClassVar[tuple[str, ...]] = ()
+    further: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> str: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     @classmethod
     def keys(cls, operands: tuple[str, ...]) -> dict[str, bool]:
         """What it may have, in order: the operands, other numbers, its fields; true for what it must have."""
         second = {f"{operands[0]}2": False} if cls.has_second and operands else {}
         fields = {name: field.is_required() for name, field in cls.model_fields.items()}
-        return dict.fromkeys(operands, not cls.partial) | second | dict.fromkeys(cls.also, True) | fields
+        return dict.fromkeys(operands, not cls.partial) | second | dict.fromkeys(cls.further, True) | fields
 
     @model_validator(mode="before")
     @classmethod
@@ -166,6 +164,12 @@ class Witness(Part):
             raise ValidationError.from_exception_data(cls.__name__, [*missing, *unknown])
         return {name: value[name] for name in keys if name in value}
 
+
+class Witness(OperandValues):
+    """A number for each operand."""
+
+    __pydantic_extra__: dict[str, NumberText] = Field(init=False)
+
     def texts(self) -> dict[str, str]:
         """The number of each variable that has one, as text."""
         return dict(self.__pydantic_extra__ or {})
@@ -180,7 +184,7 @@ class PropertyWitness(Witness):
 class AnsweredWitness(Witness):
     """Numbers for the operands, and the answer A of a runtime."""
 
-    also: ClassVar[tuple[str, ...]] = ("A",)
+    further: ClassVar[tuple[str, ...]] = ("A",)
 
 
 def _dimension(value: object) -> object:
@@ -199,15 +203,6 @@ class Declaration(Part):
     type: Word
     dims: tuple[Dimension, ...] | None
     sparse: Flag = False
-
-
-class DeclaredExample(Part):
-    """A node that meets every restriction."""
-
-    X: Declaration
-    L: Declaration
-    M: Declaration
-    Y: Declaration
 
 
 class Change(Part):
@@ -256,7 +251,7 @@ class Restriction(Part):
     holds: Condition
     interpretation: Interpretation | None = None
     broken_alone_by: Annotated[
-        dict[Tensor, Broken],
+        dict[Symbol, Broken],
         Field(min_length=1, description="A change of `declared_example` that breaks this restriction alone."),
     ]
     source: Source
@@ -279,7 +274,7 @@ class Constraint(Part):
     families: Families
     role: Literal["precondition", "postcondition", "precondition and postcondition"]
     aliases: Annotated[
-        dict[Tensor, Id], Field(description="The number that the page gives it below each tensor.")
+        dict[Symbol, Id], Field(description="The number that the page gives it below each tensor.")
     ]
     not_for: Annotated[Reasons, Field(default_factory=dict)]
     holds: Condition
@@ -289,7 +284,7 @@ class Constraint(Part):
     repaired: Annotated[Conditions, Field(default_factory=dict)]
     false_for: Annotated[Word | None, Field(description="An id of `wrong_clips` that it excludes.")] = None
     broken_by: Annotated[
-        dict[Tensor, Broken],
+        dict[Symbol, Broken],
         Field(default_factory=dict, description="A change of `declared_example` that it excludes."),
     ]
     source: Source
@@ -425,24 +420,43 @@ class Reading(Part):
         return self.agrees_bitwise if bitwise else self.agrees
 
 
-class Example(Part):
-    """A worked example of the page."""
+Entries: TypeAlias = Annotated[
+    Annotated[Numbers, Tag("Numbers")] | Annotated[NumberText, Tag("number")],
+    Discriminator(lambda value: "Numbers" if isinstance(value, list | tuple) else "number"),
+]
+
+
+class Example(OperandValues):
+    """A worked example of the page: the entries of each tensor, the number of each scalar, and the result."""
+
+    __pydantic_extra__: dict[str, Entries] = Field(init=False)
+    further: ClassVar[tuple[str, ...]] = ("Y",)
 
     id: Word
     family: FamilyId
-    X: Numbers
-    L: NumberText
-    M: NumberText
-    Y: Numbers
     not_representable_in: Annotated[
         tuple[Word, ...], Field(description="The types of the family that lack one of the numbers.")
     ] = ()
     source: Source
 
     @property
+    def values(self) -> dict[str, tuple[str, ...] | str]:
+        """What is given for each operand, and the result."""
+        return dict(self.__pydantic_extra__ or {})
+
+    @property
     def given(self) -> tuple[tuple[str, ...], ...]:
         """The operands, entry by entry."""
-        return tuple((x, self.L, self.M) for x in self.X)
+        *operands, result = self.values.values()
+        return tuple(
+            tuple(of if isinstance(of, str) else of[index] for of in operands) for index in range(len(result))
+        )
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """All numbers of it."""
+        parts = ((of,) if isinstance(of, str) else of for of in self.values.values())
+        return tuple(number for part in parts for number in part)
 
     @property
     def title(self) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.language.values import Value
-    from sonnx_clip.spec.entries import Case, Latitude, Reading, Restriction, Tensor, ValueClass
+    from sonnx_clip.spec.entries import Case, Latitude, Reading, Restriction, ValueClass
     from sonnx_clip.spec.model import Spec
 
 
@@ -55,14 +55,9 @@ class TensorValue:
     entries: tuple[Value, ...]
 
 
-def declared_names(spec: Spec) -> tuple[str, ...]:
-    """The tensors that the node declares which meets every restriction; none where no node is given."""
-    return () if spec.declared_example is None else tuple(type(spec.declared_example).model_fields)
-
-
 def declared_example(spec: Spec) -> dict[str, DeclaredTensor | None]:
     """The tensors of the node that meets every restriction, by name."""
-    return {name: _declared(getattr(spec.declared_example, name)) for name in declared_names(spec)}
+    return {name: _declared(tensor) for name, tensor in (spec.declared_example or {}).items()}
 
 
 def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTensor | None]:
@@ -70,20 +65,14 @@ def broken_example(spec: Spec, restriction: Restriction) -> dict[str, DeclaredTe
     return changed_example(spec, restriction.broken_alone_by)
 
 
-def changed_example(spec: Spec, changes: Mapping[Tensor, str | Change]) -> dict[str, DeclaredTensor | None]:
+def changed_example(spec: Spec, changes: Mapping[str, str | Change]) -> dict[str, DeclaredTensor | None]:
     """The node that meets every restriction, after some changes."""
-    return declared_example(spec) | _changes(spec, changes)
-
-
-def _changes(spec: Spec, changes: Mapping[Tensor, str | Change]) -> dict[str, DeclaredTensor | None]:
-    found: dict[str, DeclaredTensor | None] = {}
+    found = declared_example(spec)
     for name, change in changes.items():
-        before: Declaration = getattr(spec.declared_example, name)
-        if isinstance(change, Change):
-            told = {key: getattr(change, key) for key in change.model_fields_set}
-            found[name] = _declared(before.model_copy(update=told))
-        else:
-            found[name] = None
+        changed = (spec.declared_example or {})[name].model_copy(
+            update={key: getattr(change, key) for key in getattr(change, "model_fields_set", ())}
+        )
+        found[name] = _declared(changed) if isinstance(change, Change) else None
     return found
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sonnx_clip.language.printing import unparse
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import read_document, spell
-from sonnx_clip.spec.sections import entries_with
+from sonnx_clip.spec.model import entries_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

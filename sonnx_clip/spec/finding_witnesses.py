@@ -16,8 +16,8 @@ from sonnx_clip.spec.dialects import bound_type, defaults
 from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import as_tensors, evaluator, result_value
 from sonnx_clip.spec.findings import Contrast, Refutation, Stands, Theorem
+from sonnx_clip.spec.model import unknown_in
 from sonnx_clip.spec.readings import answers_told, same_value
-from sonnx_clip.spec.sections import unknown_in
 from sonnx_clip.spec.texts import fold
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def answers_of(spec: Spec, witness: Contrast, side: Side) -> Answers:
     """
     etype = spec.element_type(witness.type)
     texts = {**witness.texts(), **side.texts()}
-    dialect = next((d for d in spec.whole_dialects if d.id == side.by), None)
+    dialect = next((d for d in spec.dialects if d.id == side.by), None)
     if dialect is None:
         if missing := next((name for name in spec.head.operands if name not in texts), None):
             what = f"the reading `{side.by}` does not say what a missing bound is"
@@ -234,6 +234,6 @@ def _check_types(spec: Spec, way: Way, part: Theorem) -> Iterator[Diagnostic]:
         for entry in stated:
             if entry.id in used and etype.family not in entry.families:
                 yield Diagnostic((*way, "holds"), f"`{entry.id}` does not speak of {etype.id}")
-        taking = [d for d in spec.whole_dialects if etype.id in d.element_types]
+        taking = [d for d in spec.dialects if etype.id in d.element_types]
         if converts and not any(d.converts_to(etype.id) for d in taking):
             yield Diagnostic((*way, "holds"), f"no dialect converts a FLOAT to {etype.id}")

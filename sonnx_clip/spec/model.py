@@ -1,22 +1,23 @@
-"""The typed model of spec/clip.yaml."""
+"""The typed model of spec/clip.yaml, and the table of its sections."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
-from pydantic import ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.scope import Head
 from sonnx_clip.language.types import WHOLE, ElementType, Family, Part, Source
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.spec.dialect_examples import DialectExample
-from sonnx_clip.spec.dialects import Dialect, DialectRow, whole
+from sonnx_clip.spec.dialects import Dialect, DialectExample
+from sonnx_clip.spec.document import unknown
 from sonnx_clip.spec.entries import (
     Case,
     Constraint,
-    DeclaredExample,
+    Declaration,
     Definition,
     Example,
     FileContext,
@@ -28,25 +29,71 @@ from sonnx_clip.spec.entries import (
     Property,
     Reading,
     Restriction,
+    Symbol,
     ValueClass,
     WrongClip,
 )
 from sonnx_clip.spec.findings import SourceFinding
-from sonnx_clip.spec.sections import BY_NAME, REQUIREMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-_DIALECTS = ("dialects", "")  # of a specification's memo
-_HEAD = ("head", "")  # likewise
+    from sonnx_clip.spec.document import Diagnostic, Way
+
+_Entry = TypeVar("_Entry", bound=BaseModel)
+
+Weight: TypeAlias = Literal["of the page", "ours", "readings", "findings", ""]
+"""What an entry is in evidence: a statement of the page, a conclusion of ours, a reading of the page or
+another definition, a finding; the empty text is none of them. The first two are requirements."""
 
 
-class _Named(Protocol):
+class YamlSection:
+    """A section of the file that lists entries with ids.
+
+    Args:
+        one: what a message calls an entry.
+        own_ids: its ids may be those of other sections too: a family may have the name of its only type
+            (`real`), and a page that of a vendor's operator. No two entries of all other sections share one.
+        weight: what its entries are in evidence.
+        answers: whether the words of a text can be encoded by an entry (spec/coverage.yaml).
+        title: the heading above its entries, where the evidence shows them.
+        about: what they are, below the heading.
+    """
+
+    name: str
+    entry: type[BaseModel]
+
+    def __init__(
+        self,
+        one: str,
+        title: str = "",
+        about: str = "",
+        *,
+        own_ids: bool = False,
+        weight: Weight = "",
+        answers: bool = True,
+    ) -> None:
+        self.one, self.title, self.about = one, title, about
+        self.own_ids, self.weight, self.answers = own_ids, weight, answers
+
     @property
-    def id(self) -> str: ...
+    def many(self) -> str:
+        """What a message calls its entries."""
+        return self.name.replace("_", " ")
+
+    def has(self, key: str) -> bool:
+        """Whether its entries have a value of this name."""
+        return key in self.entry.model_fields
 
 
-_Entry = TypeVar("_Entry", bound=_Named)
+class _Find(Generic[_Entry]):
+    """A look-up: the entry of a section with an id; UserError if there is none."""
+
+    def __init__(self, section: str) -> None:
+        self.section = section
+
+    def __get__(self, spec: Spec, _: type[Spec]) -> Callable[[str], _Entry]:
+        return lambda id_: spec.entry(self.section, id_)
 
 
 class Requirement(Part):
@@ -68,39 +115,99 @@ class Requirement(Part):
 
 
 class Spec(Part):
-    """An operator in the SONNX profile: the one source of its meaning. What Clip states is `ClipSpec`."""
+    """An operator in the SONNX profile: the one source of its meaning."""
 
-    # No part of the model: no copy has it, none is compared by it, and it is not written to a file.
-    __slots__ = ("_found",)
-    if TYPE_CHECKING:
-        _found: dict[tuple[str, str], Any]
+    model_config = ConfigDict(ignored_types=(_Find,))
 
-    format: Annotated[
-        int, Field(strict=True, ge=1, le=1, description="The version of this form of file."), WHOLE
-    ]
+    format: Annotated[int, Field(strict=True, ge=1, le=1), WHOLE]
     operator: OperatorName
-    operands: Annotated[tuple[Operand, ...], Field(min_length=1)]
+    operands: Annotated[
+        tuple[Operand, ...], Field(min_length=1), YamlSection("operand", own_ids=True, answers=False)
+    ]
     result: OperatorResult
-    sources: Annotated[tuple[Page, ...], Field(min_length=1)]
-    families: Annotated[tuple[Family, ...], Field(min_length=1)]
-    element_types: Annotated[tuple[ElementType, ...], Field(min_length=1)]
-    declared_example: DeclaredExample | None = None
-    restrictions: tuple[Restriction, ...] = ()
-    constraints: tuple[Constraint, ...] = ()
-    cases: Annotated[tuple[Case, ...], Field(min_length=1)]
-    definitions: tuple[Definition, ...] = ()
-    classes: Annotated[tuple[ValueClass, ...], Field(min_length=1)]
-    properties: Annotated[tuple[Property, ...], Field(min_length=1)]
-    wrong_clips: Annotated[tuple[WrongClip, ...], Field(min_length=1)]
-    latitude: tuple[Latitude, ...] = ()
-    readings: tuple[Reading, ...] = ()
-    dialects: tuple[DialectRow, ...] = ()
-    findings: tuple[SourceFinding, ...] = ()
-    examples: tuple[Example, ...] = ()
-    dialect_examples: tuple[DialectExample, ...] = ()
+    sources: Annotated[
+        tuple[Page, ...], Field(min_length=1), YamlSection("source", own_ids=True, answers=False)
+    ]
+    families: Annotated[tuple[Family, ...], Field(min_length=1), YamlSection("family", own_ids=True)]
+    element_types: Annotated[
+        tuple[ElementType, ...], Field(min_length=1),
+        YamlSection("element type", "Element types", "Each meets the axioms of an ordered element type.",
+                    own_ids=True),
+    ]  # fmt: skip
+    declared_example: dict[Symbol, Declaration] | None = None
+    restrictions: Annotated[
+        tuple[Restriction, ...],
+        YamlSection("restriction", "Restrictions",
+                    "What a model must meet; `sonnx-clip lint` holds models against them.",
+                    weight="of the page"),
+    ] = ()  # fmt: skip
+    constraints: Annotated[
+        tuple[Constraint, ...],
+        YamlSection("constraint", "Constraints", "What holds of the tensors before or after.",
+                    weight="of the page"),
+    ] = ()  # fmt: skip
+    cases: Annotated[
+        tuple[Case, ...], Field(min_length=1),
+        YamlSection("case", "Cases", "The normative definition: for every input exactly one of them applies.",
+                    weight="of the page"),
+    ]  # fmt: skip
+    definitions: Annotated[tuple[Definition, ...], YamlSection("definition")] = ()
+    classes: Annotated[
+        tuple[ValueClass, ...], Field(min_length=1),
+        YamlSection("class", "Classes", "The cells in which a runtime is judged; a cell in which nothing was "
+                    "compared is a failure."),
+    ]  # fmt: skip
+    properties: Annotated[
+        tuple[Property, ...], Field(min_length=1),
+        YamlSection("property", "Properties", "What follows from the cases: proved, or refuted by numbers "
+                    "and proved under a condition.", weight="ours"),
+    ]  # fmt: skip
+    wrong_clips: Annotated[
+        tuple[WrongClip, ...], Field(min_length=1), YamlSection("wrong Clip", answers=False)
+    ]
+    latitude: Annotated[
+        tuple[Latitude, ...],
+        YamlSection("latitude", "Latitude", "Where an answer other than that of the cases is acceptable, and "
+                    "is reported as such."),
+    ] = ()  # fmt: skip
+    readings: Annotated[
+        tuple[Reading, ...],
+        YamlSection("reading", "Readings", "Other meanings of the prose, the formula or a library, and "
+                    "exactly where each is the cases.", weight="readings"),
+    ] = ()  # fmt: skip
+    dialects: Annotated[
+        tuple[Dialect, ...],
+        YamlSection("dialect", "Dialects", "Versioned definitions of Clip: what each takes, makes of its "
+                    "bounds, and leaves unsaid.", weight="readings"),
+    ] = ()  # fmt: skip
+    findings: Annotated[
+        tuple[SourceFinding, ...], YamlSection("finding", weight="findings", answers=False)
+    ] = ()
+    examples: Annotated[
+        tuple[Example, ...],
+        YamlSection("example", "Worked examples", "The examples of the page, entry by entry, in each element "
+                    "type that can hold them.", weight="of the page"),
+    ] = ()  # fmt: skip
+    dialect_examples: Annotated[
+        tuple[DialectExample, ...], YamlSection("example of a dialect", weight="readings")
+    ] = ()
 
     _digest: str = PrivateAttr(default="")
     _path: Path = PrivateAttr(default=Path("spec/clip.yaml"))
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Keep path and digest of the file, which come as the context of validation."""
+        if isinstance(context, FileContext):
+            self._digest = context.digest
+            self._path = context.path or self._path
+
+    def __copy__(self) -> Spec:
+        """A copy, which takes over nothing that was computed for this specification."""
+        return _without_memo(super().__copy__())
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Spec:
+        """A deep copy, likewise."""
+        return _without_memo(super().__deepcopy__(memo))
 
     @property
     def digest(self) -> str:
@@ -117,91 +224,28 @@ class Spec(Part):
         """The name of the YAML file in messages and generated files."""
         return "spec/clip.yaml" if self.operator == "Clip" else self._path.name
 
-    @property
+    @cached_property
     def head(self) -> Head:
         """The operator as the language of conditions knows it."""
-        if _HEAD not in self.memo:
-            operands = tuple(operand.id for operand in self.operands)
-            tensors = frozenset(operand.id for operand in self.operands if operand.role == "tensor")
-            self.memo[_HEAD] = Head(self.operator.lower(), operands, tensors, self.result.id)
-        found: Head = self.memo[_HEAD]
-        return found
+        operands = tuple(operand.id for operand in self.operands)
+        tensors = frozenset(operand.id for operand in self.operands if operand.role == "tensor")
+        return Head(self.operator.lower(), operands, tensors, self.result.id)
 
-    @property
+    @cached_property
     def memo(self) -> dict[tuple[str, str], Any]:
-        """What is computed once for this very specification, such as its evaluators: a copy has its own."""
-        try:
-            found = self._found
-        except AttributeError:
-            found = {}
-            object.__setattr__(self, "_found", found)
-        return found
+        """What is computed once for this very specification, such as its evaluators."""
+        return {}
 
-    @property
-    def whole_dialects(self) -> tuple[Dialect, ...]:
-        """Every dialect, with what it takes over from those before it, in the order of the file."""
-        if _DIALECTS not in self.memo:
-            self.memo[_DIALECTS] = whole(self.dialects)
-        found: tuple[Dialect, ...] = self.memo[_DIALECTS]
-        return found
-
-    def model_post_init(self, context: Any, /) -> None:
-        """Keep path and digest of the file, which come as the context of validation."""
-        if isinstance(context, FileContext):
-            self._digest = context.digest
-            self._path = context.path or self._path
-
-    def page(self, id_: str) -> Page:
-        """The quoted text with this id; UserError if there is none (as for every look-up below)."""
-        return _find(self, self.sources, id_, "sources")
-
-    def family(self, id_: str) -> Family:
-        """The family with this id."""
-        return _find(self, self.families, id_, "families")
-
-    def element_type(self, id_: str) -> ElementType:
-        """The element type with this id."""
-        return _find(self, self.element_types, id_, "element_types")
-
-    def restriction(self, id_: str) -> Restriction:
-        """The restriction with this id."""
-        return _find(self, self.restrictions, id_, "restrictions")
-
-    def constraint(self, id_: str) -> Constraint:
-        """The constraint with this id."""
-        return _find(self, self.constraints, id_, "constraints")
-
-    def case(self, id_: str) -> Case:
-        """The case with this id."""
-        return _find(self, self.cases, id_, "cases")
-
-    def definition(self, id_: str) -> Definition:
-        """The definition with this id."""
-        return _find(self, self.definitions, id_, "definitions")
-
-    def klass(self, id_: str) -> ValueClass:
-        """The class with this id."""
-        return _find(self, self.classes, id_, "classes")
-
-    def property(self, id_: str) -> Property:
-        """The property with this id."""
-        return _find(self, self.properties, id_, "properties")
-
-    def reading(self, id_: str) -> Reading:
-        """The reading with this id."""
-        return _find(self, self.readings, id_, "readings")
-
-    def dialect(self, id_: str) -> Dialect:
-        """The dialect with this id, with what it takes over from those before it."""
-        return _find(self, self.whole_dialects, id_, "dialects")
-
-    def finding(self, id_: str) -> SourceFinding:
-        """The finding about the sources with this id."""
-        return _find(self, self.findings, id_, "findings")
-
-    def example(self, id_: str) -> Example:
-        """The worked example with this id."""
-        return _find(self, self.examples, id_, "examples")
+    def entry(self, section: str, id_: str) -> Any:
+        """The entry of a section with this id; UserError if there is none."""
+        entries = getattr(self, section)
+        for entry in entries:
+            if entry.id == id_:
+                return entry
+        raise UserError(
+            f"there is no `{id_}` among the {BY_NAME[section].many} of {self.file}",
+            todo=suggestion(id_, [entry.id for entry in entries], "there are"),
+        )
 
     def types_of(self, family: str) -> tuple[ElementType, ...]:
         """The element types of a family, in the order of the file."""
@@ -222,36 +266,55 @@ class Spec(Part):
                     source=entry.source,
                 )  # fmt: skip
 
-
-OF_CLIP: Final = (
-    "declared_example", "restrictions", "constraints", "latitude", "readings", "dialects", "findings",
-    "examples", "dialect_examples",
-)  # fmt: skip
-"""The sections that Clip alone has, so far: nothing is made of those of another operator."""
-
-
-class ClipSpec(Spec):
-    """Clip in the SONNX profile: the one source of its meaning."""
-
-    model_config = ConfigDict(title="Spec")
-
-    declared_example: DeclaredExample
-    restrictions: Annotated[tuple[Restriction, ...], Field(min_length=1)]
-    constraints: Annotated[tuple[Constraint, ...], Field(min_length=1)]
-    definitions: tuple[Definition, ...]
-    latitude: tuple[Latitude, ...]
-    readings: Annotated[tuple[Reading, ...], Field(min_length=1)]
-    dialects: Annotated[tuple[DialectRow, ...], Field(min_length=1)]
-    findings: Annotated[tuple[SourceFinding, ...], Field(min_length=1)]
-    examples: Annotated[tuple[Example, ...], Field(min_length=1)]
-    dialect_examples: Annotated[tuple[DialectExample, ...], Field(min_length=1)]
+    page = _Find[Page]("sources")
+    family = _Find[Family]("families")
+    element_type = _Find[ElementType]("element_types")
+    restriction = _Find[Restriction]("restrictions")
+    constraint = _Find[Constraint]("constraints")
+    case = _Find[Case]("cases")
+    definition = _Find[Definition]("definitions")
+    klass = _Find[ValueClass]("classes")
+    property = _Find[Property]("properties")
+    reading = _Find[Reading]("readings")
+    dialect = _Find[Dialect]("dialects")
+    example = _Find[Example]("examples")
 
 
-def _find(spec: Spec, entries: Sequence[_Entry], id_: str, section: str) -> _Entry:
-    for entry in entries:
-        if entry.id == id_:
-            return entry
-    raise UserError(
-        f"there is no `{id_}` among the {BY_NAME[section].many} of {spec.file}",
-        todo=suggestion(id_, [entry.id for entry in entries], "there are"),
+def _without_memo(copied: Spec) -> Spec:
+    for name in copied.__dict__.keys() - Spec.model_fields.keys():
+        del copied.__dict__[name]
+    return copied
+
+
+def _sections() -> Iterator[YamlSection]:
+    for name, field in Spec.model_fields.items():
+        for section in (of for of in field.metadata if isinstance(of, YamlSection)):
+            section.name, section.entry = name, field.annotation.__args__[0]  # type: ignore[union-attr]
+            yield section
+
+
+SECTIONS: Final = tuple(_sections())
+BY_NAME: Final = {section.name: section for section in SECTIONS}
+
+REQUIREMENTS: Final = tuple(section for section in SECTIONS if section.weight in ("of the page", "ours"))
+"""What evidence must speak of."""
+
+SHOWN: Final = tuple(
+    sorted(
+        (section for section in SECTIONS if section.title),
+        key=lambda section: (section not in REQUIREMENTS, section.own_ids),
     )
+)
+"""What the evidence shows, in its order: requirements, what else the file states, element types."""
+
+
+def entries_with(spec: Spec, key: str) -> Iterator[tuple[str, int, Any]]:
+    """Section, index and entry of all that have a value of this name, in the order of the file."""
+    for section in SECTIONS:
+        for index, entry in enumerate(getattr(spec, section.name) if section.has(key) else ()):
+            yield section.name, index, entry
+
+
+def unknown_in(spec: Spec, name: str, way: Way, id_: str) -> Iterator[Diagnostic]:
+    """A finding if a section has no entry with this id; `way` is the path to the id."""
+    yield from unknown(way, id_, [entry.id for entry in getattr(spec, name)], BY_NAME[name].one)

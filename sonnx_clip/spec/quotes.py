@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, unknown
-from sonnx_clip.spec.sections import entries_with
+from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.texts import fold, plain, sections
 
 if TYPE_CHECKING:
@@ -67,15 +67,15 @@ def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
 
 
 def _dialects(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Diagnostic]:
-    """The words of each dialect stand on its page; those that it takes over, in its own section too."""
-    for index, (row, dialect) in enumerate(zip(spec.dialects, spec.whole_dialects, strict=True)):
+    """The words of each dialect stand on its page; those that it inherits, in its own section too."""
+    for index, dialect in enumerate(spec.dialects):
         for aspect, source in dialect.says.items():
             if source.page not in pages:
                 continue
-            own = aspect in row.says
+            own = not dialect.sayings[aspect].inherited
             way = ("dialects", index, "says", aspect) if own else ("dialects", index, "section")
             for found in _check(way, source, pages[source.page], placed=own):
-                what = found.what if own else f"{found.what}: `{source.quote}`, taken over for {aspect}"
+                what = found.what if own else f"{found.what}: `{source.quote}`, inherited for {aspect}"
                 yield Diagnostic(found.way if own else way, what, found.todo)
 
 

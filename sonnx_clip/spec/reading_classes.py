@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.entries import Reading, ValueClass
     from sonnx_clip.spec.model import Spec
 
-Texts: TypeAlias = tuple[str, str, str]
+Texts: TypeAlias = tuple[str, ...]
 _Sample: TypeAlias = "tuple[Texts, Triple]"
 Agreement: TypeAlias = Literal["bits", "values", "differs"]
 
@@ -86,18 +86,17 @@ def reading_classes(spec: Spec, family: FamilyId) -> tuple[ReadingInClass, ...]:
     return found
 
 
-def answer_at(difference: Difference, etype: ElementType) -> tuple[Triple, Value]:
+def answer_at(spec: Spec, difference: Difference, etype: ElementType) -> tuple[Triple, Value]:
     """The numbers of a difference in an element type, and the answer."""
     triple = _encoded(difference.at, etype)
-    known = dict(zip("XLM", triple, strict=True))
+    known = dict(zip(spec.head.operands, triple, strict=True))
     answer = known[difference.answer] if difference.answer in known else encode(difference.answer, etype)
     return triple, answer
 
 
 def inhabitant(klass: ValueClass) -> Texts:
     """The numbers that the file gives for a class."""
-    given = klass.inhabited_by.texts()
-    return given["X"], given["L"], given["M"]
+    return tuple(klass.inhabited_by.texts().values())
 
 
 def _samples(spec: Spec, etype: ElementType) -> dict[str, list[_Sample]]:
@@ -105,11 +104,11 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, list[_Sample]]:
     ask, classes = evaluator(spec, etype), spec.classes_of(etype.family)
     found = {klass.id: [(inhabitant(klass), _encoded(inhabitant(klass), etype))] for klass in classes}
     values = {text: encode(text, etype) for text in SAMPLES[etype.family]}
-    for x, l, m in product(values, repeat=3):
-        triple = (values[x], values[l], values[m])
+    for texts in product(values, repeat=len(spec.operands)):
+        triple = tuple(values[text] for text in texts)
         try:
             for klass in ask.classes(*triple):
-                found[klass.id].append(((x, l, m), triple))
+                found[klass.id].append((texts, triple))
         except NoCaseError:  # the cases have a gap, which the provers find
             continue
     return found
@@ -136,7 +135,7 @@ def _other_answers(
 ) -> Iterator[str]:
     """Answers other than the result of the cases, in words that mean the same in every type of the family."""
     due = evaluator(spec, etype).result(*triple)
-    words = dict(zip("XLM", triple, strict=True))
+    words = dict(zip(spec.head.operands, triple, strict=True))
     for y in answers(spec, etype, reading, triple):
         if not (identical(y, due) if bitwise else same_value(y, due, etype)):
             nans = ("nan", "-nan") if etype.family == "float" else ()

@@ -42,7 +42,7 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
     found: tuple[Value, ...] | None = known.get(triple)
     if found is None:
         allows = evaluator(spec, etype).function(reading.returns)
-        environment = dict(zip("XLM", triple, strict=True))
+        environment = dict(zip(spec.head.operands, triple, strict=True))
         allowed = []
         try:
             for y in dict.fromkeys((*triple, *_nans(spec, etype))):
@@ -71,7 +71,7 @@ def answers_told(
     allowed = answers(spec, etype, reading, triple)
     if etype.family != "float":
         return allowed, False
-    ask, environment = evaluator(spec, etype), dict(zip("XLM", triple, strict=True))
+    ask, environment = evaluator(spec, etype), dict(zip(spec.head.operands, triple, strict=True))
     form, quiet = float_bits(etype), int(encode("nan", etype))
     nans = [y | sign for y in (quiet, quiet + 1, infinity(form) + 1) for sign in (0, sign_bit(form))]
     any_nan = all(ask(reading.returns, environment | {"Y": y}) for y in nans)
@@ -89,7 +89,7 @@ def agrees(spec: Spec, etype: ElementType, reading: Reading, triple: Triple, *, 
     if etype.family not in regions:
         return True
     ask = evaluator(spec, etype)
-    environment = dict(zip("XLM", triple, strict=True))
+    environment = dict(zip(spec.head.operands, triple, strict=True))
     return bool(ask(regions[etype.family], environment | {"Y": ask.result(*triple)}))
 
 

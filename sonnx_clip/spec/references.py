@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sonnx_clip.language.parse import THEORY_NAMES, VARIABLES
-from sonnx_clip.spec.dialect_examples import ComputedBy
+from sonnx_clip.spec.dialects import ComputedBy
 from sonnx_clip.spec.document import Diagnostic, unknown
-from sonnx_clip.spec.evaluate import declared_names
 from sonnx_clip.spec.findings import Theorem
-from sonnx_clip.spec.model import OF_CLIP, ClipSpec
-from sonnx_clip.spec.sections import SECTIONS, entries_with, unknown_in
+from sonnx_clip.spec.model import SECTIONS, entries_with, unknown_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.entries import Reading
@@ -25,26 +23,32 @@ RESERVED_IN_REPRODUCERS = frozenset({"b", "c", "d", "o", "p", "s", "v", "z", "np
 RESULT = "Y"
 """The name of the result in every specification."""
 
+REFERENCES: Final = (
+    ("families", "families"), ("holds_for", "families"), ("family", "families"), ("case", "cases"),
+    ("shows", "constraints"), ("given_by", "readings"), ("false_for", "wrong_clips"),
+    ("dialect", "dialects"), ("type", "element_types"), ("element_types", "element_types"),
+    ("reading", "readings"), ("answers", "readings"), ("page", "sources"),
+)  # fmt: skip
+"""The keys of entries that hold ids, one or a list, with the section to which these belong."""
+
 
 def check_references(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about ids that are there twice, and references to missing entries."""
-    yield from _of_clip(spec)
+    """Ids that are there twice, and references to missing entries."""
     yield from _operands(spec)
     yield from _duplicates(spec)
+    for key, of in REFERENCES:
+        for section, index, entry in entries_with(spec, key):
+            ids = getattr(entry, key)
+            for position, id_ in enumerate(ids if isinstance(ids, tuple) else filter(None, [ids])):
+                way = (section, index, key, position) if isinstance(ids, tuple) else (section, index, key)
+                yield from unknown_in(spec, of, way, id_)
+    yield from _declared(spec)
     yield from _families(spec)
-    yield from _named_entries(spec)
     yield from _refutations(spec)
+    yield from _examples(spec)
     yield from _wrong_operators(spec)
     yield from _readings(spec)
     yield from _theorems(spec)
-
-
-def _of_clip(spec: Spec) -> Iterator[Diagnostic]:
-    """Another operator has no section that nothing would be made of."""
-    stated = [name for name in OF_CLIP if getattr(spec, name)]
-    if stated and not isinstance(spec, ClipSpec):
-        what = f"of `{spec.operator}` nothing is made of {', '.join(stated)}"
-        yield Diagnostic(("operator",), what, "so far they are stated of `Clip` alone")
 
 
 def _operands(spec: Spec) -> Iterator[Diagnostic]:
@@ -82,12 +86,39 @@ def _duplicates(spec: Spec) -> Iterator[Diagnostic]:
             seen.setdefault(entry.id, f"{section.name}[{index}]")
 
 
+def _declared(spec: Spec) -> Iterator[Diagnostic]:
+    """A declared example names every tensor, and a change of it one of them; their types are there."""
+    example = spec.declared_example or {}
+    for name, declaration in example.items():
+        way: Way = ("declared_example", name)
+        yield from unknown_in(spec, "element_types", (*way, "type"), declaration.type)
+        yield from _tensor(spec, way, name)
+    missing = [name for name in spec.head.all if name not in example]
+    if spec.declared_example is not None and missing:
+        what = f"the tensor `{missing[0]}` is not declared"
+        yield Diagnostic(("declared_example",), what, f"add `{missing[0]}: …`")
+    if spec.declared_example is None and (spec.restrictions or any(c.broken_by for c in spec.constraints)):
+        todo = "give a node that meets every restriction"
+        yield Diagnostic(
+            (), "there is no `declared_example`, which restrictions and constraints change", todo
+        )
+    for key in ("broken_alone_by", "broken_by", "aliases"):
+        for section, index, entry in entries_with(spec, key):
+            for name, change in getattr(entry, key).items():
+                way = (section, index, key, name)
+                yield from _tensor(spec, way, name)
+                if (type_ := getattr(change, "type", None)) is not None:
+                    yield from unknown_in(spec, "element_types", (*way, "type"), type_)
+
+
+def _tensor(spec: Spec, way: Way, name: str) -> Iterable[Diagnostic]:
+    known = spec.head.all
+    what = f"there is no tensor `{name}`"
+    return () if name in known else [Diagnostic(way, what, f"there are {', '.join(known)}", of_key=True)]
+
+
 def _families(spec: Spec) -> Iterator[Diagnostic]:
     """A statement covers every family, or says why not."""
-    for key in ("families", "holds_for"):
-        for section, index, entry in entries_with(spec, key):
-            for position, family in enumerate(getattr(entry, key) or ()):
-                yield from unknown_in(spec, "families", (section, index, key, position), family)
     for section, index, entry in entries_with(spec, "not_for"):
         for family in (family.id for family in spec.families):
             covered, excused = family in entry.families, family in entry.not_for
@@ -96,47 +127,32 @@ def _families(spec: Spec) -> Iterator[Diagnostic]:
                 yield Diagnostic((section, index, "not_for", family), what, "remove one of the two")
             elif not covered and not excused:
                 what = f"`{entry.id}` says nothing of the family {family}"
-                todo = f"name it, or write not_for: {{{family}: why}}"
-                yield Diagnostic((section, index, "id"), what, todo)
-
-
-def _named_entries(spec: Spec) -> Iterator[Diagnostic]:
-    for index, etype in enumerate(spec.element_types):
-        yield from unknown_in(spec, "families", ("element_types", index, "family"), etype.family)
-    for name in declared_names(spec):
-        type_ = getattr(spec.declared_example, name).type
-        yield from unknown_in(spec, "element_types", ("declared_example", name, "type"), type_)
-    for index, restriction in enumerate(spec.restrictions):
-        for name, change in restriction.broken_alone_by.items():
-            if not isinstance(change, str) and change.type is not None:
-                way = ("restrictions", index, "broken_alone_by", name, "type")
-                yield from unknown_in(spec, "element_types", way, change.type)
-    for index, klass in enumerate(spec.classes):
-        yield from unknown_in(spec, "cases", ("classes", index, "case"), klass.case)
-    for section, key, of in (("properties", "shows", "constraints"), ("latitude", "given_by", "readings")):
-        for index, entry in enumerate(getattr(spec, section)):
-            for position, id_ in enumerate(getattr(entry, key)):
-                yield from unknown_in(spec, of, (section, index, key, position), id_)
-    yield from _examples(spec)
+                yield Diagnostic(
+                    (section, index, "id"), what, f"name it, or write not_for: {{{family}: why}}"
+                )
 
 
 def _examples(spec: Spec) -> Iterator[Diagnostic]:
+    """Tensors and the result have entries, as many as the first tensor; scalars have a number."""
     for index, example in enumerate(spec.examples):
         way: Way = ("examples", index)
-        yield from unknown_in(spec, "families", (*way, "family"), example.family)
         types = [etype.id for etype in spec.types_of(example.family)]
         for position, type_ in enumerate(example.not_representable_in):
             one = f"element type of {example.family}"
             yield from unknown((*way, "not_representable_in", position), type_, types, one)
-        if len(example.X) != len(example.Y):
-            what = f"X has {len(example.X)} entries, Y has {len(example.Y)}"
-            yield Diagnostic((*way, "Y"), what, "the result has the shape of X")
+        first, *_ = spec.operands
+        wanted = len(example.values[first.id])
+        for name, value in example.values.items():
+            if isinstance(value, str) != (name in spec.head.scalars):
+                what = f"{name} is a {'scalar' if name in spec.head.scalars else 'tensor'}"
+                todo = "give one number" if name in spec.head.scalars else "list its entries: [a, b]"
+                yield Diagnostic((*way, name), what, todo)
+            elif not isinstance(value, str) and len(value) != wanted:
+                what = f"{first.id} has {wanted} entries, {name} has {len(value)}"
+                yield Diagnostic((*way, name), what, f"the result has the shape of {first.id}")
     for index, of in enumerate(spec.dialect_examples):
-        way = ("dialect_examples", index)
-        yield from unknown_in(spec, "dialects", (*way, "dialect"), of.dialect)
-        yield from unknown_in(spec, "element_types", (*way, "type"), of.type)
         if isinstance(of.Y, ComputedBy):
-            yield from unknown_in(spec, "readings", (*way, "Y", "reading"), of.Y.reading)
+            yield from unknown_in(spec, "readings", ("dialect_examples", index, "Y", "reading"), of.Y.reading)
 
 
 def _refutations(spec: Spec) -> Iterator[Diagnostic]:
@@ -161,11 +177,7 @@ def _refutations(spec: Spec) -> Iterator[Diagnostic]:
 
 def _wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
     """Each claim names one thing that it excludes, and each wrong operator is named."""
-    ids, named = [wrong.id for wrong in spec.wrong_clips], set()
-    for section, index, entry in entries_with(spec, "false_for"):
-        if entry.false_for is not None:
-            named.add(entry.false_for)
-            yield from unknown((section, index, "false_for"), entry.false_for, ids, "wrong Clip")
+    named = {entry.false_for for _, _, entry in entries_with(spec, "false_for")}
     for index, constraint in enumerate(spec.constraints):
         if (constraint.false_for is None) == (not constraint.broken_by):
             what = f"`{constraint.id}` names no one thing of which it is false"
@@ -198,18 +210,15 @@ def _readings(spec: Spec) -> Iterator[Diagnostic]:
 def _regions(way: Way, reading: Reading) -> Iterator[Diagnostic]:
     for regions, witnesses in (("agrees", "differs_at"), ("agrees_bitwise", "differs_bitwise_at")):
         where, numbers = getattr(reading, regions), getattr(reading, witnesses)
-        for family in where:
-            if family not in numbers:
-                todo = f"add to `{witnesses}`: {{{family}: …}}"
-                yield Diagnostic((*way, regions, family), "no numbers show that it differs elsewhere", todo)
-        for family in numbers:
-            if family not in where:
-                what = f"it agrees everywhere in {family}, so it differs nowhere"
-                yield Diagnostic((*way, witnesses, family), what, f"say in `{regions}` where it agrees")
-    for family in reading.agrees:
-        if family not in reading.agrees_bitwise:
-            what = f"it does not agree everywhere in {family} by value, so it does not bit for bit"
-            yield Diagnostic((*way, "agrees", family), what, "add it to `agrees_bitwise`")
+        for family in where.keys() - numbers.keys():
+            todo = f"add to `{witnesses}`: {{{family}: …}}"
+            yield Diagnostic((*way, regions, family), "no numbers show that it differs elsewhere", todo)
+        for family in numbers.keys() - where.keys():
+            what = f"it agrees everywhere in {family}, so it differs nowhere"
+            yield Diagnostic((*way, witnesses, family), what, f"say in `{regions}` where it agrees")
+    for family in reading.agrees.keys() - reading.agrees_bitwise.keys():
+        what = f"it does not agree everywhere in {family} by value, so it does not bit for bit"
+        yield Diagnostic((*way, "agrees", family), what, "add it to `agrees_bitwise`")
 
 
 def _theorems(spec: Spec) -> Iterator[Diagnostic]:

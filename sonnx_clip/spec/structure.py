@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sonnx_clip.language.parse import suggestion
+from sonnx_clip.spec.dialects import inherit
 from sonnx_clip.spec.entries import FileContext, Witness
-from sonnx_clip.spec.model import ClipSpec, Spec
+from sonnx_clip.spec.model import Spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,14 +35,10 @@ _WANTED = {
 
 
 def validate(document: Document, path: Path, digest: str) -> Spec:
-    """The model of a file; UserError for the first place where the file does not fit.
-
-    For Clip, every section of spec/clip.yaml is required.
-    """
-    data = document.data
-    of_clip = isinstance(data, Mapping) and data.get("operator") == "Clip"
-    context = FileContext(path, digest, _operands(data))
-    return validate_as(ClipSpec if of_clip else Spec, document, data, context)
+    """The model of a file; UserError for the first place where the file does not fit."""
+    inherit(document.data)
+    context = FileContext(path, digest, _operands(document.data))
+    return validate_as(Spec, document, document.data, context)
 
 
 def _operands(data: Any) -> tuple[str, ...] | None:

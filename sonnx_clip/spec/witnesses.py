@@ -65,7 +65,7 @@ def _example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnostic]:
     for etype in spec.types_of(example.family):
         listed = etype.id in example.not_representable_in
         try:
-            for text in (*example.X, example.L, example.M, *example.Y):
+            for text in example.numbers:
                 encode(text, etype)
         except UserError as error:
             if not listed:

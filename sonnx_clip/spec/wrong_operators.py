@@ -16,7 +16,7 @@ from sonnx_clip.spec.evaluate import (
     declared_example,
     evaluator,
 )
-from sonnx_clip.spec.readings import sampled, triples
+from sonnx_clip.spec.readings import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,10 +57,6 @@ class WrongEvaluator(Evaluator):
 
 def check_restrictions(spec: Spec) -> Iterator[Diagnostic]:
     """The declared example meets every restriction, and each listed change breaks its own alone."""
-    if spec.restrictions and spec.declared_example is None:
-        todo = "give a node that meets every restriction"
-        yield Diagnostic(("restrictions",), "there is no `declared_example`", todo)
-        return
     evaluate = evaluator(spec, spec.element_types[0])
     example = declared_example(spec)
     for restriction in spec.restrictions:
@@ -115,8 +111,8 @@ def is_false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongCli
 
 
 def _check_broken_node(spec: Spec, index: int, constraint: Constraint) -> Iterator[Diagnostic]:
-    assert spec.declared_example is not None
-    ask = evaluator(spec, spec.element_type(spec.declared_example.X.type))
+    first, *_ = (spec.declared_example or {}).values()
+    ask = evaluator(spec, spec.element_type(first.type))
     if not ask(constraint.holds, _zeros(declared_example(spec))):
         yield Diagnostic(("constraints", index, "holds"), f"`declared_example` does not meet {constraint.id}")
     if ask(constraint.holds, _zeros(changed_example(spec, constraint.broken_by))):
@@ -128,8 +124,8 @@ def _excludes(spec: Spec, constraint: Constraint, wrong: WrongClip) -> bool:
     for family in constraint.holds_for:
         etype = spec.types_of(family)[0]
         ask = WrongEvaluator(spec, etype, wrong)
-        for x, l, m in triples(etype):
-            numbers = {"X": x, "L": l, "M": m, "Y": ask.result(x, l, m)}
+        for given in sampled(etype, len(spec.operands)):
+            numbers = {**ask.named(given), spec.head.result: ask.result(*given)}
             if not ask(constraint.holds, as_tensors(spec, etype, numbers)):
                 return True
     return False

@@ -19,7 +19,7 @@ from sonnx_clip.spec.readings import answers
 
 SPEC = load_spec()
 FLOAT = SPEC.element_type("float32")
-ALL = [d.id for d in SPEC.whole_dialects]
+ALL = [d.id for d in SPEC.dialects]
 OF_ARRAYS = [id_ for id_ in ALL if id_ != "sonnx-real"]
 DTYPES = {name: np.dtype(getattr(ml_dtypes, name, None) or name) for name in
           ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16",
@@ -77,7 +77,7 @@ def test_every_dialect_has_been_judged():
 
 @pytest.mark.parametrize(
     ("id_", "type_id"),
-    [(d.id, type_id) for d in SPEC.whole_dialects for type_id in d.element_types if type_id in DTYPES],
+    [(d.id, type_id) for d in SPEC.dialects for type_id in d.element_types if type_id in DTYPES],
 )
 def test_special_numbers_get_what_the_specification_says(id_, type_id):
     """Every X and every pair of special bounds: the answer of the deciding reading, which the words allow."""

@@ -71,8 +71,6 @@ STRUCTURE = [
 ]
 
 REFERENCES = [
-    m("another operator", "operator: Clip", "operator: §Klip", "(operator)",
-      "of `Klip` nothing is made of declared_example, restrictions, constraints", "of `Clip` alone"),
     m("operand twice", "{id: L, onnx: min", "{id: §X, onnx: min", "(operands[…].id)",
       "the id `X` is taken by operands[0]"),
     m("operand named as the result", "result: {id: Y", "result: {id: §M", "(result.id)", "`M` is an operand"),

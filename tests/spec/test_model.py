@@ -25,7 +25,6 @@ LOOK_UPS = {
     "definition": "definitions",
     "klass": "classes",
     "property": "properties",
-    "finding": "findings",
     "example": "examples",
 }
 

@@ -168,7 +168,7 @@ def test_a_difference_lies_in_its_class_and_is_an_answer(spec: Spec) -> None:
             for difference, bitwise in ((one.other_value, False), (one.other_bits, True)):
                 if difference is None:
                     continue
-                triple, y = answer_at(difference, etype)
+                triple, y = answer_at(spec, difference, etype)
                 reading = _reading(spec, one.reading)
                 assert y in answers(spec, etype, reading, triple)
                 assert not agrees(spec, etype, reading, triple, bitwise=bitwise)

@@ -2,42 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
-
 import pytest
-from pydantic import create_model
 
 from sonnx_clip.backends.generate import ids_of
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.entries import Case
-from sonnx_clip.spec.model import ClipSpec, Spec
+from sonnx_clip.spec.model import BY_NAME, REQUIREMENTS, SECTIONS, SHOWN, entries_with
 from sonnx_clip.spec.quotes import quoted
 from sonnx_clip.spec.references import check_references
-from sonnx_clip.spec.sections import BY_NAME, REQUIREMENTS, SECTIONS, SHOWN, entries_with
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 SPEC = load_spec()
-
-
-def lists_of(model: type[Spec]) -> dict[str, type[BaseModel]]:
-    """The fields of a model that list entries, with the model of an entry."""
-    found = {name: get_args(field.annotation) for name, field in model.model_fields.items()}
-    return {name: arguments[0] for name, arguments in found.items() if arguments}
-
-
-def test_the_table_has_each_list_of_the_model_with_its_entries() -> None:
-    assert list(lists_of(ClipSpec).items()) == [(section.name, section.entry) for section in SECTIONS]
-    assert all(section.has("id") for section in SECTIONS)
-
-
-def test_a_list_that_the_table_lacks_is_seen() -> None:
-    more = create_model("More", __base__=ClipSpec, more=(tuple[Case, ...], ...))
-    assert lists_of(more).keys() - BY_NAME.keys() == {"more"}
 
 
 def test_the_file_has_the_sections_in_this_order() -> None:

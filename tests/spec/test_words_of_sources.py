@@ -73,7 +73,7 @@ def test_where_the_two_renderings_of_onnx_differ() -> None:
     older = {section.title: _unmarked("\n".join(section.lines)) for section in sections(path)}
     quoted = [
         (dialect.id, aspect, source)
-        for dialect in load_spec().whole_dialects
+        for dialect in load_spec().dialects
         for aspect, source in dialect.says.items()
         if dialect.system == "onnx"
     ]
