@@ -108,7 +108,7 @@ def _printed(
     """What Why3 printed of a file, with definitions inlined and as a whole, accounted for."""
     texts = {goal: text for goal, text in inlined.items() if not _is_smoke(goal[1])}
     accounted = Account() if complaint else account(texts, whole, lemmas, prover.name)
-    texts |= {goal: text for goal, text in whole.items() if _is_smoke(goal[1])}
+    texts |= {goal: accounted.smoke.get(goal, text) for goal, text in whole.items() if _is_smoke(goal[1])}
     cleaned = {goal: clean(text) for goal, text in texts.items()}
     return PrintedTasks({g: Task(text, digest_of(text)) for g, text in cleaned.items()}, accounted, complaint)
 

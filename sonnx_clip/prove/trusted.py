@@ -194,7 +194,8 @@ def _of_drivers(obligations: tuple[Obligation, ...]) -> Iterator[TrustedItem]:
                 yield TrustedItem("symbol", f"{name}.prelude", where, found.text or "", _LOGIC, ())
             if (symbol := found.symbol) is None:
                 continue
-            encoding = f"{types.get(found.module.rpartition('.')[2].lower(), '')}.encoding_{symbol}"
+            etype = types.get(found.module.rpartition(".")[2].lower(), "")
+            encoding = f"{etype}.encoding_{symbol.removeprefix('ieee_')}"
             shown = (encoding,) if encoding in ids else ()
             arithmetic = found.module.startswith(("convert.", "scale_bias."))
             named = _ARITHMETIC if arithmetic else _FLOATS if shown else _BITS

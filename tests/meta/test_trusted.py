@@ -27,8 +27,8 @@ FLOAT = "generated/why3/float32.mlw"
 TOTAL = "ordered.Ordered.total: forall a b: t. not nan a -> not nan b ->"
 TRANSITIVE = "transitive: forall a b c: t. le a b -> le b c -> le a c"
 FORMULA = "  function clip (x l m: t) : t ="
-LEQ = "(fp.leq ((_ to_fp 8 24) %1) ((_ to_fp 8 24) %2))"
-LE = '  syntax predicate le   "(fp.leq ((_ to_fp 8 24) %1) ((_ to_fp 8 24) %2))"\n'
+LEQ = "(float32_le %1 %2)"
+LE = f'  syntax predicate le   "{LEQ}"\n'
 MEANING = "module Meaning\n\n  use elements.Float32\n"
 CASES = "  (** Every input falls into a case. *)"
 ABSTRACT = "symbol abstract clip.Clip: no definition of predicate le t t, predicate lt t t"
@@ -115,8 +115,8 @@ PLANTED = {
         "why3/tensor.mlw", "    | Scalar -> ()\n    | Dim _ rest -> match i with\n        | Origin -> ()",
         "    | Scalar -> ()\n    | Dim _ rest -> match i with\n        | Origin -> assume { false }",
         ["+ assumption tensor.ShapeTheorems: assume"]),
-    "a comparison of the driver": (DRIVER, LE, LE.replace("fp.leq", "fp.lt"),
-                                   ["+ symbol elements.Float32.le: (fp.lt" + LEQ.removeprefix("(fp.leq"),
+    "a comparison of the driver": (DRIVER, LE, LE.replace("32_le", "32_lt"),
+                                   ["+ symbol elements.Float32.le: (float32_lt %1 %2)",
                                     f"- symbol elements.Float32.le: {LEQ}"]),
     "a driver's line more": (DRIVER, LE, f'{LE}  syntax function zero "#x00000000"\n',
                              ["+ symbol elements.Float32.zero: #x00000000"]),
@@ -204,7 +204,7 @@ def test_a_driver_in_the_build_folder_is_written_anew(bench: Workbench) -> None:
     configure(bench.build)
     file = bench.build / "why3" / "drivers" / "elements.gen"
     right = file.read_text()
-    file.write_text(right.replace("(fp.leq ((_ to_fp 8 24) %1)", "(fp.lt ((_ to_fp 8 24) %1)"))
+    file.write_text(right.replace('"(float32_le %1 %2)"', '"(float32_lt %1 %2)"'))
     assert bench.prove("--only", "float32.clip_is_cases").status == 0
     assert file.read_text() == right == (bench.root / DRIVER).read_text()
 
