@@ -73,8 +73,8 @@ def coverage_table(coverage: Coverage) -> str:
         answer = one.answer
         reason = "; ".join(filter(None, (one.reason, answer.not_encoded, answer.note)))
         ids = " ".join(answer.encoded_by), " ".join(answer.disputed_by)
-        section = " > ".join(one.item.section)
-        rows.writerow((one.source, one.item.line, section, one.item.text, answer.sort, *ids, reason))
+        section = " > ".join(one.section)
+        rows.writerow((one.source, one.line, section, one.text, answer.sort, *ids, reason))
     return text.getvalue()
 
 

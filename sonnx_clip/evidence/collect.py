@@ -167,9 +167,9 @@ def _sources(coverage: Coverage) -> Iterator[SourceItem]:
     for one in coverage.covered:
         yield SourceItem(
             source=one.source,
-            line=one.item.line,
-            section=one.item.section,
-            text=one.item.text,
+            line=one.line,
+            section=one.section,
+            text=one.text,
             answer=one.answer.sort,
             encoded_by=one.answer.encoded_by,
             disputed_by=one.answer.disputed_by,

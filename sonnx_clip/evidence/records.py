@@ -24,7 +24,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.root.stored import read_record
 from sonnx_clip.runtimes.runtime import PACKAGES, code_digest
-from sonnx_clip.spec.texts import require_sources
+from sonnx_clip.spec.quotes import require_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,16 +19,17 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_text, unknown
 from sonnx_clip.spec.model import SECTIONS
-from sonnx_clip.spec.quotes import places, quoted
+from sonnx_clip.spec.quotes import quoted
 from sonnx_clip.spec.structure import validate_as
-from sonnx_clip.spec.texts import Section, SourceText, fold, sections
+from sonnx_clip.spec.texts import fold, source_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from sonnx_clip.language.types import Source
+    from sonnx_clip.spec.entries import Page
     from sonnx_clip.spec.model import Spec
+    from sonnx_clip.spec.texts import Section
 
 PATH = "spec/coverage.yaml"
 Name: TypeAlias = Text
@@ -92,30 +93,26 @@ class CoverageFile(Part):
 
 
 @dataclass(frozen=True)
-class Item:
-    """Words of a source.
+class Covered:
+    """Words of a source with their answer.
 
     Args:
+        source: the id of the source.
         line: of the file, from 1, at which they begin.
         section: the headings above them, the outermost first.
         text: the words with one space between them; an ellipsis for those that the answer does not write out.
         start: the place of the first character in the text of the file with one space between words.
         end: the place after the last one.
+        answer: what becomes of them.
+        reason: why they state nothing, written out.
     """
 
+    source: str
     line: int
     section: tuple[str, ...]
     text: str
     start: int
     end: int
-
-
-@dataclass(frozen=True)
-class Covered:
-    """Words of a source with their answer; `reason` is written out."""
-
-    source: str
-    item: Item
     answer: SentenceAnswer
     reason: str | None
 
@@ -134,14 +131,6 @@ class Coverage:
         """The words with an answer of one of these kinds."""
         return tuple(one for one in self.covered if one.answer.sort in sorts)
 
-    def names(self) -> Iterator[tuple[str, tuple[Covered, ...]]]:
-        """What answers anything, each once, with all that it answers."""
-        found: dict[str, list[Covered]] = {}
-        for one in self.covered:
-            for name in (*one.answer.encoded_by, *one.answer.disputed_by):
-                found.setdefault(name, []).append(one)
-        yield from ((name, tuple(answered)) for name, answered in found.items())
-
 
 def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
     """The words of every source with their answers.
@@ -156,17 +145,10 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
     """
     name, text, _ = read_text(repo_file(PATH))
     document, file = _read(name, text)
-    raise_first(document, _sources(spec, file))
-    found = []
-    for page in spec.sources:
-        items = _items(document, page.id, file.sources[page.id], repo_file(page.file), page.file)
-        for item, answer in zip(items, file.sources[page.id], strict=True):
-            reason = file.reasons.get(answer.descriptive or "")
-            found.append(Covered(page.id, item, answer, reason.reason if reason else answer.descriptive))
-    coverage = Coverage(tuple(found))
-    raise_first(document, _reasons(file))
-    raise_first(document, _names(spec, file, set(obligations)))
-    raise_first(document, _quotations(spec, coverage))
+    raise_first(document, _check_sources(spec, file))
+    coverage = Coverage(tuple(one for page in spec.sources for one in _covered(document, file, page)))
+    raise_first(document, _check_names(spec, file, set(obligations)))
+    raise_first(document, _check_quotations(spec, coverage))
     return coverage
 
 
@@ -176,7 +158,7 @@ def _read(name: str, text: str) -> tuple[Document, CoverageFile]:
     return document, validate_as(CoverageFile, document, document.data)
 
 
-def _sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
+def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
     known = [page.id for page in spec.sources]
     unknown = [source for source in file.sources if source not in known]
     for source in unknown:
@@ -188,38 +170,40 @@ def _sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:
             yield Diagnostic(("sources",), what, "answer each of its sentences", of_key=True)
 
 
-def _items(
-    document: Document, source: str, answers: Iterable[SentenceAnswer], path: Path, file: str
-) -> Iterator[Item]:
+def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Covered]:
     """The words of each answer at their place; UserError where the next words of the source are others."""
-    text, headings = SourceText.of(path), [s for s in sections(path) if _is_title(s, path)]
-    at = 0
-    for index, answer in enumerate(answers):
+    path = repo_file(page.file)
+    text, at = source_text(path), 0
+    headings = [section for section in text.sections if _is_title(section, path.suffix)]
+    for index, answer in enumerate(file.sources[page.id]):
         start, end = text.find(answer.words, answer.to, at)
-        if start < 0 or _first_letter(text.words[at:start]) is not None:
-            place = at + (_first_letter(text.words[at:]) or 0)
-            line = document.position(("sources", source, index)).line
+        if start < 0 or _first_word(text.words[at:start]) is not None:
+            place = at + (_first_word(text.words[at:]) or 0)
+            line = document.position(("sources", page.id, index)).line
             here, answered = _short(text.words[place:]), _short(answer.words)
             what = f"`{here}` stands here, and {PATH}:{line} answers `{answered}`"
             todo = "answer the words in their order, all of them, or restore the text"
-            raise UserError(what, f"{file}:{text.line(place)}", todo)
+            raise UserError(what, f"{page.file}:{text.line(place)}", todo)
         line = text.line(start)
-        begun = [s for s in headings if s.first <= line]
-        above = tuple(s.title for s in begun if line < s.first + len(s.lines) or s is begun[-1])
+        begun = [section for section in headings if section.first <= line]
+        above = tuple(section.title for section in begun if line in section or section is begun[-1])
         shown = fold(answer.words) + (f" … {fold(answer.to)}" if answer.to else "")
-        yield Item(line, above, shown, start, end)
+        reason = file.reasons.get(answer.descriptive or "")
+        why = reason.reason if reason else answer.descriptive
+        yield Covered(page.id, line, above, shown, start, end, answer, why)
         at = end
-    if (rest := _first_letter(text.words[at:])) is not None:
+    if (rest := _first_word(text.words[at:])) is not None:
         what = f"these words have no answer in {PATH}: `{_short(text.words[at + rest :])}`"
-        raise UserError(what, f"{file}:{text.line(at + rest)}", f"answer them below the others of {source}")
+        todo = f"answer them below the others of {page.id}"
+        raise UserError(what, f"{page.file}:{text.line(at + rest)}", todo)
 
 
-def _is_title(section: Section, path: Path) -> bool:
+def _is_title(section: Section, suffix: str) -> bool:
     """Whether a section is more than a list item that stands alone between blank lines of a plain text."""
-    return path.suffix != ".txt" or not (section.lines[0].startswith(" ") or ":" in section.lines[0])
+    return suffix != ".txt" or not (section.lines[0].startswith(" ") or ":" in section.lines[0])
 
 
-def _first_letter(text: str) -> int | None:
+def _first_word(text: str) -> int | None:
     """Where the first word with a letter or digit begins; None if nothing is said."""
     at = 0
     for word in text.split(" "):
@@ -233,76 +217,63 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _reasons(file: CoverageFile) -> Iterator[Diagnostic]:
-    """An answer names a reason that is there, or gives its own in words."""
-    for source, answers in file.sources.items():
-        for index, given in enumerate(answer.descriptive for answer in answers):
-            if given is not None and given not in file.reasons and len(given.split()) < 3:
-                todo = f"{suggestion(given, file.reasons, 'there are')}; or give the reason in words"
-                yield Diagnostic(
-                    ("sources", source, index, "descriptive"), f"there is no reason `{given}`", todo
-                )
-
-
-def _names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Diagnostic]:
-    """What answers name is there."""
+def _check_names(spec: Spec, file: CoverageFile, obligations: set[str]) -> Iterator[Diagnostic]:
+    """What answers name is there; a reason is one of the file, or is given in words."""
     known = {entry.id for s in SECTIONS if s.answers for entry in getattr(spec, s.name)}
     known |= {f"{dialect.id}/{aspect}" for dialect in spec.dialects for aspect in dialect.says}
     findings = [finding.id for finding in spec.findings]
     for source, answers in file.sources.items():
         for index, answer in enumerate(answers):
-            way = ("sources", source, index)
+            way, reason = ("sources", source, index), answer.descriptive
+            if reason is not None and reason not in file.reasons and len(reason.split()) < 3:
+                todo = f"{suggestion(reason, file.reasons, 'there are')}; or give the reason in words"
+                yield Diagnostic((*way, "descriptive"), f"there is no reason `{reason}`", todo)
             for position, name in enumerate(answer.encoded_by):
                 if name not in known and name not in obligations:
-                    yield Diagnostic(
-                        (*way, "encoded_by", position), f"there is no `{name}`", _nearest(name, known)
+                    near = get_close_matches(name, sorted(known), 1)
+                    kinds = (
+                        "an entry of spec/clip.yaml, a dialect's aspect as `onnx-13/bounds`, or an obligation"
                     )
+                    todo = f"did you mean `{near[0]}`?" if near else f"name {kinds}"
+                    yield Diagnostic((*way, "encoded_by", position), f"there is no `{name}`", todo)
             for position, name in enumerate(answer.disputed_by):
                 yield from unknown((*way, "disputed_by", position), name, findings, "finding")
 
 
-def _nearest(name: str, known: set[str]) -> str:
-    near = get_close_matches(name, sorted(known), 1)
-    if near:
-        return f"did you mean `{near[0]}`?"
-    return "name an entry of spec/clip.yaml, a dialect's aspect as `onnx-13/bounds`, or an obligation"
-
-
-def _quotations(spec: Spec, coverage: Coverage) -> Iterator[Diagnostic]:
+def _check_quotations(spec: Spec, coverage: Coverage) -> Iterator[Diagnostic]:
     """What spec/clip.yaml quotes is answered by what quotes it, or by a finding that quotes it too."""
-    findings = {finding.id for finding in spec.findings}
+    findings, quotations = {finding.id for finding in spec.findings}, list(_quotations(spec))
     for page in spec.sources:
-        path = repo_file(page.file)
-        quotes = [(names, source) for names, source in _quoting(spec) if source.page == page.id]
+        text = source_text(repo_file(page.file))
         spans = [
             (names, span)
-            for names, source in quotes
-            for span in SourceText.of(path).spans(source.quote, places(source, path) or ())
+            for names, source in quotations
+            if source.page == page.id
+            for span in text.spans(source.section, source.quote) or ()
         ]
         for index, one in enumerate(coverage.of(page.id)):
-            quoting = [n for n, (start, end) in spans if one.item.start < end and start < one.item.end]
+            quoting = [names for names, (start, end) in spans if one.start < end and start < one.end]
             given = {*one.answer.encoded_by, *one.answer.disputed_by}
             disputed = {name for names in quoting for name in names if name in findings} & given
             for names in quoting:
-                if given.isdisjoint(names) and not (disputed and not findings.intersection(names)):
-                    of_finding = names[0] in findings
+                of_finding = names[0] in findings
+                if given.isdisjoint(names) and (of_finding or not disputed):
+                    key = "disputed_by" if of_finding else "encoded_by"
                     what = (
                         f"`{names[0]}` of spec/clip.yaml quotes these words, and the answer does not name it"
                     )
-                    todo = f"add `{names[0]}` to {'disputed_by' if of_finding else 'encoded_by'}"
+                    todo = f"add `{names[0]}` to {key}"
                     todo += "" if of_finding else ", or to disputed_by a finding that quotes them"
                     yield Diagnostic(("sources", page.id, index), what, todo)
 
 
-def _quoting(spec: Spec) -> Iterator[tuple[tuple[str, ...], Source]]:
+def _quotations(spec: Spec) -> Iterator[tuple[tuple[str, ...], Source]]:
     """Each quotation with what has it: one id, or those of several dialects that share an aspect's words."""
     for way, source in quoted(spec):
         yield (getattr(spec, str(way[0]))[int(way[1])].id,), source
-    shared: dict[tuple[str, str, str, str], list[str]] = {}
-    sources: dict[tuple[str, str, str, str], Source] = {}
+    shared: dict[tuple[str, str, str, str], tuple[list[str], Source]] = {}
     for dialect in spec.dialects:
         for aspect, source in dialect.says.items():
             key = (aspect, source.page, source.section, source.quote)
-            shared.setdefault(key, []).append(f"{dialect.id}/{aspect}")
-            sources[key] = source
-    yield from ((tuple(names), sources[key]) for key, names in shared.items())
+            shared.setdefault(key, ([], source))[0].append(f"{dialect.id}/{aspect}")
+    yield from ((tuple(names), source) for names, source in shared.values())

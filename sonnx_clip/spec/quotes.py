@@ -1,57 +1,46 @@
-"""Checks that each quotation stands in the text it is said to come from, in its section and on its lines."""
+"""Checks that each text is the one that was read, and that each quotation stands in its section and lines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.parse import suggestion
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.model import entries_with
-from sonnx_clip.spec.texts import fold, plain, sections
+from sonnx_clip.spec.texts import fold, plain, source_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from sonnx_clip.language.types import Source
     from sonnx_clip.spec.document import Way
     from sonnx_clip.spec.model import Spec
 
 _SHORTEST = 12  # characters of a quotation
+_FOLDER = "spec/sources"
+_SUMS = f"{_FOLDER}/SHA256SUMS"
 
 
-def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about pages that are not there, sections they lack, and words they do not say there."""
-    missing = set()
-    for index, page in enumerate(spec.sources):
-        if not repo_file(page.file).is_file():
-            missing.add(page.id)
-            yield Diagnostic(
-                ("sources", index, "file"), f"there is no file {page.file}", "give its path in the repository"
-            )
-    pages = {page.id: repo_file(page.file) for page in spec.sources if page.id not in missing}
-    for way, source in quoted(spec):
-        if source.page in pages:
-            yield from _check(way, source, pages[source.page])
-        elif source.page not in missing:
-            yield from unknown((*way, "page"), source.page, [page.id for page in spec.sources], "source")
-    yield from _dialects(spec, pages)
+def require_sources(spec: Spec) -> None:
+    """UserError for the first text that is not the one whose digest is kept, or whose digest is not kept.
 
-
-def places(source: Source, path: Path) -> tuple[int, ...] | None:
-    """The lines at which words begin in the sections of this title; None if the text has no such section."""
-    wanted = plain(source.section)
-    bodies = [section for section in sections(path) if section.title == wanted]
-    if not bodies:
-        return None
-    return tuple(sorted({line for section in bodies for line in section.places(source.quote)}))
-
-
-def says(source: Source, path: Path) -> bool | None:
-    """Whether a section of a text has these words; None if it has no such section."""
-    found = places(source, path)
-    return None if found is None else bool(found)
+    A word that no quotation takes can change what a text means. `sha256sum --check` reads the same file.
+    """
+    sums = repo_file(_SUMS)
+    if not sums.is_file():
+        raise UserError("it is missing", _SUMS, f"restore it: git checkout {_SUMS}")
+    lines = [line.split() for line in sums.read_text(encoding="utf-8").splitlines() if line.strip()]
+    kept = {f"{_FOLDER}/{name}": digest for digest, *_, name in lines}
+    for file in dict.fromkeys(page.file for page in spec.sources):
+        todo = f"write its digest there: sha256sum {file}"
+        if file not in kept:
+            raise UserError(f"it has no digest in {_SUMS}", file, todo)
+        if digest_of_file(repo_file(file)) != kept[file]:
+            what = f"the text is not the one whose digest stands in {_SUMS}"
+            raise UserError(what, file, f"restore it, or read it again and {todo}")
 
 
 def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
@@ -66,36 +55,47 @@ def quoted(spec: Spec) -> Iterator[tuple[Way, Source]]:
             yield ("findings", index, "words", position), source
 
 
-def _dialects(spec: Spec, pages: Mapping[str, Path]) -> Iterator[Diagnostic]:
-    """The words of each dialect stand on its page; those that it inherits, in its own section too."""
+def check_quotes(spec: Spec) -> Iterator[Diagnostic]:
+    """Pages that are not there, sections they lack, and words they do not say there."""
+    pages = {page.id: page.file for page in spec.sources}
+    missing = {page for page, file in pages.items() if not repo_file(file).is_file()}
+    for index, page in enumerate(spec.sources):
+        if page.id in missing:
+            what, todo = f"there is no file {page.file}", "give its path in the repository"
+            yield Diagnostic(("sources", index, "file"), what, todo)
+    for way, source in quoted(spec):
+        yield from unknown((*way, "page"), source.page, pages, "source")
+        if source.page in pages.keys() - missing:
+            yield from _check(way, source, pages[source.page])
     for index, dialect in enumerate(spec.dialects):
-        for aspect, source in dialect.says.items():
-            if source.page not in pages:
+        for aspect, source in dialect.says.items() if dialect.page in pages.keys() - missing else ():
+            if not dialect.sayings[aspect].inherited:
+                yield from _check(("dialects", index, "says", aspect), source, pages[source.page])
                 continue
-            own = not dialect.sayings[aspect].inherited
-            way = ("dialects", index, "says", aspect) if own else ("dialects", index, "section")
-            for found in _check(way, source, pages[source.page], placed=own):
-                what = found.what if own else f"{found.what}: `{source.quote}`, inherited for {aspect}"
-                yield Diagnostic(found.way if own else way, what, found.todo)
+            for found in _check((), source, pages[source.page], placed=False):  # in its own section too
+                what = f"{found.what}: `{source.quote}`, inherited for {aspect}"
+                yield Diagnostic(("dialects", index, "section"), what, found.todo)
 
 
-def _check(way: Way, source: Source, path: Path, *, placed: bool = True) -> Iterator[Diagnostic]:
-    found = places(source, path)
-    if found is None:
-        titles = list(dict.fromkeys(section.title for section in sections(path)))
+def _check(way: Way, source: Source, file: str, *, placed: bool = True) -> Iterator[Diagnostic]:
+    path = repo_file(file)
+    text = source_text(path)
+    spans = text.spans(source.section, source.quote)
+    if spans is None:
+        titles = list(dict.fromkeys(section.title for section in text.sections))
         what = f"{path.name} has no section `{source.section}`"
         yield Diagnostic((*way, "section"), what, suggestion(plain(source.section), titles, "it has"))
-    elif len(fold(source.quote)) < _SHORTEST:
-        yield Diagnostic(
-            (*way, "quote"), "this quotation is too short to be found again", "quote a whole statement"
-        )
+        return
+    found = tuple(sorted({text.line(start) for start, _ in spans}))
+    there = ", ".join(map(str, found))
+    if len(fold(source.quote)) < _SHORTEST:
+        what = "this quotation is too short to be found again"
+        yield Diagnostic((*way, "quote"), what, "quote a whole statement")
     elif not found:
         what = f"the section `{source.section}` of {path.name} does not say this"
         yield Diagnostic((*way, "quote"), what, "quote it exactly; only white space may differ")
     elif placed and found != source.at:
-        there = ", ".join(map(str, found))
-        what = f"these words stand at {there} of {path.name}, not at {', '.join(map(str, source.at))}"
-        if not source.at:
-            what = f"these words stand at {there} of {path.name}, and this entry does not say so"
+        said = f"not at {', '.join(map(str, source.at))}" if source.at else "and this entry does not say so"
+        what = f"these words stand at {there} of {path.name}, {said}"
         todo = f"write `at: {there if len(found) == 1 else f'[{there}]'}` if it is these words that are meant"
-        yield Diagnostic((*way, "at") if source.at else (*way, "quote"), what, todo)
+        yield Diagnostic((*way, "at" if source.at else "quote"), what, todo)

@@ -1,25 +1,16 @@
-"""The texts that the specification quotes: their sections, the lines at which words stand, and that they are
-those that were read.
-"""
+"""The texts that the specification quotes: their words, the lines of these, and their sections."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import digest_of_file
-from sonnx_clip.root.folders import repo_file
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
-
-    from sonnx_clip.spec.model import Spec
-
 
 _TAG = re.compile(r"<[^>]*>")
 _DECORATION = re.compile(r"[*`$\\]")
@@ -39,40 +30,69 @@ class Section:
     first: int
     lines: tuple[str, ...]
 
-    def places(self, quote: str) -> Iterator[int]:
-        """The lines at which a quotation begins; only white space may differ."""
-        text, starts, numbers = self._words()
-        wanted = fold(quote)
-        at = text.find(wanted) if wanted else -1
-        while at >= 0:
-            yield numbers[bisect_right(starts, at) - 1]
-            at = text.find(wanted, at + 1)
-
-    def _words(self) -> tuple[str, list[int], list[int]]:
-        return _words_of(self.first, self.lines)
+    def __contains__(self, line: int) -> bool:
+        """Whether a line of the file is in it."""
+        return self.first <= line < self.first + len(self.lines)
 
 
-@cache
-def _words_of(first: int, lines: tuple[str, ...]) -> tuple[str, list[int], list[int]]:
-    """The folded text, and for each word of it where it begins and the line that it is on."""
-    words = [(word, first + index) for index, line in enumerate(lines) for word in line.split()]
-    starts, offset = [], 0
-    for word, _ in words:
-        starts.append(offset)
-        offset += len(word) + 1
-    return " ".join(word for word, _ in words), starts, [line for _, line in words]
+class SourceText:
+    """A text with one space between words, and its sections in their order.
+
+    Args:
+        suffix: of the name of the file, which tells how headings are marked.
+        text: its content.
+    """
+
+    def __init__(self, suffix: str, text: str) -> None:
+        lines = text.splitlines()
+        words = [(word, number) for number, line in enumerate(lines, 1) for word in line.split()]
+        self.words = " ".join(word for word, _ in words)
+        self._lines = [number for _, number in words]
+        self._starts: list[int] = []
+        at = 0
+        for word, _ in words:
+            self._starts.append(at)
+            at += len(word) + 1
+        headings = _HEADINGS.get(suffix, _plain)(lines)
+        ends = [
+            next((line for line, other in headings[index + 1 :] if other <= level), len(lines))
+            for index, (_, level) in enumerate(headings)
+        ]
+        self.sections = tuple(
+            Section(plain(lines[start]), start + 1, tuple(lines[start:end]))
+            for (start, _), end in zip(headings, ends, strict=True)
+        )
+
+    def line(self, at: int) -> int:
+        """The line of what stands at a place."""
+        return self._lines[max(0, bisect_right(self._starts, at) - 1)]
+
+    def find(self, words: str, to: str | None, at: int) -> tuple[int, int]:
+        """Where words begin and end, at a place or later, `to` being the last ones; -1 where they are not."""
+        start = self.words.find(fold(words), at)
+        end = start + len(fold(words))
+        if to is not None and start >= 0:
+            last = self.words.find(fold(to), end)
+            return (start, last + len(fold(to))) if last >= 0 else (-1, -1)
+        return start, end
+
+    def spans(self, title: str, quote: str) -> list[tuple[int, int]] | None:
+        """Where a quotation begins and ends in sections of a title; None if there is no such section."""
+        bodies = [section for section in self.sections if section.title == plain(title)]
+        found, (start, end) = [], self.find(quote, None, 0)
+        while start >= 0:
+            if any(self.line(start) in body and self.line(end - 1) in body for body in bodies):
+                found.append((start, end))
+            start, end = self.find(quote, None, start + 1)
+        return found if bodies else None
 
 
-@cache
-def sections(path: Path) -> tuple[Section, ...]:
-    """The sections of a text, in their order."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    headings = _HEADINGS.get(path.suffix, _plain)(lines)
-    found = []
-    for position, (start, level) in enumerate(headings):
-        end = next((line for line, other in headings[position + 1 :] if other <= level), len(lines))
-        found.append(Section(plain(lines[start]), start + 1, tuple(lines[start:end])))
-    return tuple(found)
+def source_text(path: Path) -> SourceText:
+    """The text of a file; each content is read once."""
+    return _source_text(path.suffix, path.read_text(encoding="utf-8"))
+
+
+_source_text = lru_cache(maxsize=64)(SourceText)
 
 
 def _markdown(lines: list[str]) -> list[tuple[int, int]]:
@@ -98,61 +118,19 @@ def _plain(lines: list[str]) -> list[tuple[int, int]]:
 
     One that ends in a number, as `Clip - 13`, lasts to the next such; any other only to the next title.
     """
-    padded = ["", *lines, ""]
-    alone = [
-        index
-        for index, line in enumerate(lines)
-        if 0 < len(line.strip()) <= 60
-        and not padded[index].strip()
-        and not padded[index + 2].strip()
-        and not line.rstrip().endswith(".")
-        and "=" not in line
+    padded = ["", *(line.strip() for line in lines), ""]
+    return [
+        (index, 1 if re.search(r"- \d+$", line) else 2)
+        for index, (above, line, below) in enumerate(_threes(padded))
+        if 0 < len(line) <= 60 and not above and not below and not line.endswith(".") and "=" not in line
     ]
-    return [(index, 1 if re.search(r"- \d+$", lines[index].strip()) else 2) for index in alone]
+
+
+def _threes(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    return zip(lines, lines[1:], lines[2:], strict=False)
 
 
 _HEADINGS = {".md": _markdown, ".rst": _restructured}
-
-
-@dataclass(frozen=True)
-class SourceText:
-    """A text with one space between words.
-
-    Args:
-        words: the text.
-        starts: where each word begins.
-        lines: the line of each word in the file, from 1.
-    """
-
-    words: str
-    starts: list[int]
-    lines: list[int]
-
-    @classmethod
-    def of(cls, path: Path) -> SourceText:
-        """The text of a file."""
-        return cls(*_words_of(1, tuple(path.read_text(encoding="utf-8").splitlines())))
-
-    def line(self, at: int) -> int:
-        """The line of what stands at a place."""
-        return self.lines[max(0, bisect_right(self.starts, at) - 1)]
-
-    def find(self, words: str, to: str | None, at: int) -> tuple[int, int]:
-        """Where words begin and end, at a place or later, `to` being the last ones; -1 where they are not."""
-        start = self.words.find(fold(words), at)
-        end = start + len(fold(words))
-        if to is not None and start >= 0:
-            last = self.words.find(fold(to), end)
-            return (start, last + len(fold(to))) if last >= 0 else (-1, -1)
-        return start, end
-
-    def spans(self, quote: str, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Where a quotation that begins on one of these lines begins and ends."""
-        start, end = self.find(quote, None, 0)
-        while start >= 0:
-            if self.line(start) in lines:
-                yield start, end
-            start, end = self.find(quote, None, start + 1)
 
 
 def fold(text: str) -> str:
@@ -163,31 +141,3 @@ def fold(text: str) -> str:
 def plain(text: str) -> str:
     """A text without marks of Markdown and HTML: headings, code, mathematics, anchors."""
     return fold(_DECORATION.sub("", _TAG.sub("", text)).lstrip("# "))
-
-
-# --- spec/sources/SHA256SUMS: the texts are those that were read when the entries were written --------------
-#
-# A word that no quotation takes can change what a text means. `sha256sum --check` reads the same file.
-
-
-FOLDER = "spec/sources"
-SUMS = f"{FOLDER}/SHA256SUMS"
-
-
-def require_sources(spec: Spec) -> None:
-    """UserError for the first text that is not the one whose digest is kept, or whose digest is not kept."""
-    sums = repo_file(SUMS)
-    if not sums.is_file():
-        raise UserError("it is missing", SUMS, f"restore it: git checkout {SUMS}")
-    lines = [line.split() for line in sums.read_text(encoding="utf-8").splitlines() if line.strip()]
-    kept = {f"{FOLDER}/{line[-1]}": line[0] for line in lines}
-    for file in dict.fromkeys(page.file for page in spec.sources):
-        if file not in kept:
-            raise UserError(f"it has no digest in {SUMS}", file, _accept(file))
-        if digest_of_file(repo_file(file)) != kept[file]:
-            what = f"the text is not the one whose digest stands in {SUMS}"
-            raise UserError(what, file, f"restore it, or read it again and {_accept(file)}")
-
-
-def _accept(file: str) -> str:
-    return f"write its digest there: sha256sum {file}"

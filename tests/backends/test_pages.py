@@ -79,7 +79,7 @@ def test_table_of_coverage_has_every_word_of_every_source() -> None:
     coverage = require_coverage(SPEC, (o.id for o in all_obligations(SPEC)))
     rows = list(csv.DictReader(repo_file(COVERAGE_TABLE).read_text(encoding="utf-8").splitlines()))
     assert [(row["source"], row["line"], row["words"]) for row in rows] == [
-        (one.source, str(one.item.line), one.item.text) for one in coverage.covered
+        (one.source, str(one.line), one.text) for one in coverage.covered
     ]
     for row, one in zip(rows, coverage.covered, strict=True):
         assert row["encoded by"].split() == list(one.answer.encoded_by)

@@ -150,7 +150,7 @@ def test_lines_that_move_need_no_other_answers(own: Path) -> None:
     page = own / SONNX
     page.write_text("\n\n" + page.read_text(encoding="utf-8").replace("\n\n", "\n\n\n"), encoding="utf-8")
     coverage = require_coverage(SPEC, OBLIGATIONS)
-    assert [one.item.line for one in coverage.of("sonnx-clip")][:2] == [3, 6]
+    assert [one.line for one in coverage.of("sonnx-clip")][:2] == [3, 6]
 
 
 def test_every_sentence_has_an_answer(own: Path) -> None:

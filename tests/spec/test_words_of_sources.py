@@ -12,7 +12,7 @@ import pytest
 
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
-from sonnx_clip.spec.texts import fold, sections
+from sonnx_clip.spec.texts import fold, source_text
 
 BODIES = tuple(
     f"test_clip{name}_expanded" for name in ("", "_default_min", "_default_max", "_default_inbounds")
@@ -49,7 +49,9 @@ def test_the_types_of_the_operators_of_the_body_are_those_of_their_schemas() -> 
 
 @pytest.mark.parametrize("name", ["clip", "minimum", "maximum"])
 def test_the_words_of_numpy_are_those_of_its_docstring_before_the_parameters(name: str) -> None:
-    found = {s.title: s for s in sections(repo_file("spec/sources/numpy-clip.txt"))}[f"numpy.{name}"]
+    found = {s.title: s for s in source_text(repo_file("spec/sources/numpy-clip.txt")).sections}[
+        f"numpy.{name}"
+    ]
     docstring = inspect.getdoc(getattr(np, name)) or ""
     assert fold("\n".join(found.lines[1:])) == fold(docstring.partition("Parameters\n---")[0])
 
@@ -70,7 +72,7 @@ def _unmarked(text: str) -> str:
 def test_where_the_two_renderings_of_onnx_differ() -> None:
     """What a dialect quotes from the newer one stands in the older one too, but for what is listed here."""
     path = repo_file("spec/sources/onnx-clip-onnx-doc.rst")
-    older = {section.title: _unmarked("\n".join(section.lines)) for section in sections(path)}
+    older = {section.title: _unmarked("\n".join(section.lines)) for section in source_text(path).sections}
     quoted = [
         (dialect.id, aspect, source)
         for dialect in load_spec().dialects
@@ -88,10 +90,10 @@ def test_where_the_two_renderings_of_onnx_differ() -> None:
 
 def test_a_title_of_restructured_text_has_a_line_below_it() -> None:
     path = repo_file("spec/sources/onnx-clip-onnx-doc.rst")
-    versions = [section for section in sections(path) if section.title.startswith("Clip - ")]
+    versions = [section for section in source_text(path).sections if section.title.startswith("Clip - ")]
     assert [section.title for section in versions] == [f"Clip - {n}" for n in (13, 12, 11, 6, 1)]
     assert "**Examples**" in versions[0].lines
     assert "**Examples**" not in versions[1].lines
-    (examples,) = (section for section in sections(path) if section.title == "clip_default")
+    (examples,) = (section for section in source_text(path).sections if section.title == "clip_default")
     assert any("test_clip_default_inbounds'" in line for line in examples.lines)
     assert not any("int8" in line for line in examples.lines)
