@@ -11,7 +11,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample
 from sonnx_clip.spec.element_types import format_of, meaning
-from sonnx_clip.spec.texts import fold, plain
+from sonnx_clip.spec.texts import fold, plain, source_text
 
 if TYPE_CHECKING:
     from sonnx_clip.language.types import Family
@@ -72,7 +72,7 @@ CHAPTERS = {
     section.title: "\n".join(
         line for line in section.lines if not line.startswith(REMARK)
     )  # a reviewer's remark
-    for section in sections(repo_file(SPEC.page("sonnx-clip").file))
+    for section in source_text(repo_file(SPEC.page("sonnx-clip").file)).sections
     if section.lines[0].startswith("# ") and "(" in section.title
 }
 BRANCHES = {
@@ -148,7 +148,7 @@ def test_worked_examples_have_the_numbers_of_the_page(family: Family) -> None:
 VERSIONS = {
     (system, section.title): fold("\n".join(section.lines))
     for system, page in (("onnx", "onnx-clip"), ("directml", "directml-clip"))
-    for section in sections(repo_file(SPEC.page(page).file))
+    for section in source_text(repo_file(SPEC.page(page).file)).sections
     if re.match(r"Clip - \d+$|DML_FEATURE_LEVEL_\S+ and above", section.title)
 }
 
