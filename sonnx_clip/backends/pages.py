@@ -15,7 +15,7 @@ from sonnx_clip.explain.measured_record import read_record
 from sonnx_clip.explain.readings_matrix import MEANINGS, SIGNS, interpreted, matrix, require_shown
 from sonnx_clip.spec.coverage import require_coverage
 from sonnx_clip.spec.header import header_lines
-from sonnx_clip.spec.reading_classes import reading_classes
+from sonnx_clip.spec.readings import reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

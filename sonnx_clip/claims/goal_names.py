@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Aspect
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec.entries import Reading
-    from sonnx_clip.spec.reading_classes import ReadingInClass
+    from sonnx_clip.spec.readings import ReadingInClass
 
 SCALAR_CASTS = ("cast_lowers_a_bound", "cast_underflows", "cast_overflows")
 """What a conversion of a FLOAT to a smaller type changes."""

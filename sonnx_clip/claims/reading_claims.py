@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sonnx_clip.claims.nodes import all_of, group, numbers, replaced, result_of
 from sonnx_clip.claims.templates import condition, expanded
 from sonnx_clip.spec.findings import Contrast
-from sonnx_clip.spec.reading_classes import reading_classes
-from sonnx_clip.spec.readings import leaves_values_open
+from sonnx_clip.spec.readings import leaves_values_open, reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Conditions, Reading
     from sonnx_clip.spec.findings import Side
-    from sonnx_clip.spec.reading_classes import Difference
+    from sonnx_clip.spec.readings import Difference
 
 
 def region(spec: Spec, regions: Conditions, etype: ElementType) -> Expr | None:

@@ -12,8 +12,7 @@ from sonnx_clip.language.values import encode, is_nan
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.evaluate import evaluator
-from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
-from sonnx_clip.spec.readings import answers, answers_told
+from sonnx_clip.spec.readings import answer_at, answers, answers_told, inhabitant, reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import InterpretedReading, Reading, ValueClass
-    from sonnx_clip.spec.reading_classes import ReadingInClass
+    from sonnx_clip.spec.readings import ReadingInClass
 
 
 def shown_by(interpretation: InterpretedReading) -> str:

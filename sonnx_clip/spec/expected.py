@@ -17,8 +17,6 @@ from sonnx_clip.spec.model import entries_with
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.language.tree import Expr
-    from sonnx_clip.spec.entries import Constraint, Property
     from sonnx_clip.spec.model import Spec
 
 Place: TypeAlias = "tuple[str, str, str]"
@@ -28,14 +26,12 @@ Place: TypeAlias = "tuple[str, str, str]"
 def summary(spec: Spec) -> dict[Place, str]:
     """What a specification claims of each family, its classes, and the conditions of its latitude."""
     found: dict[Place, str] = {}
-    claims: list[tuple[str, Property | Constraint, Expr]]
-    claims = [("properties", p, p.claim) for p in spec.properties]
-    claims += [("constraints", c, c.holds) for c in spec.constraints]
-    for section, stated, claim in claims:
-        found[section, stated.id, "claim"] = unparse(claim)
-        found[section, stated.id, "proved for"] = ", ".join(stated.holds_for)
-        for name, condition in stated.repaired.items():
-            found[section, stated.id, name] = f"refuted; holds where, and only where, {unparse(condition)}"
+    for section, _, entry in entries_with(spec, "repaired"):
+        claim = entry.claim if section == "properties" else entry.holds
+        found[section, entry.id, "claim"] = unparse(claim)
+        found[section, entry.id, "proved for"] = ", ".join(entry.holds_for)
+        for name, condition in entry.repaired.items():
+            found[section, entry.id, name] = f"refuted; holds where, and only where, {unparse(condition)}"
     for case in spec.cases:
         for family in spec.families:
             ids = [c.id for c in spec.classes_of(family.id, case.id)]
@@ -55,8 +51,7 @@ def differences(spec: Spec) -> Iterator[UserError]:
     Raises:
         UserError: the summary cannot be read.
     """
-    path = spec.path
-    expected = path.with_name(f"{path.stem}.expected.yaml")
+    expected = spec.path.with_name(f"{spec.path.stem}.expected.yaml")
     if spec.operator != "Clip" and not expected.exists():
         return
     document, _ = read_document(expected)
@@ -70,22 +65,18 @@ def differences(spec: Spec) -> Iterator[UserError]:
     for place in dict.fromkeys((*kept, *now)):
         if kept.get(place) != now.get(place):
             where = f"{document.name}:{document.position(place).line} ({spell(place)})"
-            entry = _place(spec, path, place)
-            stated = f"`{now[place]}`" if place in now else "nothing"
-            due = f"`{kept[place]}`" if place in kept else "nothing"
-            yield UserError(
-                f"{entry} now says {stated}; expected is {due}",
-                where,
-                f"correct {Path(spec.file).name}; if the change is intended, change this line too",
-            )
+            stated, due = (f"`{of[place]}`" if place in of else "nothing" for of in (now, kept))
+            what = f"{_entry(spec, place)} now says {stated}; expected is {due}"
+            todo = f"correct {Path(spec.file).name}; if the change is intended, change this line too"
+            yield UserError(what, where, todo)
 
 
-def _place(spec: Spec, path: Path, place: Place) -> str:
+def _entry(spec: Spec, place: Place) -> str:
     """File and line of the entry of which a line of the summary speaks."""
     section, id_, _ = place
     section = "cases" if section == "classes" else section
-    document, _ = read_document(path)
-    ids = [entry.id for name, _, entry in entries_with(spec, "id") if name == section]
+    document, _ = read_document(spec.path)
+    ids = [entry.id for entry in getattr(spec, section, ())]
     way = (section, ids.index(id_)) if id_ in ids else (section,)
     return f"{document.name}:{document.position(way).line} (`{id_}`)"
 

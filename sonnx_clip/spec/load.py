@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.conditions import ConditionParser
+from sonnx_clip.spec.conditions import parse_conditions
 from sonnx_clip.spec.dialects import check_dialects
 from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.element_types import check_bits
@@ -39,11 +39,6 @@ def load_spec(path: Path | None = None) -> Spec:
     return _read(path) if path is not None and path != default else _load_once(default)
 
 
-@cache
-def _load_once(path: Path) -> Spec:
-    return _read(path)
-
-
 def _read(path: Path) -> Spec:
     collected = gc.isenabled()
     gc.disable()  # almost everything allocated here stays: collecting would take a third of the time
@@ -52,11 +47,14 @@ def _read(path: Path) -> Spec:
         spec = validate(document, path, digest_of(content))
         for check in (check_references, check_bits, check_dialects):
             raise_first(document, check(spec))
-        ConditionParser(document, spec).parse_all()
+        parse_conditions(document, spec)
     finally:
         if collected:
             gc.enable()
     return spec
+
+
+_load_once = cache(_read)
 
 
 def check_spec(spec: Spec) -> None:

@@ -8,51 +8,40 @@ from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import Diagnostic
+from sonnx_clip.spec.model import entries_with
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Example, Property
+    from sonnx_clip.spec.entries import Example, Witness
     from sonnx_clip.spec.model import Spec
 
 
 def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about witnesses and examples that an element type cannot hold."""
+    """Witnesses and examples that an element type cannot hold."""
     every = [family.id for family in spec.families]
-    for index, case in enumerate(spec.cases):
-        yield from _witness(spec, ("cases", index, "inhabited_by"), every, case.inhabited_by.texts())
-    for index, klass in enumerate(spec.classes):
-        way = ("classes", index, "inhabited_by")
-        yield from _witness(spec, way, klass.families, klass.inhabited_by.texts())
-    for index, latitude in enumerate(spec.latitude):
-        way = ("latitude", index, "inhabited_by")
-        yield from _witness(spec, way, ["float"], latitude.inhabited_by.texts())
-    for section, key in (
-        ("properties", "refuted_for"), ("constraints", "refuted_for"), ("readings", "differs_at"),
-        ("readings", "differs_bitwise_at"),
-    ):  # fmt: skip
-        for index, entry in enumerate(getattr(spec, section)):
+    for section, index, entry in entries_with(spec, "inhabited_by"):
+        families = ["float"] if section == "latitude" else getattr(entry, "families", every)
+        yield from _witness(spec, (section, index, "inhabited_by"), families, entry.inhabited_by)
+    for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
+        for section, index, entry in entries_with(spec, key):
             for family, witness in getattr(entry, key).items():
-                yield from _witness(spec, (section, index, key, family), [family], witness.texts())
+                yield from _witness(spec, (section, index, key, family), [family], witness)
     for index, example in enumerate(spec.examples):
         yield from _example(spec, ("examples", index), example)
-    for index, entry in enumerate(spec.properties):
-        for family in _without_second(spec, entry):
-            what = f"the claim speaks of {spec.head.second}, the witness does not"
-            yield Diagnostic(("properties", index, "refuted_for", family), what, "add it")
-
-
-def _without_second(spec: Spec, entry: Property) -> list[str]:
-    """The families whose witness lacks the second input, which the claim uses."""
     second = spec.head.second
-    used = any(isinstance(node, Name) and node.id == second for node in subtrees(entry.claim))
-    return [family for family, at in entry.refuted_for.items() if used and second not in at.texts()]
+    for index, entry in enumerate(spec.properties):
+        used = any(isinstance(node, Name) and node.id == second for node in subtrees(entry.claim))
+        for family, witness in entry.refuted_for.items():
+            if used and second not in witness.texts():
+                what = f"the claim speaks of {second}, the witness does not"
+                yield Diagnostic(("properties", index, "refuted_for", family), what, "add it")
 
 
-def _witness(spec: Spec, way: Way, families: Sequence[str], texts: Mapping[str, str]) -> Iterator[Diagnostic]:
+def _witness(spec: Spec, way: Way, families: Iterable[str], witness: Witness) -> Iterator[Diagnostic]:
     for etype in (etype for family in families for etype in spec.types_of(family)):
-        for name, text in texts.items():
+        for name, text in witness.texts().items():
             try:
                 encode(text, etype)
             except UserError as error:

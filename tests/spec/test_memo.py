@@ -11,8 +11,7 @@ from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.evaluate import evaluator
-from sonnx_clip.spec.reading_classes import reading_classes
-from sonnx_clip.spec.readings import agrees, answers
+from sonnx_clip.spec.readings import agrees, answers, reading_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

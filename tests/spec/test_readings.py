@@ -9,14 +9,16 @@ import pytest
 from sonnx_clip.language import encode
 from sonnx_clip.language.values import identical, order_key
 from sonnx_clip.spec import result_value
-from sonnx_clip.spec.reading_classes import answer_at, inhabitant, reading_classes
 from sonnx_clip.spec.readings import (
     agrees,
+    answer_at,
     answers,
     answers_told,
+    inhabitant,
     leaves_values_open,
+    reading_classes,
     same_value,
-    triples,
+    sampled,
 )
 
 if TYPE_CHECKING:
@@ -113,7 +115,7 @@ def test_integers_and_reals_have_one_answer_each(spec: Spec) -> None:
     for type_id in ("real", "int8", "uint8"):
         etype = spec.element_type(type_id)
         for reading in spec.readings:
-            for triple in triples(etype):
+            for triple in sampled(etype, 3):
                 numbers, any_nan = answers_told(spec, etype, reading, triple)
                 inverted = order_key(triple[2], etype) < order_key(triple[1], etype)
                 assert len(numbers) == (2 if reading.id == "onnx-words" and inverted else 1)
@@ -131,7 +133,7 @@ def test_what_leaves_values_open(spec: Spec) -> None:
 def test_the_regions_are_where_the_answers_are_those_of_the_cases(spec: Spec) -> None:
     etype = spec.element_type("bfloat16")
     for reading in spec.readings:
-        for triple in triples(etype):
+        for triple in sampled(etype, 3):
             due = result_value(spec, etype, *triple)
             allowed = answers(spec, etype, reading, triple)
             by_bits = all(identical(y, due) for y in allowed)
@@ -142,7 +144,9 @@ def test_the_regions_are_where_the_answers_are_those_of_the_cases(spec: Spec) ->
 
 def test_no_two_readings_of_floats_are_the_same_but_numpy_and_the_equation_of_onnx(spec: Spec) -> None:
     etype = spec.element_type("float32")
-    found = {r.id: [set(answers(spec, etype, r, triple)) for triple in triples(etype)] for r in spec.readings}
+    found = {
+        r.id: [set(answers(spec, etype, r, triple)) for triple in sampled(etype, 3)] for r in spec.readings
+    }
     same = {frozenset((a, b)) for a in found for b in found if a != b and found[a] == found[b]}
     assert same == {frozenset(("onnx-equation", "numpy"))}
 
