@@ -1,11 +1,11 @@
 """A run of the checker: one runtime against the oracle, in some or all element types.
 
 What is compared: in the 8-bit types every triple; in the 16-bit types every X under bounds that together
-reach every class; in all types every triple of special values in every layout, random triples, calls of
-every length from 2 to 130 and of some beyond, and calls of 65,537 entries. So a runtime that is wrong at a
-single unusual X of 32 or 64 bits, at an unusual pair of bounds of 16 bits or more, at a single long length,
-or only after very many calls can conform here: no sample finds every such mistake, and the verdict is on
-what was compared. A runtime that starts a program for each call is asked few of them, see `few_calls`.
+reach every class; in all types every triple of special values, every class in every layout, random triples,
+calls of every length from 2 to 130 and of some beyond, and calls of 65,537 entries. So a runtime can conform
+here that is wrong at a single unusual X of 32 or 64 bits, at an unusual pair of bounds of 16 bits or more, at
+a single long length, or only after very many calls: the verdict is on what was compared. A runtime that
+starts a program for each call is asked few of them, see `few_calls`.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sonnx_clip.language.types import ElementType
+    from sonnx_clip.runtimes.layouts import Layout
 
     Patterns = tuple[tuple[int, ...], ...]
     Pools = Sequence[Array]  # of the tensors, each of shape (k,)
@@ -81,16 +82,18 @@ class _Draw:
         return int(self._stream.random_raw()) * count >> _LONGEST
 
 
-# --- Which triples are compared, and in calls of which lengths ----------------------------------------------
+# --- The calls of the level quick ---------------------------------------------------------------------------
 #
 # All triples of an 8-bit type; every X of a 16-bit type, under bounds that reach every class; all triples of
-# special values, in every layout; random triples; and calls of many lengths, since loops over short, odd and
-# very long arrays are different code.
+# special values; all pairs of special bounds in longer calls; every layout under bounds in which each special
+# value is each bound; random triples; and calls of many lengths, since loops over short, odd and very long
+# arrays are different code.
 
 
 _CALLS = 1024  # in one request; it bounds the memory and the wait for an answer
 _TIMES = 4
-_FEW_BOUNDS, _MORE_BOUNDS = 8, 20  # pairs for calls of many lengths and long ones; for every X of 16 bits
+_FEW_BOUNDS, _MORE_BOUNDS = 8, 24  # pairs of bounds in calls of many lengths, and in long ones
+_MANY = 1024  # values of X beside each pair of special bounds
 _ALL_X = 16  # bits of the types whose every X is in a long call
 
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
@@ -114,6 +117,9 @@ def plan(etype: ElementType, of: CheckedOperator | None = None) -> Iterator[tupl
     if etype.width == 8:
         yield from _everything(etype, of)
     yield from _special(etype, of)
+    if etype.width != 8:
+        yield from _every_pair(etype, of)
+    yield from _layouts(etype, of)
     yield from _random(etype, of)
     yield from _lengths(etype, of)
     yield from _long(etype, of)
@@ -128,14 +134,62 @@ def _everything(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Reque
 
 
 def _special(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    """Every triple of special values."""
     values = np.array(special_patterns(etype), bits_type(etype.id))
-    pools, scalars = together(values, of.tensors), together(values, of.scalars)
-    parts = parts_of(_count(scalars))
-    tables = [tabulate(etype, pools, [scalar[part] for scalar in scalars], of) for part in parts]
-    for layout in LAYOUTS:
-        length = len(pools[0]) if layout.length is None else layout.length
-        for table in tables:
-            yield request_of(table, layout.id, length)
+    yield from _beside_each(etype, together(values, of.tensors), of)
+
+
+def _every_pair(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    """Every choice of special scalars, beside random values of the tensors."""
+    bits = bits_type(etype.id)
+    stream = np.random.PCG64([_SEED, *etype.id.encode()])
+    yield from _beside_each(etype, [stream.random_raw(_MANY).astype(bits) for _ in range(of.tensors)], of)
+
+
+def _beside_each(etype: ElementType, pools: Pools, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    values = np.array(special_patterns(etype), bits_type(etype.id))
+    scalars = together(values, of.scalars)
+    for part in parts_of(_count(scalars)):
+        table = whole_table(etype, pools, [scalar[part] for scalar in scalars], of)
+        yield request_of(table, PLAIN.id, len(pools[0]))
+
+
+def _layouts(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
+    """Every layout but the plain one: every X under scalars that reach every class; and each special value as
+    each scalar.
+    """
+    values = np.array(special_patterns(etype), bits_type(etype.id))
+    pools, every = together(values, of.tensors), together(values, of.scalars)
+    covering = tabulate(etype, pools, covering_scalars(etype, _FEW_BOUNDS, of), of)
+    for number, layout in enumerate(found for found in LAYOUTS if found.length is not None):
+        assert layout.length is not None
+        yield _each_entry(covering, layout)
+        rows = crossed(len(values), of.scalars, number)
+        table = tabulate(etype, pools, [scalar[rows] for scalar in every], of)
+        yield request_of(table, layout.id, layout.length, times=2)
+
+
+def _each_entry(table: Table, layout: Layout) -> tuple[Request, Table]:
+    """As many calls for every row of a table as it takes until each value of the pool was in one."""
+    size, length = len(table.pool), layout.length or 0
+    distinct = 1 if layout.repeats else max(1, length)
+    times = -(-size // distinct) if length else 1
+    rows = np.repeat(np.arange(table.count), times)
+    starts = np.tile(np.arange(times) * distinct % size, table.count)
+    each = table.rows(rows)
+    return Request(layout.id, length, table.pool, starts, each.scalars, beside=table.beside), each
+
+
+def crossed(size: int, scalars: int, number: int) -> Array:
+    """Some choices of the scalars, others for each number, in which each of `size` values is each scalar.
+
+    Two scalars: about 2 * size of the size * size choices. Fewer scalars: all choices.
+    """
+    if scalars != 2:
+        return np.arange(size**scalars)
+    low, high = np.divmod(np.arange(size**2), size)
+    found: Array = np.flatnonzero((low + high + number) % (size // 2) == 0)
+    return found
 
 
 def _random(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Table]]:
@@ -163,7 +217,7 @@ def _long(etype: ElementType, of: CheckedOperator) -> Iterator[tuple[Request, Ta
         stream = np.random.PCG64(_SEED)
         random = [stream.random_raw(LONG).astype(bits_type(etype.id)) for _ in special]
         pools = tuple(np.concatenate(both) for both in zip(special, random, strict=True))
-    scalars = covering_scalars(etype, _MORE_BOUNDS if etype.width == _ALL_X else _FEW_BOUNDS, of)
+    scalars = covering_scalars(etype, _MORE_BOUNDS, of)
     yield request_of(whole_table(etype, pools, scalars, of), PLAIN.id, LONG)
 
 

@@ -48,14 +48,15 @@ def scope(
         return _scope_of_few(types, bits, asked_for=few_calls)
     unasked = dict.fromkeys(words for one in types for words in one.unasked)
     layouts = "every shape" if unasked else "every layout"
-    parts = [f"every triple of special values in {layouts}", "random triples"]
+    parts = ["every triple of special values", f"every class and each special bound in {layouts}"]
+    parts += ["random triples"]
     parts += ["every triple of 8 bits"] if "8" in bits else []
-    parts += ["every X of 16 bits under 20 pairs of bounds"] if "16" in bits else []
+    parts += ["every X of 16 bits under 24 pairs of bounds"] if "16" in bits else []
     longest = min((one.longest for one in types if one.longest is not None), default=LONG)
     parts += [_lengths(longest), *more_words(level, bits)]
     unseen = ["one unusual X"] if bits & {"32", "64"} else []
     unseen += ["one unusual pair of bounds"] if bits - {"8"} else []
-    unseen += unasked
+    unseen += ["one unusual pair of bounds in one layout", *unasked]
     calls = max((one.calls for one in types), default=0)
     short, of_a_process = _SHORT - 1, f"of a type than were made here ({calls:,})"
     if level != "quick":
@@ -82,7 +83,7 @@ def scope(
 def _scope_of_another(types: Sequence[TypeReport], bits: set[str], of: CheckedOperator) -> tuple[str, str]:
     """The same of another operator than Clip."""
     operands = " and ".join(of.node.called)
-    parts = [f"special values of {operands}, all together, in every layout", "random ones"]
+    parts = [f"special values of {operands}, all together, and in every layout", "random ones"]
     parts += [f"all 8-bit values of {operands}"] if "8" in bits else []
     parts += [_lengths(LONG)]
     calls = max((one.calls for one in types), default=0)

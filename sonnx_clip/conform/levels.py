@@ -1,10 +1,10 @@
 """How much is asked at each level, and how that is cut into units.
 
-``quick`` is what `chosen_triples` chooses: one unit for each element type. ``standard`` adds every triple of
-8 bits in other layouts; all pairs of special bounds over 65,536 X (of 16 bits all that there are); random
-triples; and every length up to 2,048. ``exhaustive`` adds every X of 16 bits under every min and under every
-max, beside four others; and every X of 32 bits under bounds that reach every class. No level is exhaustive in
-64 bits.
+``quick`` is what `chosen_triples` chooses: one unit for each element type. ``standard`` adds all pairs of
+special bounds over 70,000 X (of 16 bits all that there are); random triples; and every length up to 2,048.
+``exhaustive`` adds every triple of 8 bits in other layouts; every X of 16 bits under every min and under
+every max, beside four others; and every X of 32 bits under bounds that reach every class. No level is
+exhaustive in 64 bits.
 
 A part has a name, from which its calls follow: a unit is judged wherever its name is known.
 """
@@ -43,10 +43,11 @@ EVERY_LENGTH = 2048
 LEVELS: tuple[Level, ...] = ("quick", "standard", "exhaustive")
 
 _ENTRIES = 2**16  # of the long calls
+_DRAWN = 70_000  # special and random X of more than 16 bits
 _BLOCK = 2**22  # results in a request of long calls: it bounds the memory
-_PAIRS = 128  # of special bounds in a unit
-_DRAWS, _RANDOM = 16, 24  # draws of random triples in a unit, and units
-_LENGTHS = 128  # in a unit
+_PAIRS = 640  # of special bounds in a unit
+_DRAWS, _JOINED, _RANDOM = 32, 16, 2  # draws of random triples in a unit; draws that share X; units
+_LENGTHS, _UNDER = 1024, 3  # lengths in a unit, and pairs of bounds for each
 _TURNS = 2**15  # pairs of 8 bits in a unit of a layout
 _BOUNDS = 64  # of 16 bits: bounds in a unit
 # The bounds beside each: the ends, which bound nothing, are those that why3/composition.mlw is about.
@@ -88,9 +89,10 @@ def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
     width, special = etype.width, len(special_patterns(etype))
     found: list[tuple[str, int]] = []
     if level != "quick":
-        found += [(layout, 2**16 // _TURNS) for layout in _STRIDED if width == 8]
         found += [("special", -(-(special**2) // _PAIRS))] if width != 8 else []
         found += [("random", _RANDOM), ("lengths", EVERY_LENGTH // _LENGTHS)]
+    if level == "exhaustive" and width == 8:
+        found += [(layout, 2**16 // _TURNS) for layout in _STRIDED]
     if level == "exhaustive" and width == 16:
         found += [("every-min", 2**16 // _BOUNDS), ("every-max", 2**16 // _BOUNDS)]
     if level == "exhaustive" and width == 32:
@@ -109,13 +111,13 @@ def size_of(etype: ElementType, part: str) -> tuple[int, int]:
         return pairs[kind], pairs[kind] * _ENTRIES
     match kind:
         case "random":
-            return _DRAWS * 100, _DRAWS * 20_000
+            return _DRAWS * 100, _DRAWS * 20_000 * _JOINED
         case "lengths":
-            calls = _LENGTHS * _COVER
+            calls = _LENGTHS * _UNDER
             return calls, calls * _LENGTHS * (2 * int(number) + 1) // 2
     if etype.width == 8:
-        return 72_000, 18_000_000
-    return (13_000, 2_300_000) if etype.id in ("int16", "uint16") else (34_000, 3_400_000)
+        return 69_000, 19_000_000
+    return 7_000, 4_200_000
 
 
 @dataclass(frozen=True)
@@ -204,24 +206,29 @@ def _special(etype: ElementType, n: int) -> Calls:
     if etype.width == 16:
         pool = np.arange(2**16, dtype=special.dtype)
     else:
-        random = np.random.PCG64([_SEED, n]).random_raw(_ENTRIES - len(special)).astype(special.dtype)
+        random = np.random.PCG64([_SEED, n]).random_raw(_DRAWN - len(special)).astype(special.dtype)
         pool = np.concatenate([special, random])
     yield from _long_calls(etype, pool, scalars)
 
 
 def _random(etype: ElementType, n: int) -> Calls:
-    for draw in range(n * _DRAWS, (n + 1) * _DRAWS):
-        drawn = random_patterns(etype, number=draw + 1)
-        pools, scalars = ([np.array(part, bits_type(etype.id)) for part in parts] for parts in drawn)
-        yield request_of(tabulate(etype, pools, scalars), PLAIN.id, len(pools[0]))
+    """The bounds of some draws, each beside the X of all of them."""
+    bits = bits_type(etype.id)
+    for first in range(n * _DRAWS, (n + 1) * _DRAWS, _JOINED):
+        drawn = [random_patterns(etype, number=draw + 1) for draw in range(first, first + _JOINED)]
+        pool = np.concatenate([np.array(tensors[0], bits) for tensors, _ in drawn])
+        scalars = [np.concatenate([np.array(part[k], bits) for _, part in drawn]) for k in range(2)]
+        yield from _long_calls(etype, pool, scalars)
 
 
 def _lengths(etype: ElementType, n: int, number: int) -> Calls:
-    """Calls of so many lengths, with few bounds."""
+    """Calls of so many lengths: under the first pair of bounds, and under those whose turn it is."""
     pool = np.array(special_patterns(etype), bits_type(etype.id))
     table = tabulate(etype, [pool], covering_scalars(etype, _COVER))
     for length in range(max(2, n * number + 1), (n + 1) * number + 1):
-        yield request_of(table, PLAIN.id, length, times=1)
+        turns = 1 + (np.arange(1, _UNDER) + _UNDER * length) % (table.count - 1)
+        rows = np.concatenate([[0], turns])
+        yield request_of(table.rows(rows), PLAIN.id, length, times=1)
 
 
 def _every_bound(etype: ElementType, n: int, *, second: bool) -> Calls:
@@ -269,15 +276,15 @@ def more_words(level: Level, bits: set[str]) -> list[str]:
     if level == "quick":
         return []
     found = [
-        f"{_RANDOM * _DRAWS} more draws of random triples",
-        f"calls of every length up to {EVERY_LENGTH:,}",
+        f"the bounds of {_RANDOM * _DRAWS} more random draws, each beside the X of {_JOINED} draws",
+        f"calls of every length up to {EVERY_LENGTH:,}, each under {_UNDER} pairs of bounds",
     ]
-    if "8" in bits:
-        found.append(f"every triple of 8 bits in the layouts {', '.join(_STRIDED)}")
     if "16" in bits:
         found.append("every X of 16 bits under all pairs of special bounds")
     if bits & {"32", "64"}:
-        found.append(f"{_ENTRIES:,} special and random X under all pairs of special bounds")
+        found.append(f"{_DRAWN:,} special and random X under all pairs of special bounds")
+    if level == "exhaustive" and "8" in bits:
+        found.append(f"every triple of 8 bits in the layouts {', '.join(_STRIDED)}")
     if level == "exhaustive" and "16" in bits:
         found.append("every X of 16 bits under every min and under every max, beside four others")
     if level == "exhaustive" and "32" in bits:

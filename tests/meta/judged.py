@@ -24,9 +24,10 @@ _WHOLE = chosen_triples.plan
 
 
 def few_calls(etype: ElementType, *of: CheckedOperator) -> Calls:
-    """Every request of the plan with an eighth of its calls: for mistakes that many calls show."""
+    """The plan without seven eighths of the triples of 8 bits, for mistakes that many calls show."""
     for request, table in _WHOLE(etype, *of):
-        yield sample(request, table, max(16, request.count // 8))
+        every = etype.width == 8 and request.count == 1024
+        yield sample(request, table, 128) if every else (request, table)
 
 
 def three_layouts(etype: ElementType, *of: CheckedOperator) -> Calls:

@@ -142,10 +142,10 @@ def is_wrong_in_call_3(x, l, m):
     return y
 
 
-def is_wrong_in_call_500(x, l, m):
+def is_wrong_in_call_300(x, l, m):
     _CALLS.append(1)
     y = right(x, l, m)
-    if len(_CALLS) == 500:
+    if len(_CALLS) == 300:
         y = y.copy()
         y.reshape(-1)[:1] = 42
     return y

@@ -127,7 +127,7 @@ def test_a_deviation_that_comes_with_the_third_call_is_repeated_by_three():
 
 
 def test_a_deviation_that_is_not_repeated_says_so():
-    report, _ = judged("is_wrong_in_call_500")
+    report, _ = judged("is_wrong_in_call_300")
     (first,) = [d for found in report.classes for d in found.deviations]
     assert report.verdict == "violates"
     assert first.words.startswith("not repeated: asked again 3 times, the answer was another one, nor is it")

@@ -309,7 +309,7 @@ def test_runtime_that_refuses_every_call_is_abandoned(monkeypatch):
 
 def test_a_class_that_no_vector_reaches_is_a_failure(monkeypatch):
     monkeypatch.setattr(chosen_triples, "special_patterns", lambda _: (0x3F800000, 0x40000000, 0x40400000))
-    for part in ("_random", "_long"):
+    for part in ("_random", "_every_pair", "_long"):
         monkeypatch.setattr(chosen_triples, part, lambda *_: iter(()))
     chosen_triples.covering_scalars.cache_clear()
     try:

@@ -25,6 +25,7 @@ FOUND = {
     ("max", "onnxruntime"): {"first_tie": "U=0 W=-0: got -0, expected 0"},
     ("max", "onnx-reference"): {"first_tie": "U=0 W=-0: got -0, expected 0"},
 }
+WHICH_NAN = "U=nan W=-nan: got -nan, expected nan"
 WRONG = [
     ("relu", "relu_drops_nan", "float32", {"kept_nan"}, "X=nan: got 0, expected nan"),
     ("relu", "relu_is_absolute", "int8", {"below_zero"}, "X=-128: got -128, expected 0"),
@@ -50,7 +51,10 @@ def violated(report: Report) -> dict[str, str]:
 def test_verdicts_on_real_runtimes(toy: Toy, runtime: str) -> None:
     pytest.importorskip("onnxruntime" if runtime == "onnxruntime" else "onnx")
     report = checked(toy, runtime)
-    assert violated(report) == FOUND[toy.spec.head.function, runtime]
+    found = violated(report)
+    # Which of two NaNs is returned may depend on the processor and on the length.
+    assert found.pop("first_nan", WHICH_NAN) == WHICH_NAN
+    assert found == FOUND[toy.spec.head.function, runtime]
     assert {one.type for one in report.types} == {etype.id for etype in toy.spec.element_types}
     assert {one.verdict for one in report.types} <= {"conforms", "violates"}
     assert report.spec_sha256 == toy.spec.digest
