@@ -13,9 +13,17 @@ from rich.table import Table
 from sonnx_clip import __version__
 from sonnx_clip.backends.acsl import FOLDER, render_acsl
 from sonnx_clip.backends.generate import Generated, differences
-from sonnx_clip.prove.frama_c_record import PROVERS, RECORD, FramaCRecord, OfType
+from sonnx_clip.prove.frama_c import (
+    OPTIONS,
+    PROVERS,
+    RECORD,
+    FramaC,
+    FramaCRecord,
+    OfType,
+    find_frama_c,
+    prove_type,
+)
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.run_frama_c import OPTIONS, FramaC, find_frama_c, prove_type
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole

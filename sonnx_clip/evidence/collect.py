@@ -23,15 +23,14 @@ from sonnx_clip.evidence.model import (
 )
 from sonnx_clip.evidence.runtimes import dialect_runs_of, not_judged, runtimes_of
 from sonnx_clip.explain.finding_views import tell
-from sonnx_clip.mutants.mutants_record import RECORD as MUTANTS
-from sonnx_clip.mutants.mutants_record import MutantsRecord, closing_line
-from sonnx_clip.mutants.run_mutants import mutated_digest
+from sonnx_clip.mutants.record import RECORD as MUTANTS
+from sonnx_clip.mutants.record import MutantsRecord, closing_line
+from sonnx_clip.mutants.run import all_mutants, digest_of
 from sonnx_clip.prove.coq import coq_sources, unlisted_axioms
 from sonnx_clip.prove.coq import digests as coq_digests
-from sonnx_clip.prove.frama_c_record import PROVERS
-from sonnx_clip.prove.frama_c_record import digests as frama_c_digests
+from sonnx_clip.prove.frama_c import OPTIONS, PROVERS
+from sonnx_clip.prove.frama_c import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
-from sonnx_clip.prove.run_frama_c import OPTIONS
 from sonnx_clip.prove.trusted import TrustedItem, surprises, trusted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.model import Basis, DialectRunEvidence, Entry, RuntimeEvidence
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.language import ElementType
-    from sonnx_clip.prove.frama_c_record import OfType
+    from sonnx_clip.prove.frama_c import OfType
     from sonnx_clip.spec.coverage import Coverage
 
 TAKEN: Basis = "taken from records, not repeated"
@@ -337,12 +336,13 @@ def _mutants(found: Records) -> tuple[str, Basis]:
     if not path.is_file():
         return "", "not run"
     record = read_record(path, MutantsRecord, "run: make mutants")
-    if record.mutated_sha256 != mutated_digest(found.spec):
+    mutants = all_mutants(found.spec)
+    if record.mutated_sha256 != digest_of(mutants):
         return "of other conditions or kernels; run: make mutants", "stale"
     survivors = Counter(survivor.kind for survivor in record.survivors)
-    for kind in record.kinds:
-        left = survivors[kind.kind]
-        if kind.killed + left != kind.mutants:
-            what = f"{kind.kind}: {kind.killed} killed and {left} survivors are not {kind.mutants} mutants"
+    recorded = survivors + Counter({kind.kind: kind.killed for kind in record.kinds})
+    for kind, count in Counter(mutant.kind for mutant in mutants).items():
+        if recorded[kind] != count:
+            what = f"{kind}: {recorded[kind]} mutants are recorded, and there are {count}"
             raise UserError(what, str(path), "run: make mutants")
     return closing_line(record), TAKEN

@@ -17,8 +17,8 @@ from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.explain.measured_record import read_record as read_measured
 from sonnx_clip.prove.coq import RECORD as COQ
 from sonnx_clip.prove.coq import CoqRecord
-from sonnx_clip.prove.frama_c_record import RECORD as FRAMA_C
-from sonnx_clip.prove.frama_c_record import FramaCRecord
+from sonnx_clip.prove.frama_c import RECORD as FRAMA_C
+from sonnx_clip.prove.frama_c import FramaCRecord
 from sonnx_clip.prove.proofs_record import read_proofs, require_digest
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root

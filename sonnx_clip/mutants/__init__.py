@@ -1,1 +1,1 @@
-"""Mutants: small mistakes, made one by one in all that says what Clip is, and what finds each of them."""
+"""Mutants: small mistakes in the conditions of the YAML and in the kernels, and what kills each."""

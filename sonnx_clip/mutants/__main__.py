@@ -1,5 +1,5 @@
 """`python -m sonnx_clip.mutants`: what `make mutants` runs."""
 
-from sonnx_clip.mutants.run_mutants import main
+from sonnx_clip.mutants.run import main
 
 raise SystemExit(main())

@@ -1,7 +1,4 @@
-"""Runs mutants of the NumPy and C kernels: on every vector, then on all combinations of special values.
-
-Vectors come first because they are what other projects have. Each call is made in place and out of place.
-"""
+"""Runs mutants of the NumPy and C kernels on every vector, in place and out of place."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from sonnx_clip.language.special import special_patterns
 from sonnx_clip.mutants.source_mutants import of_c, of_python
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.isolated import run_isolated
@@ -31,9 +27,8 @@ if TYPE_CHECKING:
 
 NUMPY, C = "NumPy kernels", "C kernels"
 KERNELS, PLAN = "sonnx_clip/oracle/kernels.py", "sonnx_clip/oracle/plan.py"
-_PAD = 4
-_ALL = 16  # bits of an element type of which every X is tried
-_PATIENCE = 10.0  # seconds that a kernel may take on all vectors
+_PAD = 4  # entries around an array in C that must stay as they are
+_SECONDS = 10.0  # that a C kernel may take on all vectors
 
 
 @dataclass(frozen=True)
@@ -41,18 +36,23 @@ class KernelMutant:
     """A kernel with one change.
 
     Args:
-        area: `NUMPY` or `C`.
+        kind: `NUMPY` or `C`.
         name: the file and the function.
-        change: the old and the new text.
+        change: the line, the old and the new text.
         source: the text of the mutant.
         types: the element types that use it.
     """
 
-    area: str
+    kind: str
     name: str
     change: str
     source: str
     types: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """File and text, without the generated header: unique among all mutants."""
+        return f"{self.name}: {self.source.partition('*/')[2] or self.source}"
 
 
 @dataclass(frozen=True)
@@ -77,22 +77,8 @@ def vectors(etype: str) -> dict[tuple[int, int], tuple[VectorPatterns, ...]]:
     return {bounds: tuple(vs) for bounds, vs in found.items()}
 
 
-def dtype_of(etype: str) -> np.dtype[Any]:
-    """The NumPy type of an element type."""
-    return np.dtype(ml_dtypes.bfloat16 if etype == "bfloat16" else etype)
-
-
-def _array(patterns: Any, etype: str) -> Any:
-    dtype = dtype_of(etype)
-    return np.array(patterns, dtype=f"u{dtype.itemsize}").view(dtype)
-
-
-def _bits(array: Any) -> Any:
-    return np.asarray(array).view(f"u{array.dtype.itemsize}")
-
-
-def numpy_kernels(spec: Spec) -> Iterator[KernelMutant]:
-    """The mutants of the kernels and of the planners."""
+def kernel_mutants(spec: Spec) -> Iterator[KernelMutant]:
+    """The mutants of the NumPy kernels and their planners, then of the extracted C."""
     every = tuple(e.id for e in spec.element_types if e.family != "real")
     floats = ("float16", "bfloat16", "float32", "float64", "int8", "uint8")
     for path in (KERNELS, PLAN):
@@ -100,10 +86,6 @@ def numpy_kernels(spec: Spec) -> Iterator[KernelMutant]:
             name = f"{path.rpartition('/')[2]} {function}"
             types = every if function in ("fill", "limit", "plan_integers") else floats
             yield KernelMutant(NUMPY, name, change, source, types)
-
-
-def c_kernels(spec: Spec) -> Iterator[KernelMutant]:
-    """The mutants of the extracted C."""
     for etype in spec.element_types:
         if etype.c is not None:
             path = f"generated/c/sonnx_clip_{etype.id}.c"
@@ -111,16 +93,14 @@ def c_kernels(spec: Spec) -> Iterator[KernelMutant]:
                 yield KernelMutant(C, path.rpartition("/")[2], change, source, (etype.id,))
 
 
-def found_by(spec: Spec, mutant: KernelMutant, patience: float = _PATIENCE) -> tuple[str, str] | None:
-    """What kills a mutant, and where; None if it survives. A C kernel may take `patience` seconds."""
-    return _in_numpy(spec, mutant) if mutant.area == NUMPY else _in_c(spec, mutant, patience)
-
-
-def _in_numpy(spec: Spec, mutant: KernelMutant) -> tuple[str, str] | None:
+def killer(mutant: KernelMutant, seconds: float = _SECONDS) -> str:
+    """The vector that kills a mutant, or how it fails before; empty if it survives."""
+    if mutant.kind == C:
+        return _killer_in_c(mutant, seconds)
     try:
         plan = _planner(mutant)
     except Exception as error:  # noqa: BLE001  # a mutant may do anything
-        return "import", type(error).__name__
+        return f"import {type(error).__name__}"
 
     def clip(x: Any, low: Any, high: Any, in_place: bool) -> Any:
         planned = plan[x.dtype](low, high)
@@ -128,7 +108,7 @@ def _in_numpy(spec: Spec, mutant: KernelMutant) -> tuple[str, str] | None:
         planned.kernel(out if in_place else x, planned.lower, planned.upper, out)
         return out
 
-    return _judged(spec, mutant, clip)
+    return _first_wrong_vector(mutant.types, clip)
 
 
 def _planner(mutant: KernelMutant) -> Any:
@@ -141,64 +121,35 @@ def _planner(mutant: KernelMutant) -> Any:
     return plan.PLANNERS
 
 
-def _judged(spec: Spec, mutant: KernelMutant, clip: Callable[..., Any]) -> tuple[str, str] | None:
-    """Run an implementation on the vectors of its types, then on all special values."""
+def _first_wrong_vector(types: tuple[str, ...], clip: Callable[..., Any]) -> str:
+    """Those with the same bounds are run together, and each alone."""
     with np.errstate(all="ignore"):
-        for etype in mutant.types:
-            if found := _on_vectors(etype, clip):
-                return f"vector {found}", ""
-        for etype in mutant.types:
-            if found := _on_special_values(spec, etype, clip):
-                return "special values", found
-    return None
+        for etype in types:
+            for (low, high), group in vectors(etype).items():
+                bounds = np.asarray(_array(low, etype)[()]), np.asarray(_array(high, etype)[()])
+                for few in (group, *((v,) for v in group)):
+                    for in_place in (False, True):
+                        try:
+                            got = clip(_array([v.x for v in few], etype), *bounds, in_place)
+                        except Exception:  # noqa: BLE001  # a mutant may raise anything
+                            return f"vector {few[0].id}"
+                        bits = _bits(got) if got is not None else [-1] * len(few)
+                        for v, result in zip(few, bits, strict=True):
+                            if int(result) != v.expected:
+                                return f"vector {v.id}"
+    return ""
 
 
-def _on_vectors(etype: str, clip: Callable[..., Any]) -> str | None:
-    """The first vector that is wrong: those with the same bounds are run together, and each alone."""
-    for (low, high), group in vectors(etype).items():
-        bounds = (_array(low, etype)[()], _array(high, etype)[()])
-        together = [v.x for v in group]
-        for xs, wanted in ((together, group), *(([v.x], (v,)) for v in group)):
-            for in_place in (False, True):
-                got = _outcome(clip, _array(xs, etype), *bounds, in_place)
-                if got is None:
-                    return wanted[0].id
-                wrong = [v.id for v, bits in zip(wanted, _bits(got), strict=True) if int(bits) != v.expected]
-                if wrong:
-                    return wrong[0]
-    return None
+def _array(patterns: Any, etype: str) -> Any:
+    dtype = np.dtype(ml_dtypes.bfloat16 if etype == "bfloat16" else etype)
+    return np.array(patterns, dtype=f"u{dtype.itemsize}").view(dtype)
 
 
-def _outcome(clip: Callable[..., Any], x: Any, low: Any, high: Any, in_place: bool) -> Any:
-    try:
-        return clip(x, np.asarray(low), np.asarray(high), in_place)
-    except Exception:  # noqa: BLE001  # a mutant may raise anything: it has been found
-        return None
+def _bits(array: Any) -> Any:
+    return np.asarray(array).view(f"u{array.dtype.itemsize}")
 
 
-def _on_special_values(spec: Spec, etype: str, clip: Callable[..., Any]) -> str | None:
-    from sonnx_clip.oracle.strict import clip as right
-
-    of = spec.element_type(etype)
-    width = of.width or 0
-    xs = _array([int(p) % 2**width for p in special_patterns(of)], etype)
-    numbers = xs[~np.isnan(xs.astype(np.float64))] if of.family == "float" else xs
-    every = [_array(np.arange(2**width), etype)] if width <= _ALL else []
-    for low in xs:
-        for high in xs:
-            for x in (xs, numbers, *every):
-                wanted = _bits(right(x, np.asarray(low), np.asarray(high)))
-                for in_place in (False, True):
-                    got = _outcome(clip, x, low, high, in_place)
-                    if got is None or not np.array_equal(_bits(got), wanted):
-                        return f"{etype}: min = {low}, max = {high}"
-    return None
-
-
-# ------------------------------------------------------------------------------------------------------ C
-
-
-def _in_c(spec: Spec, mutant: KernelMutant, patience: float) -> tuple[str, str] | None:
+def _killer_in_c(mutant: KernelMutant, seconds: float) -> str:
     """Compile and run, in a process of its own: a mutant may write anywhere, and need not end."""
     (etype,) = mutant.types
     with tempfile.TemporaryDirectory() as folder:
@@ -206,16 +157,15 @@ def _in_c(spec: Spec, mutant: KernelMutant, patience: float) -> tuple[str, str] 
         source.write_text(mutant.source, encoding="utf-8")
         command = ["cc", "-std=c11", "-O1", "-w", "-shared", "-fPIC", f"-I{repo_file('generated/c')}"]
         if run_limited([*command, str(source), "-o", str(library)], None).status != 0:
-            return "compiler", "it is refused"
-        done = run_isolated(_judged_in_c, spec, mutant, library, etype, seconds=patience)
+            return "compiler"
+        done = run_isolated(_run_in_c, library, etype, seconds=seconds)
     if done.failure is not None:
-        return "vector", "it does not end" if done.hung else "it crashes"
-    found = json.loads(done.result)
-    return None if found is None else (found[0], found[1])
+        return "vector: it does not end" if done.hung else "vector: it crashes"
+    return done.result.decode()
 
 
-def _judged_in_c(spec: Spec, mutant: KernelMutant, library: Path, etype: str) -> bytes:
-    return json.dumps(_judged(spec, mutant, _loaded(library, etype))).encode()
+def _run_in_c(library: Path, etype: str) -> bytes:
+    return _first_wrong_vector((etype,), _loaded(library, etype)).encode()
 
 
 def _loaded(library: Path, etype: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Mutants of spec/clip.yaml: one condition or result changed, judged by the claims, then by both provers.
+"""Mutants of spec/clip.yaml: one condition or result changed, killed by a claim or proved equivalent.
 
 A claim is evaluated in the first element type of a kind that has it, as `check_claims` does. Claims that are
 computed from the meaning itself (the comparison of two readings, readings class by class) judge no mutant: a
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sonnx_clip.backends.declared import declared_cases, definition, definitions_used, result_of_cases
 from sonnx_clip.backends.theory import declare
-from sonnx_clip.backends.whyml_printer import AND, WhymlPrinter, element_printer, tensor_printer
+from sonnx_clip.backends.whyml_printer import AND, element_printer, tensor_printer
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Claim, Written
 from sonnx_clip.claims.evaluation import ClaimTruth, bound_names, is_evaluated, samples
@@ -35,12 +35,10 @@ from sonnx_clip.root.run_program import Running
 from sonnx_clip.spec.claims import claim_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-
-    _Samples = Callable[[Spec, ElementType, Claim], Sequence[Mapping[str, Any]]]
 
 CONDITIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "cases": ("when",),
@@ -53,14 +51,13 @@ CONDITIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The conditions that are mutated, by section; those of `repaired` and `agrees` are by family."""
 
-_COMPUTED = frozenset({"differs from", "agrees in classes", "differs in classes"})
-_NOT_JUDGING = _COMPUTED | {"written"}  # the evaluator knows no Clip that is written by hand
+_NOT_JUDGING = frozenset({"differs from", "agrees in classes", "differs in classes", "written"})
 _FURTHER = {
     "real": ("-1", "0", "0.5", "1", "2"),
     "int": ("lowest", "0", "1", "2", "highest"),
     "float": ("nan", "-inf", "lowest", "-0", "smallest_subnormal", "1", "highest", "inf"),
 }
-"""Further values, at which a mutant is tried that the usual samples do not kill."""
+"""Values at which claims are evaluated that are true at the usual samples."""
 
 _SECONDS = 5  # for each question to a prover
 _SIGNS = {"<": ("<=", ">"), "<=": ("<", ">="), ">": (">=", "<"), ">=": (">", "<="), "==": ("<=",)}
@@ -90,9 +87,19 @@ class YamlMutant:
     change: str
 
     @property
+    def kind(self) -> str:
+        """The section, under which the record counts it."""
+        return self.section
+
+    @property
     def name(self) -> str:
         """The place in the YAML."""
         return ".".join(filter(None, (self.section, self.entry, self.field.rstrip("_"), self.family)))
+
+    @property
+    def key(self) -> str:
+        """Place and change: unique among all mutants."""
+        return f"{self.name}: {self.change}"
 
     def applied(self, spec: Spec) -> Spec:
         """The changed specification."""
@@ -104,6 +111,22 @@ class YamlMutant:
         entries[index] = entries[index].model_copy(update={self.field: value})
         return spec.model_copy(update={self.section: tuple(entries)})
 
+    def types(self, spec: Spec) -> Iterator[ElementType]:
+        """The first element type of each kind of which the changed entry speaks."""
+        (entry,) = [e for e in getattr(spec, self.section) if e.id == self.entry]
+        families = (self.family,) if self.family else getattr(entry, "families", None)
+        if self.section == "latitude":
+            families = ("float",)
+        kinds = set()
+        for etype in spec.element_types:
+            kind = (etype.family, getattr(etype.bits, "signed", None))
+            if (families is None or etype.family in families) and kind not in kinds:
+                kinds.add(kind)
+                yield etype
+
+
+# --- Changes ---------------------------------------------------------------------------------------------
+
 
 def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
     """Every mutant, in the order of the YAML."""
@@ -113,11 +136,10 @@ def yaml_mutants(spec: Spec) -> Iterator[YamlMutant]:
                 found = getattr(entry, field)
                 for family, condition in (found if isinstance(found, dict) else {"": found}).items():
                     yield from _of_condition(spec, section, entry, field, family, condition)
-            if section == "cases":
-                for other in spec.head.operands:
-                    if other != entry.result:
-                        change = f"{entry.result} => {other}"
-                        yield YamlMutant(section, entry.id, "result", "", entry.result, other, change)
+            for other in spec.head.operands if section == "cases" else ():
+                if other != entry.result:
+                    change = f"{entry.result} => {other}"
+                    yield YamlMutant(section, entry.id, "result", "", entry.result, other, change)
 
 
 def _of_condition(
@@ -193,122 +215,101 @@ def _with_part(expr: Expr, index: int, part: Expr) -> Expr:
     return replace(expr, **parts)
 
 
-# --- Judged by claims ------------------------------------------------------------------------------------
+# --- Killed by claims ------------------------------------------------------------------------------------
 
 
 class ClaimJudge:
-    """Evaluates the claims of a specification on its mutants.
+    """Evaluates the claims of a specification on its mutants."""
 
-    Args:
-        spec: the unchanged specification.
-        killed: the ids of the obligations that some mutant is known to falsify; `killers` extends it.
-    """
-
-    def __init__(self, spec: Spec, killed: set[str]) -> None:
-        self.spec, self.killed = spec, killed
-        self.claims: dict[str, list[Claim]] = {}
-        asked: dict[object, set[str]] = defaultdict(set)
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self._claims: dict[str, list[Claim]] = {}
+        seen: dict[object, set[str]] = defaultdict(set)
         for etype in spec.element_types:
-            names = asked[etype.family, getattr(etype.bits, "signed", None)]
+            names = seen[etype.family, getattr(etype.bits, "signed", None)]
             every = claims_of(spec, etype.id)
-            found = [
+            self._claims[etype.id] = [
                 c for c in every if c.name not in names and is_evaluated(c) and c.role not in _NOT_JUDGING
             ]
             names |= {c.name for c in every}
-            if found:
-                self.claims[etype.id] = found
-        self._known = claim_names(spec)
-        self._reach: dict[str, frozenset[str]] = {}
-        self._reached = {c.id: self._names_reached(c) for found in self.claims.values() for c in found}
+        self._uses = self._entries_used()
+        self._reached = {c.id: self._reach(c) for found in self._claims.values() for c in found}
 
-    @property
-    def judging(self) -> list[str]:
-        """The ids of the obligations whose claims are evaluated."""
-        return [claim.id for found in self.claims.values() for claim in found]
-
-    def killers(self, mutant: YamlMutant) -> list[str]:
-        """Obligations that a mutant falsifies: those that no mutant did before, or else the first."""
+    def killer(self, mutant: YamlMutant) -> str:
+        """The first obligation that a mutant falsifies; empty if there is none."""
         changed = mutant.applied(self.spec)
-        found = self._killers(mutant, changed, samples) or self._killers(mutant, changed, _further_samples)
-        self.killed.update(found)
-        return found
-
-    def _killers(self, mutant: YamlMutant, changed: Spec, sampled: _Samples) -> list[str]:
-        found: list[str] = []
-        for id_, claims in self.claims.items():
-            etype = self.spec.element_type(id_)
-            if mutant.family not in ("", etype.family):
-                continue
-            truth = ClaimTruth(changed, etype)
-            for claim in self._claims_of_mutant(mutant, changed, etype, claims):
-                if found and claim.id in self.killed:
+        for sampled in (samples, _further_samples):
+            for id_, claims in self._claims.items():
+                etype = self.spec.element_type(id_)
+                if mutant.family not in ("", etype.family) or not claims:
                     continue
-                if not self._holds(truth, claim, sampled(self.spec, etype, claim)):
-                    found.append(claim.id)
-        return found
+                truth = ClaimTruth(changed, etype)
+                try:
+                    affected = list(self._affected(mutant, changed, etype, claims))
+                except UserError:  # no witness meets a changed `repaired`: `generate` refuses to state this
+                    return f"{etype.id}.{mutant.entry}_repaired_inhabited"
+                for claim in affected:
+                    holds = truth.truth_of(claim)
+                    try:
+                        if not all(holds(at) for at in sampled(self.spec, etype, claim)):
+                            return claim.id
+                    except ValueError:  # no case holds: the claim that the cases are complete is false
+                        continue
+        return ""
 
-    def _claims_of_mutant(
+    def _affected(
         self, mutant: YamlMutant, changed: Spec, etype: ElementType, claims: list[Claim]
     ) -> Iterator[Claim]:
         """The claims that a mutant may falsify; those that quote the condition, with the changed one."""
         ids = {claim.id for claim in claims}
-        own = {claim.id: claim for claim in _quoting(mutant, changed, etype)}
-        yield from (claim for claim in own.values() if claim.id in ids)
+        quoting = {claim.id: claim for claim in _quoting(mutant, changed, etype) if claim.id in ids}
+        yield from quoting.values()
         for claim in claims:
-            if claim.id not in own and mutant.entry in self._reached[claim.id]:
+            if claim.id not in quoting and mutant.entry in self._reached[claim.id]:
                 yield claim
 
-    def _holds(self, truth: ClaimTruth, claim: Claim, numbers: Sequence[Mapping[str, Any]]) -> bool:
-        holds = truth.truth_of(claim)
-        try:
-            return all(holds(at) for at in numbers)
-        except ValueError:  # no case holds: the claim that the cases are complete is the one that is false
-            return True
+    def _entries_used(self) -> dict[str, set[str]]:
+        """For each name of the language, the names that its conditions use."""
+        uses: dict[str, set[str]] = defaultdict(set)
+        for section in ("cases", "definitions", "classes", "properties", "constraints"):
+            for entry in getattr(self.spec, section):
+                (field, *_) = CONDITIONS[section]
+                uses[entry.id] |= _names(getattr(entry, field))
+                if section == "cases":
+                    uses["cases"] |= {entry.id}
+                if section == "classes":
+                    uses[entry.id] |= {entry.case}
+                if section in ("properties", "constraints"):
+                    uses[entry.id] |= {"cases"}
+                    uses[f"stated_{entry.id}"] |= {entry.id}
+        for name, known in claim_names(self.spec).items():
+            uses[name] |= {known.reading, *_names(self.spec.reading(known.reading).returns)}
+        return uses
 
-    def _names_reached(self, claim: Claim) -> frozenset[str]:
+    def _reach(self, claim: Claim) -> frozenset[str]:
+        """The entries on which a claim rests."""
         assert not isinstance(claim.conclusion, Written)
-        cases = self._of("cases") if claim.of_result else frozenset()
-        parts = (claim.conclusion, *claim.premises, *claim.witness.values())
-        return cases.union(*map(self._of_tree, parts))
+        pending = {"cases"} if claim.of_result else set()
+        pending = pending.union(*map(_names, (claim.conclusion, *claim.premises, *claim.witness.values())))
+        found: set[str] = set()
+        while pending:
+            name = pending.pop()
+            found.add(name)
+            pending |= self._uses[name] - found
+        return frozenset(found)
 
-    def _of_tree(self, expr: Expr) -> frozenset[str]:
-        found: frozenset[str] = frozenset()
-        for node in subtrees(expr):
-            if isinstance(node, tree.Use):
-                found |= self._of(node.id)
-            elif isinstance(node, tree.Call) and (
-                isinstance(node, tree.CasesResult) or node.function == "clip_tensor"
-            ):
-                found |= self._of("cases")
-        return found
 
-    def _of(self, name: str) -> frozenset[str]:
-        """The ids of the entries that a name of the claims rests on."""
-        if name not in self._reach:
-            self._reach[name] = frozenset({name})  # ends the recursion
-            trees: list[Expr] = []
-            ids = {name}
-            if name == "cases":
-                ids |= {case.id for case in self.spec.cases}
-                trees = [case.when for case in self.spec.cases]
-            if name in self._known:
-                ids.add(self._known[name].reading)
-                trees.append(self.spec.reading(self._known[name].reading).returns)
-            for section, field in (
-                ("cases", "when"), ("definitions", "is_"), ("classes", "when"), ("properties", "claim"),
-                ("constraints", "holds"),
-            ):  # fmt: skip
-                for entry in getattr(self.spec, section):
-                    if entry.id in (name, name.removeprefix("stated_")):
-                        ids.add(entry.id)
-                        trees.append(getattr(entry, field))
-                        if section == "classes":
-                            trees.append(self.spec.case(entry.case).when)
-                            ids.add(entry.case)
-                        if section in ("properties", "constraints"):
-                            ids |= self._of("cases")
-            self._reach[name] = frozenset(ids).union(*map(self._of_tree, trees))
-        return self._reach[name]
+def _names(expr: Expr) -> set[str]:
+    """What an expression uses by its name; the result of the operator stands for all cases."""
+    found = set()
+    for node in subtrees(expr):
+        if isinstance(node, tree.Use):
+            found.add(node.id)
+        elif isinstance(node, tree.CasesResult) or (
+            isinstance(node, tree.Call) and node.function == "clip_tensor"
+        ):
+            found.add("cases")
+    return found
 
 
 def _further_samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
@@ -323,79 +324,44 @@ def _further_samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[M
 
 def _quoting(mutant: YamlMutant, changed: Spec, etype: ElementType) -> Iterator[Claim]:
     """The claims in which a changed condition stands itself, and is not used by its name."""
-    match mutant.section:
-        case "properties":
-            makers: tuple[Callable[[Spec, ElementType], Iterable[Claim]], ...] = (property_claims,)
-        case "constraints":
-            makers = (constraint_claims, refutation_claims)
-        case "latitude":
-            makers = (latitude_claims, latitude_reading_claims)
-        case "readings":
-            yield from beside_cases(changed, etype, changed.reading(mutant.entry))
-            return
-        case _:
-            return
-    for make in makers:
-        try:
-            yield from (claim for claim in make(changed, etype) if is_evaluated(claim))
-        except UserError:  # no witness meets a changed `repaired`: its claim cannot be made
-            continue
+    if mutant.section == "readings":
+        yield from beside_cases(changed, etype, changed.reading(mutant.entry))
+        return
+    makers = {
+        "properties": (property_claims,),
+        "constraints": (constraint_claims, refutation_claims),
+        "latitude": (latitude_claims, latitude_reading_claims),
+    }
+    for make in makers.get(mutant.section, ()):
+        yield from (claim for claim in make(changed, etype) if is_evaluated(claim))
 
 
-# --- Proved equivalent by both provers ---------------------------------------------------------------------
+# --- Proved equivalent by both provers -------------------------------------------------------------------
 
 
-def proved_equivalent(
-    spec: Spec, mutants: Iterable[YamlMutant], build: Path, show: Callable[[int], None]
-) -> set[str]:
-    """The mutants (by name and change) that both provers prove to mean the same in each type of a kind."""
+def proved_equivalent(spec: Spec, mutants: Iterable[YamlMutant], build: Path) -> list[str]:
+    """The keys of the mutants that both provers prove to mean the same in each type of a kind."""
     questions: dict[str, list[tuple[YamlMutant, str]]] = defaultdict(list)
     for mutant in mutants:
-        for etype in _types_of(spec, mutant):
-            question = _equality(spec, mutant, etype)
-            if question:
+        for etype in mutant.types(spec):
+            if question := _equality(spec, mutant, etype):
                 questions[etype.id].append((mutant, question))
-    asked = {key_of(m) for group in questions.values() for m, _ in group}
-    failed: set[str] = set()
-    done = 0
+    keys = {m.key for group in questions.values() for m, _ in group}
     why3, running, limits = configure(build), Running(), ProverLimits(_SECONDS)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
+        file = folder / "equal.mlw"
         for etype_id, group in questions.items():
-            file = folder / "equal.mlw"
+            file.write_text(_theory(spec, spec.element_type(etype_id), group), encoding="utf-8")
             for prover in find_provers():
-                file.write_text(_theory(spec, spec.element_type(etype_id), group), encoding="utf-8")
                 printed = print_tasks(why3, prover, (str(file),))[str(file)]
                 if printed.complaint:
                     raise UserError(f"Why3 refuses a question about a mutant: {printed.complaint}", str(file))
-                answers = {
-                    goal: ask(prover, task.text, task.digest, limits, folder, running)
-                    for (_, goal), task in printed.tasks.items()
-                }
-                valid = {goal for goal, answer in answers.items() if answer.verdict == "valid"}
-                failed |= {key_of(m) for n, (m, _) in enumerate(group) if f"equal_{n}" not in valid}
-            done += len(group)
-            show(done)
-    return asked - failed
-
-
-def key_of(mutant: YamlMutant) -> str:
-    """What tells a mutant from all others."""
-    return f"{mutant.name}: {mutant.change}"
-
-
-def _types_of(spec: Spec, mutant: YamlMutant) -> Iterator[ElementType]:
-    """The first element type of each kind of which the changed entry speaks."""
-    kinds = set()
-    (entry,) = [e for e in getattr(spec, mutant.section) if e.id == mutant.entry]
-    families = (mutant.family,) if mutant.family else getattr(entry, "families", None)
-    if mutant.section == "latitude":
-        families = ("float",)
-    for etype in spec.element_types:
-        kind = (etype.family, getattr(etype.bits, "signed", None))
-        if (families is None or etype.family in families) and kind not in kinds:
-            kinds.add(kind)
-            yield etype
+                for (_, goal), task in printed.tasks.items():
+                    answer = ask(prover, task.text, task.digest, limits, folder, running)
+                    if answer.verdict != "valid":
+                        keys.discard(group[int(goal.removeprefix("equal_"))][0].key)
+    return sorted(keys)
 
 
 def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
@@ -414,14 +380,15 @@ def _equality(spec: Spec, mutant: YamlMutant, etype: ElementType) -> str:
 
 
 def _theory(spec: Spec, etype: ElementType, group: list[tuple[YamlMutant, str]]) -> str:
-    printer: WhymlPrinter = element_printer(spec, etype)
-    lines = ["module Equal", f"  use elements.{etype.why3}"]
-    cases = declared_cases(spec, printer)
+    printer = element_printer(spec, etype)
     trees = [tree for m, _ in group for tree in (m.original, m.changed)]
-    definitions = [definition(spec, d, etype) for d in definitions_used(spec, trees)]
     result = " ".join(result_of_cases(spec, printer).split())
-    whole = declare("cases", printer.implicit, "t", result, is_function=True)
-    lines += [f"  {d.head} = {d.body}" for d in (*cases, whole, *definitions)]
+    declared = (
+        *declared_cases(spec, printer),
+        declare("cases", printer.implicit, "t", result, is_function=True),
+        *(definition(spec, d, etype) for d in definitions_used(spec, trees)),
+    )
+    lines = ["module Equal", f"  use elements.{etype.why3}", *(f"  {d.head} = {d.body}" for d in declared)]
     for number, (mutant, question) in enumerate(group):
         entry = next(e for e in getattr(spec, mutant.section) if e.id == mutant.entry)
         names = getattr(entry, "parameters", ()) or ("X", "L", "M", "Y", "A", spec.head.second)

@@ -11,8 +11,7 @@ from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources
 from sonnx_clip.prove.coq import digests as coq_digests
-from sonnx_clip.prove.frama_c_record import FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
-from sonnx_clip.prove.run_frama_c import OPTIONS
+from sonnx_clip.prove.frama_c import OPTIONS, FramaCRecord, OfType, Smoke, WpGoal, WpProperty, digests
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file, repo_root
 from sonnx_clip.spec import load_spec
@@ -175,8 +174,8 @@ def test_mutants_of_other_conditions_are_stale(tmp_path, monkeypatch):
 
 def test_mutants_without_their_survivors_are_refused(tmp_path, monkeypatch):
     record = json.loads(repo_file(collect.MUTANTS).read_text()) | {"survivors": []}
-    record["mutated_sha256"] = collect.mutated_digest(SPEC)
+    record["mutated_sha256"] = collect.digest_of(collect.all_mutants(SPEC))
     (tmp_path / "mutants.json").write_text(json.dumps(record))
     monkeypatch.setattr(collect, "MUTANTS", str(tmp_path / "mutants.json"))
-    with pytest.raises(UserError, match="killed and 0 survivors are not"):
+    with pytest.raises(UserError, match="mutants are recorded, and there are"):
         written_in(tmp_path, made.proofs())

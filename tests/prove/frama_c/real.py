@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends.acsl import render_acsl
-from sonnx_clip.prove.frama_c_record import PROVERS, OfType
+from sonnx_clip.prove.frama_c import PROVERS, SECONDS, FramaC, OfType, find_frama_c, prove_type
 from sonnx_clip.prove.provers import find_provers
-from sonnx_clip.prove.run_frama_c import SECONDS, FramaC, find_frama_c, prove_type
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import Spec, load_spec

@@ -10,9 +10,16 @@ import pytest
 
 from sonnx_clip.backends.acsl import contract_path, render_acsl
 from sonnx_clip.cli.frama_c_command import frama_c
-from sonnx_clip.prove import run_frama_c
-from sonnx_clip.prove.frama_c_record import HEADER, FramaCRecord, c_path, digests
-from sonnx_clip.prove.run_frama_c import FramaC, configuration, prove_type
+from sonnx_clip.prove.frama_c import (
+    HEADER,
+    FramaC,
+    FramaCRecord,
+    c_path,
+    configuration,
+    digests,
+    find_frama_c,
+    prove_type,
+)
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import write_whole
@@ -289,7 +296,7 @@ def test_a_frama_c_that_does_not_run_is_one_message(fake, tmp_path, monkeypatch)
     why3 = configure(tmp_path / "build")
     monkeypatch.setenv("PATH", str(fake.folder))  # without the one that may be installed
     with pytest.raises(UserError, match=r"frama-c does not run: .*Exec format error"):
-        run_frama_c.find_frama_c(why3, (), tmp_path, 1)
+        find_frama_c(why3, (), tmp_path, 1)
 
 
 def test_files_that_are_missing_have_no_digests(tmp_path):

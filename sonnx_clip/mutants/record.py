@@ -1,0 +1,136 @@
+"""The record of the last complete run over all mutants, spec/measured/mutants.json, and its page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+RECORD, PAGE, REASONS = "spec/measured/mutants.json", "docs/mutants.md", "spec/mutants_reasons.txt"
+_MOST = 5  # of the obligations or vectors that kill most, in the record
+
+Outcome: TypeAlias = Literal["equivalent", "reason", "open"]
+
+
+class Survivor(Stored):
+    """A mutant that nothing kills: proved equivalent, kept for a person's reason, or open."""
+
+    kind: str
+    name: str
+    change: str
+    outcome: Outcome
+    reason: str = ""
+
+
+class KindOfMutant(Stored):
+    """A section of the YAML, or one sort of kernel: how many mutants are killed, and by what most often."""
+
+    kind: str
+    killed: int
+    by: dict[str, int]
+
+
+class MutantsRecord(Stored):
+    """A whole run. `mutated_sha256` is the digest of the conditions and kernels that were mutated."""
+
+    tool: str
+    mutated_sha256: str
+    kinds: tuple[KindOfMutant, ...]
+    survivors: tuple[Survivor, ...]
+
+    def count(self, outcome: Outcome, kind: str = "") -> int:
+        """How many mutants have an outcome, of one kind or of all."""
+        return sum(s.outcome == outcome and kind in ("", s.kind) for s in self.survivors)
+
+    def dump(self) -> str:
+        """As JSON, with a line for each survivor."""
+        data = self.model_dump(mode="json")
+        rows = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in data.pop("survivors"))
+        head = json.dumps(data, ensure_ascii=False, indent=1).removesuffix("\n}")
+        return f'{head},\n "survivors": [\n  {rows}\n ]\n}}\n'
+
+
+def counted(killers: Iterable[tuple[str, str]]) -> tuple[KindOfMutant, ...]:
+    """The counts of each kind, of pairs of a mutant's kind and what kills it, which may be empty."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for kind, by in killers:
+        counts[kind].update([by] if by else [])
+    return tuple(
+        KindOfMutant(kind=kind, killed=counter.total(), by=dict(counter.most_common(_MOST)))
+        for kind, counter in counts.items()
+    )
+
+
+def reasons() -> list[tuple[str, str]]:
+    """The written reasons for survivors, each with its pattern of ``kind | name | change``."""
+    lines = repo_file(REASONS).read_text(encoding="utf-8").splitlines()
+    rows = (line.partition(" :: ") for line in lines if line.strip() and not line.startswith("#"))
+    return [(pattern.strip(), reason.strip()) for pattern, _, reason in rows]
+
+
+def survivor(kind: str, name: str, change: str, *, equivalent: bool = False) -> Survivor:
+    """A mutant that nothing kills, with the reason that fits it."""
+    plain = f"{kind} | {name} | {change}".replace("[", "(").replace("]", ")")
+    reason = "" if equivalent else next((why for p, why in reasons() if fnmatchcase(plain, p)), "")
+    outcome: Outcome = "equivalent" if equivalent else "reason" if reason else "open"
+    return Survivor(kind=kind, name=name, change=change, outcome=outcome, reason=reason)
+
+
+def closing_line(record: MutantsRecord) -> str:
+    """The score in one line."""
+    killed = sum(kind.killed for kind in record.kinds)
+    return (
+        f"{killed + len(record.survivors)} mutants: {killed} killed, "
+        f"{record.count('equivalent')} proved equivalent, {record.count('reason')} kept for a "
+        f"written reason, {record.count('open')} open"
+    )
+
+
+def page(record: MutantsRecord) -> str:
+    """docs/mutants.md."""
+    kinds = "\n".join(
+        f"| {k.kind} | {k.killed + sum(s.kind == k.kind for s in record.survivors)} | {k.killed} | "
+        f"{', '.join(f'{name} {count}' for name, count in list(k.by.items())[:3])} | "
+        f"{record.count('equivalent', k.kind)} | {record.count('reason', k.kind)} | "
+        f"{record.count('open', k.kind)} |"
+        for k in record.kinds
+    )
+    others = Counter(s.reason or "open" for s in record.survivors if s.outcome != "equivalent")
+    kept = "\n".join(f"- {reason} ({count})" for reason, count in others.items())
+    names = Counter(s.name for s in record.survivors if s.outcome == "equivalent")
+    equal = ", ".join(f"`{name}` ({count})" for name, count in sorted(names.items())) or "None."
+    return f"""\
+# Mutants
+
+<!-- Rendered from {RECORD} by `make mutants`. Do not edit. -->
+
+Which small mistakes do the obligations and vectors notice? `make mutants` changes the conditions of
+spec/clip.yaml, the NumPy kernels and the C kernels, one place at a time: a comparison, a connective, a
+branch, an operand, a constant, a step. A mutant of the YAML is *killed* by an obligation whose claim is
+false for some values, a mutant of a kernel by a vector. Z3 and cvc5 are asked whether a surviving
+condition is *equivalent* to the original. Every other survivor needs a reason in {REASONS}. The run
+resumes from build/mutants.jsonl.
+
+    {closing_line(record)}
+
+| kind | mutants | killed | most often by | equivalent | reason | open |
+| --- | ---: | ---: | --- | ---: | ---: | ---: |
+{kinds}
+
+## Survivors with a reason
+
+{kept}
+
+## Equivalent mutants
+
+Z3 and cvc5 both prove that these mean the same; each change is in {RECORD}.
+
+{equal}
+"""

@@ -1,0 +1,409 @@
+"""The independent proof of the C kernels by Frama-C: WP with the project's provers, and guards by RTE.
+
+The generated C is joined with its contracts and proved as it is. The record build/frama-c.json holds what
+Frama-C reports; what is proved is derived from it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sonnx_clip.backends.acsl import LOOP, contract_path, due, functions
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.files import digest_of, digest_of_file, write_whole
+from sonnx_clip.root.folders import repo_file, repo_root
+from sonnx_clip.root.run_program import LARGE_PAGES, run_limited, version_of
+from sonnx_clip.root.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sonnx_clip.language import ElementType
+    from sonnx_clip.prove.provers import Prover
+    from sonnx_clip.prove.snapshot import Why3
+
+RECORD = "frama-c.json"
+HEADER = "generated/c/sonnx_clip.h"
+PROVERS = ("Z3", "cvc5")
+INSTALL = "install it: apt-get install --no-install-recommends frama-c-base"
+SECONDS, SMOKE_SECONDS = 10, 1  # for a goal; a smoke claim is false, and every prover uses its time
+WHOLE = 300  # seconds for a run of Frama-C
+
+# x86_64: int has 32 bits, size_t 64. NaN and infinity are values like any other. An unsigned index that
+# wraps around is an error here, although C allows it.
+OPTIONS = (
+    "-machdep", "x86_64", "-wp", "-wp-rte", "-warn-unsigned-overflow", "-warn-special-float", "none",
+    "-wp-run-all-provers", "-wp-cache", "none",
+)  # fmt: skip
+
+WpStatus: TypeAlias = Literal["proved", "proved by one", "not proved"]
+
+_AGAIN = "run: sonnx-clip generate"
+_TROUBLE = re.compile(r"\b(Warning|User Error|Failure|Fatal error|Unexpected error|aborted)\b")
+_LINES = 8  # of trouble that are kept
+_SMOKE = "_ensures_smoke"
+_ANNOTATION = re.compile(r"[ \t]*/\*@.*?\*/\n", re.DOTALL)
+_WHILE = re.compile(r"^[ \t]*while \(", re.MULTILINE)
+_CONTRACT_END = re.compile(r" \*/\n(?=(?:static inline \w+|void) \w+\([\w\s*,]*\);)")
+_DECLARATION = re.compile(r'(?:static inline )?\w+ \w+\([\w\s*,]*\);|#include "sonnx_clip\.h"')
+_AXIOM = re.compile(r"\b(?:axiom|admit\s+\w+)\s+(\w+)")
+
+
+# --- The record -------------------------------------------------------------------------------------------
+
+
+class WpGoal(Stored):
+    """A property of a function, which WP splits into `total` goals.
+
+    `simplifier` counts those that WP's own simplifier proves, `by` those that each prover proves.
+    """
+
+    function: str
+    name: str
+    total: int
+    simplifier: int
+    by: dict[str, int]
+
+    @property
+    def shown_by(self) -> tuple[str, ...]:
+        """The provers that proved every goal that went to them."""
+        return tuple(name for name in PROVERS if self.by.get(name, 0) == self.total - self.simplifier)
+
+    @property
+    def status(self) -> WpStatus:
+        """Whether two show it, one, or none; what the simplifier proves needs no prover."""
+        if self.total < 1 or not 0 <= self.simplifier <= self.total or not self.shown_by:
+            return "not proved"
+        return "proved" if len(self.shown_by) == len(PROVERS) else "proved by one"
+
+
+class WpProperty(Stored):
+    """An annotation, or a guard of the C, with the status that Frama-C gives to it in the end."""
+
+    function: str
+    kind: str
+    text: str
+    status: str
+
+
+class Smoke(Stored):
+    """Whether every prover was asked for false at the end of a function, and none found it."""
+
+    function: str
+    held: bool
+
+
+class OfType(Stored):
+    """What came out for an element type.
+
+    `files` holds the SHA-256 of what was proved. `taken` names the axioms of the contracts. `words` are those
+    of Frama-C where something went wrong; then nothing counts as proved.
+    """
+
+    type: str
+    files: dict[str, str]
+    goals: tuple[WpGoal, ...]
+    properties: tuple[WpProperty, ...]
+    smoke: tuple[Smoke, ...]
+    taken: tuple[str, ...]
+    words: tuple[str, ...]
+    seconds: float
+
+    def open(self, etype: ElementType) -> tuple[str, ...]:
+        """What is missing or not proved, by name; empty if all that is expected is shown."""
+        there = {goal.name for goal in self.goals}
+        ended = {p.function for p in self.properties if p.kind == "termination clause"}
+        smoked = {s.function for s in self.smoke}
+        return (
+            *(f"Frama-C: {line}" for line in self.words),
+            *(f"{name} is missing" for name in due(etype) if name not in there),
+            *(f"{name}_terminates is missing" for name in functions(etype) if name not in ended),
+            *(g.name for g in self.goals if g.status == "not proved"),
+            *(f"{p.function}, {p.kind}: {p.status}" for p in self.properties if p.status != "Valid"),
+            *(f"{name}_smoke is missing" for name in functions(etype) if name not in smoked),
+            *(f"{s.function}_smoke: false was proved" for s in self.smoke if not s.held),
+        )
+
+    def status(self, etype: ElementType) -> WpStatus:
+        """The weakest of its goals, if all that is expected is there."""
+        if self.open(etype):
+            return "not proved"
+        return "proved by one" if any(g.status == "proved by one" for g in self.goals) else "proved"
+
+    @property
+    def total(self) -> int:
+        """How many goals there are."""
+        return sum(goal.total for goal in self.goals)
+
+    @property
+    def shown(self) -> int:
+        """How many goals the simplifier and the provers together show."""
+        return sum(g.simplifier + max([0, *(g.by.get(name, 0) for name in PROVERS)]) for g in self.goals)
+
+    @property
+    def simplified(self) -> int:
+        """How many of them WP's own simplifier shows."""
+        return sum(goal.simplifier for goal in self.goals)
+
+    def shown_by(self, prover: str) -> int:
+        """How many of the goals that went to the provers one of them shows."""
+        return sum(goal.by.get(prover, 0) for goal in self.goals)
+
+
+class FramaCRecord(Stored):
+    """The whole file. `options` are those of the run; `complete` says that no element type was left out."""
+
+    format: Literal[1] = 1
+    tool: str
+    spec_digest: str
+    tools: dict[str, str]
+    options: tuple[str, ...]
+    complete: bool
+    types: tuple[OfType, ...]
+
+
+def c_path(etype: ElementType) -> str:
+    """Where the C of an element type stands in the repository."""
+    return f"generated/c/sonnx_clip_{etype.id}.c"
+
+
+def digests(etype: ElementType, root: Path | None = None) -> dict[str, str]:
+    """SHA-256 of the files that a proof rests on, as they are now in a checkout; empty if one is missing."""
+    root = root or repo_root()
+    if not all((root / path).is_file() for path in _paths(etype)):
+        return {}
+    return {path: digest_of_file(root / path) for path in _paths(etype)}
+
+
+def _paths(etype: ElementType) -> tuple[str, ...]:
+    return HEADER, c_path(etype), contract_path(etype), LOOP
+
+
+# --- The C with its contracts -----------------------------------------------------------------------------
+
+
+def join(contract: str, loop: str, c: str, name: str) -> str:
+    """One C file for Frama-C: the contracts, then the C with the annotation before its loop.
+
+    Args:
+        contract: the text of generated/c/acsl/TYPE.h.
+        loop: the text of generated/c/acsl/loop.acsl.
+        c: the generated C, as it is.
+        name: what the C is called in messages.
+
+    Raises:
+        UserError: the C has annotations of its own, or not exactly one loop; or the contracts or the
+            annotation hold code.
+    """
+    if "/*@" in c or "//@" in c:
+        raise UserError("the C carries an annotation, which Frama-C would believe", name, _AGAIN)
+    loops = list(_WHILE.finditer(c))
+    if len(loops) != 1:
+        raise UserError(f"it has {len(loops)} loops, and the contracts are for one", name, _AGAIN)
+    annotated = c[: loops[0].start()] + loop + c[loops[0].start() :]
+    if _ANNOTATION.sub("", annotated) != c:
+        raise UserError("the annotated C is not the generated C", name, _AGAIN)
+    code = re.sub(r"/\*.*?\*/", "", contract, flags=re.DOTALL)
+    for line in filter(None, map(str.strip, code.splitlines())):
+        if not _DECLARATION.fullmatch(line):
+            raise UserError(f"the contracts hold code: {line}", name, _AGAIN)
+    return contract + annotated
+
+
+def with_smoke(unit: str, count: int) -> str:
+    """The same file, in which each contract also claims, for a check alone, that its end is never reached.
+
+    A prover that shows the claim has found the contracts or the axioms to contradict themselves.
+
+    Args:
+        unit: what `join` gives.
+        count: how many contracts there are.
+    """
+    text, found = _CONTRACT_END.subn("\n    check ensures smoke: \\\\false; */\n", unit)
+    if found != count:
+        raise UserError(f"{found} contracts were found instead of {count}", "generated/c/acsl", _AGAIN)
+    return text
+
+
+# --- A run ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FramaC:
+    """Frama-C with the project's provers.
+
+    Args:
+        version: what it says of itself.
+        config: Why3's configuration for it.
+        provers: whom WP asks.
+        jobs: how many it asks at once.
+    """
+
+    version: str
+    config: Path
+    provers: tuple[Prover, ...]
+    jobs: int
+
+    def command(self, unit: Path, folder: Path, seconds: int, *more: str) -> list[str]:
+        """How Frama-C is asked about a file; its reports and its session go into `folder`."""
+        provers = ",".join(f"{p.name}:{p.version}" for p in self.provers)
+        return [
+            "env", f"WHY3CONFIG={self.config}", "frama-c", *OPTIONS, "-wp-prover", provers,
+            "-wp-timeout", str(seconds), "-wp-par", str(self.jobs), "-wp-session", str(folder / "session"),
+            "-wp-report-json", str(folder / "goals.json"), *more, str(unit),
+            "-then", "-report-csv", str(folder / "properties.csv"),
+        ]  # fmt: skip
+
+
+def find_frama_c(why3: Why3, provers: Sequence[Prover], build: Path, jobs: int) -> FramaC:
+    """Frama-C as it is installed; UserError if it is missing or does not run."""
+    version = version_of(("frama-c", "-version"), INSTALL)
+    if not re.match(r"\d+\.", version):
+        raise UserError("frama-c does not say its version", todo=f"it said: {version[:200]!r}; {INSTALL}")
+    config = (build / "frama-c" / "why3.conf").absolute()
+    write_whole(config, configuration(why3.config.read_text(encoding="utf-8")))
+    return FramaC(version, config, tuple(provers), jobs)
+
+
+def configuration(text: str) -> str:
+    """Why3's configuration of the project, for Frama-C.
+
+    Frama-C does not say where the theories are that the drivers name, so a load path does. And Z3 is to keep
+    to the instances that patterns ask for: left to itself it does not come to an end in WP's memory model.
+    """
+    for old, new in (
+        ("[main]\n", f'[main]\nloadpath = "{repo_file("why3")}"\n'),
+        ('"z3 -smt2 ', '"z3 -smt2 auto_config=false '),
+    ):
+        if text.count(old) != 1:
+            raise UserError(f"no single {old.strip()!r} in Why3's configuration")
+        text = text.replace(old, new)
+    return text
+
+
+def prove_type(
+    tool: FramaC,
+    etype: ElementType,
+    root: Path | None = None,
+    *,
+    seconds: int = SECONDS,
+    whole: float = WHOLE,
+) -> OfType:
+    """What Frama-C shows of the C of an element type, as generated/ has it.
+
+    Args:
+        tool: Frama-C.
+        etype: the element type.
+        root: the checkout whose generated/ it is; this one, if None.
+        seconds: for a goal.
+        whole: for a run of Frama-C, of which there are two.
+
+    Raises:
+        UserError: a file is missing, or the C is not one that the contracts fit.
+    """
+    begun = time.monotonic()
+    texts = {path: _text(root or repo_root(), path) for path in _paths(etype)}
+    header, c, contract, loop = texts.values()
+    if "/*@" in header or "//@" in header:
+        raise UserError("the header carries an annotation, which Frama-C would believe", HEADER, _AGAIN)
+    unit = join(contract, loop, c, c_path(etype))
+    with tempfile.TemporaryDirectory() as name:
+        proof, smoke = Path(name) / "proof", Path(name) / "smoke"
+        for folder, text in ((proof, unit), (smoke, with_smoke(unit, len(functions(etype))))):
+            folder.mkdir()
+            write_whole(folder / "unit.c", text)
+            write_whole(folder / "sonnx_clip.h", header)
+        words = _run(tool, proof, seconds, whole)
+        words += _run(tool, smoke, SMOKE_SECONDS, whole, "-wp-prop", "smoke")
+        goals = _read_goals(proof / "goals.json", words)
+        claims = [g for g in _read_goals(smoke / "goals.json", words) if g.name.endswith(_SMOKE)]
+        properties = _read_properties(proof / "properties.csv", words)
+    return OfType(
+        type=etype.id,
+        files={path: digest_of(text) for path, text in texts.items()},
+        goals=goals,
+        properties=properties,
+        smoke=tuple(Smoke(function=g.function, held=_held(g)) for g in claims),
+        taken=tuple(_AXIOM.findall(contract)),
+        words=tuple(dict.fromkeys(words)),
+        seconds=round(time.monotonic() - begun, 3),
+    )
+
+
+def _held(claim: WpGoal) -> bool:
+    """Whether a smoke claim was put to every prover, and shown by none."""
+    return claim.total > 0 and claim.simplifier == 0 and claim.by == dict.fromkeys(PROVERS, 0)
+
+
+def _run(tool: FramaC, folder: Path, seconds: int, whole: float, *more: str) -> list[str]:
+    """Run Frama-C, with seconds for a goal and for all; returns its words where something went wrong.
+
+    An annotation that it ignores is such a word.
+    """
+    command = tool.command(folder / "unit.c", folder, seconds, *more)
+    done = run_limited(command, whole, environment=LARGE_PAGES, together=True)
+    lines = [*done.text.splitlines(), ""]
+    words = [f"{line.strip()} {after.strip()}" for line, after in pairwise(lines) if _TROUBLE.search(line)]
+    words = [word.strip() for word in words[:_LINES]]
+    if done.killed:
+        words.append(f"it did not end within {whole} s")
+    elif done.status != 0:
+        words.append(f"it ended with exit status {done.status}: {done.text.strip()[-300:]}")
+    return words
+
+
+def _read_goals(file: Path, words: list[str]) -> tuple[WpGoal, ...]:
+    """The goals of a run, in the order of WP's report; nothing, and words about it, if it is unreadable."""
+    try:
+        by_function = json.loads(file.read_text(encoding="utf-8"))["wp:functions"]
+        return tuple(
+            _goal(function, name, counts)
+            for function, properties in by_function.items()
+            for name, counts in properties.items()
+            if not name.startswith("wp:")
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        words.append(f"WP left no report that can be read ({type(error).__name__}: {error})")
+        return ()
+
+
+def _goal(function: str, name: str, counts: dict[str, Any]) -> WpGoal:
+    return WpGoal(
+        function=function,
+        name=name,
+        total=int(counts["wp:main"]["total"]),
+        simplifier=int(counts.get("qed", {}).get("valid", 0)),
+        by={
+            prover: int(count.get("valid", 0))
+            for who, count in counts.items()
+            if (prover := who.partition(":")[0]) in PROVERS
+        },
+    )
+
+
+def _read_properties(file: Path, words: list[str]) -> tuple[WpProperty, ...]:
+    """The properties of a run with their statuses; nothing, and words about it, if they are unreadable."""
+    try:
+        with file.open(encoding="utf-8", newline="") as text:
+            rows = [*csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE)]
+        columns = {"function": "function", "kind": "property kind", "text": "property", "status": "status"}
+        return tuple(WpProperty(**{name: row[column] for name, column in columns.items()}) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = f"Frama-C left no list of properties that can be read ({type(error).__name__}: {error})"
+        words.append(what)
+        return ()
+
+
+def _text(root: Path, path: str) -> str:
+    try:
+        return (root / path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"it cannot be read: {error}", path, _AGAIN) from error
