@@ -12,11 +12,11 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.parse import suggestion
-from sonnx_clip.language.types import WHOLE, FamilyId, Flag, Id, Lines, NumberText, Part, Source, Text, Word
+from sonnx_clip.language.types import WHOLE, Flag, Id, Lines, NumberText, Part, Source, Text, Word
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.document import Diagnostic, unknown
-from sonnx_clip.spec.entries import Conditions, Entries, Numbers, OperandValues, Witness
+from sonnx_clip.spec.entries import Conditions, Entries, Numbers, OperandValues, Witness, Witnesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,9 +97,9 @@ class Equivalence(Part):
     A family that `where` leaves out has the same values everywhere.
     """
 
-    to: Annotated[Id, Field(description="An id of `readings`.")]
-    where: Annotated[Conditions, Field(default_factory=dict)]
-    fails_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+    to: Id
+    where: Conditions
+    fails_at: Witnesses
 
 
 class Dialect(Part):
@@ -149,7 +149,7 @@ class Dialect(Part):
     in_place: Flag
     function: Flag | None = None
     changes: Annotated[dict[Word, NumberText], Field(default_factory=dict)]
-    widens: Annotated[Conditions, Field(default_factory=dict)]
+    widens: Conditions
     equivalence: Equivalence | None = None
     printed_default: Printed | None = None
     sayings: Annotated[dict[Aspect, Saying], Field(default_factory=dict, alias="says")]

@@ -86,25 +86,21 @@ def is_number(value: object) -> bool:
     return isinstance(value, str) and re.match(NUMBER, value) is not None
 
 
-CaseResult: TypeAlias = Annotated[
-    str,
-    StringConstraints(min_length=1),
-    BeforeValidator(_result_of_case),
-    Field(description="The operand that is the result, or a number."),
-]
+CaseResult: TypeAlias = Annotated[str, StringConstraints(min_length=1), BeforeValidator(_result_of_case)]
 OperatorName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*$")]
 Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
 Numbers: TypeAlias = Annotated[tuple[NumberText, ...], Field(min_length=1)]
-Reasons: TypeAlias = dict[FamilyId, Text]  # the families of which an entry says nothing, and why
-Conditions: TypeAlias = dict[FamilyId, Condition]
+Reasons: TypeAlias = Annotated[dict[FamilyId, Text], Field(default_factory=dict)]
+"""The families of which an entry says nothing, and why."""
+Conditions: TypeAlias = Annotated[dict[FamilyId, Condition], Field(default_factory=dict)]
 
 
 class Operand(Part):
     """What the operator takes: a tensor, entry by entry, or a scalar, one element for all entries."""
 
     id: Symbol
-    onnx: Annotated[Id, Field(description="The name of the input in ONNX.")]
+    onnx: Id
     role: Literal["tensor", "scalar"]
 
 
@@ -112,7 +108,7 @@ class OperatorResult(Part):
     """What the operator gives: a tensor, whose entries are those of the operands."""
 
     id: Symbol
-    onnx: Annotated[Id, Field(description="The name of the output in ONNX.")]
+    onnx: Id
 
 
 class Page(Part):
@@ -120,7 +116,7 @@ class Page(Part):
 
     id: Id
     title: Text
-    file: Annotated[Text, Field(description="Path in the repository.")]
+    file: Text  # its path in the repository
 
 
 class OperandValues(Part):
@@ -223,20 +219,22 @@ Broken: TypeAlias = Annotated[
 ]
 
 
+Changes: TypeAlias = Annotated[dict[Symbol, Broken], Field(default_factory=dict)]
+"""A change of `declared_example`, by tensor."""
+Witnesses: TypeAlias = Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+
+
 class Interpretation(Part):
-    """What the words of a source are taken to mean where it does not say."""
+    """What the words of a source are taken to mean where it does not say, and what else they could mean."""
 
     ours: Text
-    alternative: Annotated[Text, Field(description="What else the words could mean.")]
+    alternative: Text
 
 
 class InterpretedReading(Interpretation):
     """What a reading takes the silence of its words on NaN to mean, and what shows that it may."""
 
-    ran: Annotated[
-        Form | None,
-        Field(description="The form of the runs of the findings whose answers it allows; none has been run."),
-    ] = None
+    ran: Form | None = None  # of the runs of the findings whose answers it allows
 
 
 class Restriction(Part):
@@ -246,18 +244,13 @@ class Restriction(Part):
     statement: Text
     origin: Text
     families: Families
-    not_for: Annotated[Reasons, Field(default_factory=dict)]
+    not_for: Reasons
     role: Literal["precondition"]
     holds: Condition
     interpretation: Interpretation | None = None
-    broken_alone_by: Annotated[
-        dict[Symbol, Broken],
-        Field(min_length=1, description="A change of `declared_example` that breaks this restriction alone."),
-    ]
+    broken_alone_by: Annotated[Changes, Field(min_length=1)]  # breaks this restriction and no other
     source: Source
-    also: Annotated[
-        tuple[Source, ...], Field(description="The same in other words, elsewhere on the page.")
-    ] = ()
+    also: tuple[Source, ...] = ()  # the same in other words, elsewhere on the page
 
     @property
     def title(self) -> str:
@@ -273,20 +266,13 @@ class Constraint(Part):
     statement: Text
     families: Families
     role: Literal["precondition", "postcondition", "precondition and postcondition"]
-    aliases: Annotated[
-        dict[Symbol, Id], Field(description="The number that the page gives it below each tensor.")
-    ]
-    not_for: Annotated[Reasons, Field(default_factory=dict)]
+    aliases: dict[Symbol, Id]  # the number that the page gives it below each tensor
+    not_for: Reasons
     holds: Condition
-    refuted_for: Annotated[
-        dict[FamilyId, Witness], Field(default_factory=dict, description="The only entries of the tensors.")
-    ]
-    repaired: Annotated[Conditions, Field(default_factory=dict)]
-    false_for: Annotated[Word | None, Field(description="An id of `wrong_clips` that it excludes.")] = None
-    broken_by: Annotated[
-        dict[Symbol, Broken],
-        Field(default_factory=dict, description="A change of `declared_example` that it excludes."),
-    ]
+    refuted_for: Witnesses  # the only entries of the tensors
+    repaired: Conditions
+    false_for: Word | None = None  # the id of a wrong operator that it excludes
+    broken_by: Changes
     source: Source
 
     @property
@@ -317,14 +303,14 @@ class Definition(Part):
 
 
 class ValueClass(Part):
-    """A cell for coverage: the part `when` of a case, in some families."""
+    """A cell for coverage: the part `when` of a case, in some families; `matters` says who errs there."""
 
     id: Word
-    title: Annotated[Text, Field(description="What lies in it, in words.")]
-    matters: Annotated[Text, Field(description="What is returned there, and who returns something else.")]
-    case: Annotated[Word, Field(description="An id of `cases`.")]
+    title: Text
+    matters: Text
+    case: Word
     families: Families
-    when: Annotated[Condition, Field(description="What the class says beyond its case.")]
+    when: Condition
     inhabited_by: Witness
 
 
@@ -333,17 +319,15 @@ class Property(Part):
 
     id: Word
     title: Text
-    shows: Annotated[tuple[Id, ...], Field(description="The constraints that it shows.")] = ()
+    shows: tuple[Id, ...] = ()  # constraints
     claim: Condition
     holds_for: Families
     refuted_for: Annotated[dict[FamilyId, PropertyWitness], Field(default_factory=dict)]
-    not_for: Annotated[Reasons, Field(default_factory=dict)]
-    repaired: Annotated[Conditions, Field(default_factory=dict)]
-    false_for: Annotated[Word, Field(description="An id of `wrong_clips` that it excludes.")]
-    ours: Annotated[Flag, Field(description="No source states it.")] = False
-    in_coq: Annotated[
-        Text | None, Field(description="The theorem of coq/ that shows what the provers do not: File.name.")
-    ] = None
+    not_for: Reasons
+    repaired: Conditions
+    false_for: Word  # the id of a wrong operator that it excludes
+    ours: Flag = False  # whether no source states it
+    in_coq: Text | None = None  # File.name of the theorem that shows what the provers do not
     source: Source
 
     @property
@@ -353,27 +337,23 @@ class Property(Part):
 
 
 class WrongClip(Part):
-    """A function that is not Clip, or a definition that is not that of the page; some claim excludes it."""
+    """A function that is not Clip, or stands in the place `of` a definition; some claim excludes it."""
 
     id: Word
     title: Text
-    of: Annotated[
-        Word | None, Field(description="The definition in whose place it stands; Clip if none.")
-    ] = None
+    of: Word | None = None
     is_: Annotated[Condition, Field(alias="is")]
 
 
 class Latitude(Part):
-    """Where an answer A other than Y is acceptable."""
+    """Where an answer A other than Y is acceptable; `always` under the strict policy too."""
 
     id: Id
     reason: Text
     when: Condition
     accepts: Condition
-    always: Annotated[Flag, Field(description="Whether the strict policy keeps it.")] = False
-    given_by: Annotated[
-        tuple[Id, ...], Field(min_length=1, description="The ids of `readings` that give what it accepts.")
-    ]
+    always: Flag = False
+    given_by: Annotated[tuple[Id, ...], Field(min_length=1)]  # the readings that give what it accepts
     inhabited_by: AnsweredWitness
 
     @property
@@ -383,27 +363,31 @@ class Latitude(Part):
 
 
 class Reading(Part):
-    """Another meaning that the prose or a library can be given: which Y it allows for X, L and M.
+    """Another meaning that the prose or a library can be given: which Y it allows for the operands.
 
-    A family that a region leaves out agrees with the cases everywhere.
+    Args:
+        id: its permanent id.
+        title: what it is.
+        returns: whether it allows the answer Y.
+        agrees: exactly where the values agree with the cases; everywhere in a family that is left out.
+        differs_at: numbers for which they do not.
+        agrees_bitwise: exactly where it agrees bit for bit.
+        differs_bitwise_at: numbers for which it does not.
+        interpretation: of the silence of its words.
+        source: the words.
+        reference: where it is defined, if it cannot be quoted.
     """
 
     id: Id
     title: Text
-    returns: Annotated[Condition, Field(description="Whether the reading allows the answer Y.")]
-    agrees: Annotated[
-        Conditions, Field(default_factory=dict, description="Exactly where the values agree with the cases.")
-    ]
-    differs_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
-    agrees_bitwise: Annotated[
-        Conditions, Field(default_factory=dict, description="Exactly where it agrees bit for bit.")
-    ]
-    differs_bitwise_at: Annotated[dict[FamilyId, Witness], Field(default_factory=dict)]
+    returns: Condition
+    agrees: Conditions
+    differs_at: Witnesses
+    agrees_bitwise: Conditions
+    differs_bitwise_at: Witnesses
     interpretation: InterpretedReading | None = None
     source: Source | None = None
-    reference: Annotated[Text | None, Field(description="Where it is defined, if it cannot be quoted.")] = (
-        None
-    )
+    reference: Text | None = None
 
     @property
     def word(self) -> str:
@@ -434,9 +418,7 @@ class Example(OperandValues):
 
     id: Word
     family: FamilyId
-    not_representable_in: Annotated[
-        tuple[Word, ...], Field(description="The types of the family that lack one of the numbers.")
-    ] = ()
+    not_representable_in: tuple[Word, ...] = ()  # the types of the family that lack one of the numbers
     source: Source
 
     @property

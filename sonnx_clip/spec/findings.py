@@ -14,13 +14,9 @@ from sonnx_clip.language.types import Flag, Form, Id, Lines, Part, Source, Text,
 from sonnx_clip.spec.entries import Condition, Families, Witness
 
 _NEWEST: tuple[Form, ...] = ("clip-13",)
-Forms: TypeAlias = Annotated[
-    tuple[Form, ...],
-    Field(
-        description="What runtimes are given: a node `clip` of an operator set, or as nodes of it the "
-        "function `body` or the `equation` of Clip-13; none where no runtime can be."
-    ),
-]
+Forms: TypeAlias = tuple[Form, ...]
+"""What runtimes are given: a node `clip` of an operator set, or as nodes of it the function `body` or the
+`equation` of Clip-13; none where no runtime can be."""
 
 
 class Side(Witness):
@@ -28,20 +24,18 @@ class Side(Witness):
 
     partial: ClassVar[bool] = True
 
-    by: Annotated[Text, Field(description="An id of `readings` or `dialects`.")]
+    by: Text
     note: Text | None = None
 
 
 class Contrast(Witness):
-    """Numbers at which each further side answers differently from the first."""
+    """Numbers at which each further side answers differently from the first, in its value or its bits."""
 
     partial: ClassVar[bool] = True
 
     type: Word
     answers: Annotated[tuple[Side, ...], Field(min_length=1)]
-    compared: Annotated[
-        Literal["values", "bits"], Field(description="Whether zeros of both signs are different answers.")
-    ] = "values"
+    compared: Literal["values", "bits"] = "values"
     ask: Forms = _NEWEST
 
 
@@ -49,19 +43,20 @@ class Refutation(Witness):
     """Numbers at which a constraint or property is false of the result of the cases."""
 
     type: Word
-    refutes: Annotated[Id, Field(description="An id of `constraints` or `properties`.")]
+    refutes: Id
     ask: Forms = _NEWEST
 
 
 class Stands(Part):
-    """A text, and every line of a page that has it in upper or lower case; none if no line has it."""
+    """A text, and every line of a page that has it in upper or lower case; none if no line has it.
 
-    page: Annotated[Text, Field(description="An id of `sources`.")]
+    `ends` says that nothing follows it in the sections of these lines.
+    """
+
+    page: Text
     text: Text
     stands_at: Lines
-    ends: Annotated[Flag, Field(description="Whether nothing follows in the sections of these lines.")] = (
-        False
-    )
+    ends: Flag = False
 
 
 MeasuredWitness: TypeAlias = Contrast | Refutation

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sonnx_clip.language.parse import suggestion
+from sonnx_clip.language.types import Part
+from sonnx_clip.root.terminal import nearest
 from sonnx_clip.spec.dialects import inherit
-from sonnx_clip.spec.entries import FileContext, Witness
+from sonnx_clip.spec.entries import FileContext, OperandValues
 from sonnx_clip.spec.model import Spec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
@@ -57,7 +60,7 @@ def validate_as(
     try:
         return model.model_validate(data, context=context)
     except ValidationError as error:
-        found = [_error(model, document, details) for details in error.errors() if not _follows(details)]
+        found = [_error(document, details) for details in error.errors() if not _follows(details)]
         raise min(found, key=lambda pair: pair[0])[1] from error
 
 
@@ -71,9 +74,7 @@ def _follows(details: ErrorDetails) -> bool:
     )
 
 
-def _error(
-    model: type[BaseModel], document: Document, details: ErrorDetails
-) -> tuple[tuple[int, int], UserError]:
+def _error(document: Document, details: ErrorDetails) -> tuple[tuple[int, int], UserError]:
     """The message for one complaint, and the place by which it is sorted."""
     sort = details["type"]
     way = _real_way(document.data, details["loc"], missing=sort == "missing")
@@ -83,10 +84,8 @@ def _error(
     match sort:
         case "extra_forbidden":
             at = order = document.key_position(way)
-            what, todo = (
-                f"the key `{way[-1]}` is not known here",
-                _known_keys(model, details["loc"], str(way[-1]), _operands(document.data)),
-            )
+            what = f"the key `{way[-1]}` is not known here"
+            todo = _known_keys(document.data, way, _operands(document.data) or ())
         case "missing":
             what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
@@ -120,37 +119,30 @@ def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[
     return tuple(way)
 
 
-def _known_keys(
-    root: type[BaseModel], loc: tuple[int | str, ...], key: str, operands: tuple[str, ...] | None
-) -> str:
-    model = _model_at(root, [part for part in loc[:-1] if isinstance(part, str)])
-    names = [field.alias or name for name, field in model.model_fields.items()] if model else []
-    if model is not None and issubclass(model, Witness) and operands is not None:
-        names = [*model.keys(operands)]
-    return suggestion(key, names, "known keys")
+def _known_keys(data: Any, way: Sequence[int | str], operands: tuple[str, ...]) -> str:
+    """The keys of the part of the model that fits best the other keys beside an unknown one."""
+    *above, key = way
+    for part in above:
+        data = data[part]
+    siblings = data.keys() - {key}
+    parts = [_keys(part, operands) for part in _parts(Part)]
+    best = max(parts, key=lambda keys: len(siblings & set(keys)) / len(siblings | set(keys)))
+    if siblings:
+        return suggestion(str(key), best, "known keys")
+    near = nearest(str(key), {name for keys in parts for name in keys})
+    return f"did you mean `{near[0]}`?" if near else "leave it out"
 
 
-def _model_at(model: type[BaseModel], parts: list[str]) -> type[BaseModel] | None:
-    """The model that a path of keys leads to."""
-    for position, part in enumerate(parts):
-        field = model.model_fields.get(part)
-        if field is None:
-            continue
-        inner = _models_in(field.annotation)
-        if not inner:
-            return None
-        rest = parts[position + 1 :]
-        fits = [candidate for candidate in inner if candidate.__name__ in rest or not rest]
-        return _model_at((fits or inner)[-1], rest)
-    return model
+def _parts(part: type[Part]) -> Iterator[type[Part]]:
+    for below in part.__subclasses__():
+        yield below
+        yield from _parts(below)
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """The models in a type annotation, at any depth."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    inner = getattr(annotation, "__args__", ())
-    return [model for argument in inner for model in _models_in(argument)]
+def _keys(part: type[Part], operands: tuple[str, ...]) -> list[str]:
+    names = {name: field.alias or name for name, field in part.model_fields.items()}
+    more = part.keys(operands) if issubclass(part, OperandValues) else ()
+    return list(dict.fromkeys((*more, *names.values())))
 
 
 def _short(value: object) -> str:
