@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sonnx_clip.backends.generate import render_theories
 from sonnx_clip.language.values import encode
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.evaluate import evaluator
@@ -61,14 +60,6 @@ def test_a_copy_with_other_cases_answers_by_them(spec: Spec) -> None:
     of_cases = spec.reading("cases")
     assert answers(changed, of_type, of_cases, (three, zero, two)) == (three,)
     assert answers(spec, of_type, of_cases, (three, zero, two)) == (two,)
-
-
-def test_a_copy_with_fewer_types_has_no_more_theories(spec: Spec) -> None:
-    whole = render_theories(spec)
-    one = tuple(etype for etype in spec.element_types if etype.id != "int8")
-    fewer = render_theories(spec.model_copy(update={"element_types": one}))
-    assert {o.subject for o in whole.obligations} - {o.subject for o in fewer.obligations} == {"int8"}
-    assert render_theories(spec).files == whole.files
 
 
 @pytest.mark.parametrize("way", COPIES)
