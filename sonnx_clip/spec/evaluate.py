@@ -96,6 +96,9 @@ def _declared(declaration: Declaration) -> DeclaredTensor:
 Environment: TypeAlias = "Mapping[str, Any]"
 Function: TypeAlias = "Callable[[Environment], Any]"
 
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+}  # fmt: skip
 KEYS = 1 << 16
 """So many answers an evaluator remembers: the keys of all values of a type of 16 bits."""
 
@@ -134,7 +137,7 @@ class Evaluator:
         self._head = spec.head
         self._operands = self._head.operands
         self._key = lru_cache(maxsize=KEYS)(values.comparison_key(etype))
-        self._case = lru_cache(maxsize=4096)(self._first_case)
+        self.case = lru_cache(maxsize=4096)(self._first_case)
         self._place = {name: place for place, name in enumerate(self._operands)}
         named = (case.result for case in spec.cases)
         self._numbers = {text: values.encode(text, etype) for text in named if text not in self._place}
@@ -212,17 +215,8 @@ class Evaluator:
         left, right, key = self._compile(expr.left), self._compile(expr.right), self._key
         if expr.kind is not Kind.ELEMENT:
             return lambda env: bool(left(env) == right(env))
-        match expr.operator:
-            case "<":
-                return lambda env: key(left(env)) < key(right(env))
-            case "<=":
-                return lambda env: key(left(env)) <= key(right(env))
-            case ">":
-                return lambda env: key(left(env)) > key(right(env))
-            case ">=":
-                return lambda env: key(left(env)) >= key(right(env))
-            case _:
-                return lambda env: key(left(env)) == key(right(env))
+        compare = _COMPARISONS[expr.operator]
+        return lambda env: compare(key(left(env)), key(right(env)))
 
     def _call(self, name: str, arguments: list[Function], trees: tuple[Expr, ...]) -> Function:
         etype, key = self.etype, self._key
@@ -252,12 +246,8 @@ class Evaluator:
         parameters, body = self._uses[name]
         if not parameters:
             return body
-        if len(parameters) == 2:  # nearly all of them, so they are worth a line of their own
-            (one, other), (first, second) = parameters, arguments
-            return lambda env: body({one: first(env), other: second(env)})
-        return lambda env: body(
-            {parameter: argument(env) for parameter, argument in zip(parameters, arguments, strict=True)}
-        )
+        pairs = list(zip(parameters, arguments, strict=True))
+        return lambda env: body({parameter: argument(env) for parameter, argument in pairs})
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
         """The parameters and the body of a definition, case or class."""
@@ -266,17 +256,13 @@ class Evaluator:
                 return (), self._compile(case.when)
         for klass in self.spec.classes:
             if klass.id == name:
-                return (), self._class(klass)
+                own = self.etype.family in klass.families
+                parts = self._use(klass.case, []), self._compile(klass.when)
+                return (), _connect("and", *parts) if own else lambda _: False
         definition = self.spec.definition(name)
         if definition.families is not None and self.etype.family not in definition.families:
             return definition.parameters, lambda _: False
         return definition.parameters, self._compile(definition.is_)
-
-    def _class(self, klass: ValueClass) -> Function:
-        if self.etype.family not in klass.families:
-            return lambda _: False
-        case, beyond = self._use(klass.case, []), self._compile(klass.when)
-        return lambda env: case(env) and beyond(env)
 
     # ------------------------------------------------------------------ the operator on one element
 
@@ -288,11 +274,8 @@ class Evaluator:
         """The values of the operands, each by its name."""
         return dict(zip(self._operands, values, strict=True))
 
-    def case(self, *values: Value) -> Case:
-        """The case in which values of the operands lie: the first whose condition holds."""
-        return self._case(*values)
-
     def _first_case(self, *values: Value) -> Case:
+        """The case in which values of the operands lie: the first whose condition holds."""
         environment = self.named(values)
         for case in self.spec.cases:
             if self(case.when, environment):
@@ -303,7 +286,7 @@ class Evaluator:
 
     def result(self, *values: Value) -> Value:
         """The result of the cases."""
-        named = self._case(*values).result
+        named = self.case(*values).result
         place = self._place.get(named)
         return values[place] if place is not None else self._numbers[named]
 

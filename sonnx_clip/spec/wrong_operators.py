@@ -11,7 +11,6 @@ from sonnx_clip.spec.evaluate import (
     Evaluator,
     TensorValue,
     as_tensors,
-    broken_example,
     changed_example,
     declared_example,
     evaluator,
@@ -50,21 +49,18 @@ class WrongEvaluator(Evaluator):
         return found
 
     def _entry(self, name: str) -> tuple[tuple[str, ...], Function]:
-        if name == self._wrong.of:
-            return (), self._answer
-        return super()._entry(name)
+        return ((), self._answer) if name == self._wrong.of else super()._entry(name)
 
 
 def check_restrictions(spec: Spec) -> Iterator[Diagnostic]:
     """The declared example meets every restriction, and each listed change breaks its own alone."""
-    evaluate = evaluator(spec, spec.element_types[0])
-    example = declared_example(spec)
+    evaluate, example = evaluator(spec, spec.element_types[0]), declared_example(spec)
     for restriction in spec.restrictions:
         if not evaluate(restriction.holds, example):
             what = f"it does not meet {restriction.id}"
             yield Diagnostic(("declared_example",), what, "it must meet every restriction")
     for index, restriction in enumerate(spec.restrictions):
-        broken = broken_example(spec, restriction)
+        broken = changed_example(spec, restriction.broken_alone_by)
         found = [other.id for other in spec.restrictions if not evaluate(other.holds, broken)]
         if found != [restriction.id]:
             what = f"this change breaks {', '.join(found) or 'nothing'}, it must break {restriction.id} alone"
@@ -72,19 +68,16 @@ def check_restrictions(spec: Spec) -> Iterator[Diagnostic]:
 
 
 def check_wrong_operators(spec: Spec) -> Iterator[Diagnostic]:
-    """Findings about claims that hold for the wrong operator or the broken node that they name, too."""
+    """Claims that hold for the wrong operator or the broken node that they name, too."""
     wrong = {w.id: w for w in spec.wrong_clips}
     for index, entry in enumerate(spec.properties):
-        if not any(
-            is_false_somewhere(spec, entry, family, wrong[entry.false_for]) for family in entry.families
-        ):
-            yield _vacuous(("properties", index, "claim"), entry.id, entry.false_for)
+        of = wrong[entry.false_for]
+        if not any(is_false_somewhere(spec, entry, family, of) for family in entry.families):
+            yield _vacuous(("properties", index, "claim"), entry.id, of.id)
     for index, constraint in enumerate(spec.constraints):
-        if constraint.broken_by:
+        if constraint.false_for is None:
             yield from _check_broken_node(spec, index, constraint)
-        elif constraint.false_for is not None and not _excludes(
-            spec, constraint, wrong[constraint.false_for]
-        ):
+        elif not _excludes(spec, constraint, wrong[constraint.false_for]):
             yield _vacuous(("constraints", index, "holds"), constraint.id, constraint.false_for)
 
 
@@ -95,25 +88,24 @@ def _vacuous(way: tuple[str | int, ...], id_: str, wrong: str) -> Diagnostic:
 
 def is_false_somewhere(spec: Spec, entry: Property, family: str, wrong: WrongClip) -> bool:
     """Whether a claim is false of a wrong operator for some samples, under the condition that repairs it."""
-    etype = spec.types_of(family)[0]
+    etype, head = spec.types_of(family)[0], spec.head
     ask = WrongEvaluator(spec, etype, wrong)
-    operands = spec.head.operands
-    second = any(isinstance(node, Name) and node.id == spec.head.second for node in subtrees(entry.claim))
-    names = (*operands, spec.head.second) if second else operands
-    claim, repaired = ask.function(entry.claim), entry.repaired.get(etype.family)
-    premise = evaluator(spec, etype).function(repaired) if repaired is not None else None
+    second = any(isinstance(node, Name) and node.id == head.second for node in subtrees(entry.claim))
+    names = (*head.operands, head.second) if second else head.operands
+    repaired = entry.repaired.get(etype.family)
     for numbers in sampled(etype, len(names)):
         environment = dict(zip(names, numbers, strict=True))
-        environment[spec.head.result] = ask.result(*numbers[: len(operands)])
-        if (premise is None or premise(environment)) and not claim(environment):
+        environment[head.result] = ask.result(*numbers[: len(head.operands)])
+        applies = repaired is None or evaluator(spec, etype)(repaired, environment)
+        if applies and not ask(entry.claim, environment):
             return True
     return False
 
 
 def _check_broken_node(spec: Spec, index: int, constraint: Constraint) -> Iterator[Diagnostic]:
-    first, *_ = (spec.declared_example or {}).values()
-    ask = evaluator(spec, spec.element_type(first.type))
-    if not ask(constraint.holds, _zeros(declared_example(spec))):
+    example = declared_example(spec)
+    ask = evaluator(spec, spec.element_types[0])
+    if not ask(constraint.holds, _zeros(example)):
         yield Diagnostic(("constraints", index, "holds"), f"`declared_example` does not meet {constraint.id}")
     if ask(constraint.holds, _zeros(changed_example(spec, constraint.broken_by))):
         what = f"{constraint.id} holds after this change too"
@@ -121,8 +113,7 @@ def _check_broken_node(spec: Spec, index: int, constraint: Constraint) -> Iterat
 
 
 def _excludes(spec: Spec, constraint: Constraint, wrong: WrongClip) -> bool:
-    for family in constraint.holds_for:
-        etype = spec.types_of(family)[0]
+    for etype in (spec.types_of(family)[0] for family in constraint.holds_for):
         ask = WrongEvaluator(spec, etype, wrong)
         for given in sampled(etype, len(spec.operands)):
             numbers = {**ask.named(given), spec.head.result: ask.result(*given)}
