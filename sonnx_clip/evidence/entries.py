@@ -68,7 +68,7 @@ def entries_of(
     spec = found.spec
     trace = Trace(obligations, spec.element_types)
     vectors = {t.id: found.vectors(t.id) for t in spec.element_types if t.width is not None}
-    requirements = {(r.section, r.id) for r in spec.requirements()}
+    requirements = {(section, entry.id) for section, entry in spec.requirements()}
     for section in SHOWN:
         for entry in _listed(spec, section.name):
             shown = _shown(spec, section.name, entry)

@@ -14,12 +14,11 @@ from sonnx_clip.spec.evaluate import (
     result_value,
 )
 from sonnx_clip.spec.load import check_findings, check_spec, load_spec
-from sonnx_clip.spec.model import Requirement, Spec
+from sonnx_clip.spec.model import Spec
 
 __all__ = [
     "DeclaredTensor",
     "Evaluator",
-    "Requirement",
     "Source",
     "Spec",
     "TensorValue",

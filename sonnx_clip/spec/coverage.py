@@ -38,12 +38,6 @@ Sort: TypeAlias = Literal["encoded", "disputed", "encoded and disputed", "descri
 _SHOWN = 90
 
 
-class Reason(Part):
-    """Why words of one sort state nothing that could be encoded."""
-
-    reason: Text
-
-
 class SentenceAnswer(Part):
     """What becomes of some words of a source.
 
@@ -88,7 +82,7 @@ class CoverageFile(Part):
     """The whole file: `sources` by their ids in spec/clip.yaml."""
 
     format: Annotated[int, Field(strict=True, ge=1, le=1), WHOLE]
-    reasons: dict[Id, Reason]
+    reasons: dict[Id, Text]
     sources: dict[Id, tuple[SentenceAnswer, ...]]
 
 
@@ -188,8 +182,7 @@ def _covered(document: Document, file: CoverageFile, page: Page) -> Iterator[Cov
         begun = [section for section in headings if section.first <= line]
         above = tuple(section.title for section in begun if line in section or section is begun[-1])
         shown = fold(answer.words) + (f" … {fold(answer.to)}" if answer.to else "")
-        reason = file.reasons.get(answer.descriptive or "")
-        why = reason.reason if reason else answer.descriptive
+        why = file.reasons.get(answer.descriptive or "", answer.descriptive)
         yield Covered(page.id, line, above, shown, start, end, answer, why)
         at = end
     if (rest := _first_word(text.words[at:])) is not None:

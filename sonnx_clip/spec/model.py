@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, Literal, TypeAlias, TypeVar
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.scope import Head
-from sonnx_clip.language.types import WHOLE, ElementType, Family, Part, Source
+from sonnx_clip.language.types import WHOLE, ElementType, Family, Part
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec.dialects import Dialect, DialectExample
 from sonnx_clip.spec.document import unknown
@@ -47,34 +48,30 @@ Weight: TypeAlias = Literal["of the page", "ours", "readings", "findings", ""]
 another definition, a finding; the empty text is none of them. The first two are requirements."""
 
 
+@dataclass
 class YamlSection:
     """A section of the file that lists entries with ids.
 
     Args:
         one: what a message calls an entry.
+        title: the heading above its entries, where the evidence shows them.
+        about: what they are, below the heading.
         own_ids: its ids may be those of other sections too: a family may have the name of its only type
             (`real`), and a page that of a vendor's operator. No two entries of all other sections share one.
         weight: what its entries are in evidence.
         answers: whether the words of a text can be encoded by an entry (spec/coverage.yaml).
-        title: the heading above its entries, where the evidence shows them.
-        about: what they are, below the heading.
+        name: its key in the file.
+        entry: the model of an entry.
     """
 
-    name: str
-    entry: type[BaseModel]
-
-    def __init__(
-        self,
-        one: str,
-        title: str = "",
-        about: str = "",
-        *,
-        own_ids: bool = False,
-        weight: Weight = "",
-        answers: bool = True,
-    ) -> None:
-        self.one, self.title, self.about = one, title, about
-        self.own_ids, self.weight, self.answers = own_ids, weight, answers
+    one: str
+    title: str = ""
+    about: str = ""
+    own_ids: bool = False
+    weight: Weight = ""
+    answers: bool = True
+    name: str = ""
+    entry: type[BaseModel] = BaseModel
 
     @property
     def many(self) -> str:
@@ -94,24 +91,6 @@ class _Find(Generic[_Entry]):
 
     def __get__(self, spec: Spec, _: type[Spec]) -> Callable[[str], _Entry]:
         return lambda id_: spec.entry(self.section, id_)
-
-
-class Requirement(Part):
-    """What evidence must speak of: a restriction, constraint, case, property or example.
-
-    Args:
-        id: its permanent id.
-        section: the section of the YAML file that holds it.
-        title: what it says.
-        families: the families of which it speaks.
-        source: the words of the page.
-    """
-
-    id: str
-    section: str
-    title: str
-    families: tuple[str, ...]
-    source: Source
 
 
 class Spec(Part):
@@ -255,16 +234,10 @@ class Spec(Part):
         """The classes that a family has, perhaps of one case, in the order of the file."""
         return tuple(c for c in self.classes if family in c.families and case in (None, c.case))
 
-    def requirements(self) -> Iterator[Requirement]:
-        """Every restriction, constraint, case, property and example, in the order of the file."""
-        every = tuple(family.id for family in self.families)
+    def requirements(self) -> Iterator[tuple[str, Any]]:
+        """Every restriction, constraint, case, property and example with its section, which has a source."""
         for section in REQUIREMENTS:
-            for entry in getattr(self, section.name):
-                families = getattr(entry, "families", every)
-                yield Requirement(
-                    id=entry.id, section=section.name, title=entry.title, families=families,
-                    source=entry.source,
-                )  # fmt: skip
+            yield from ((section.name, entry) for entry in getattr(self, section.name))
 
     page = _Find[Page]("sources")
     family = _Find[Family]("families")

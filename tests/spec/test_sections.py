@@ -53,7 +53,7 @@ def test_what_is_read_off_the_table() -> None:
         "properties",
         "examples",
     ]
-    assert {r.section for r in SPEC.requirements()} == {s.name for s in REQUIREMENTS}
+    assert {section for section, _ in SPEC.requirements()} == {s.name for s in REQUIREMENTS}
     assert {way[0] for way, _ in quoted(SPEC)} == {
         "findings",
         *(s for s, _, _ in entries_with(SPEC, "source")),
