@@ -6,6 +6,7 @@ import os
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from pydantic_core import to_json
 from rich.console import Console
 
 from sonnx_clip.backends.c_reference import render_c
@@ -14,7 +15,7 @@ from sonnx_clip.backends.generate import Generated, differences, render_theories
 from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.ledger import Ledger
-from sonnx_clip.prove.proofs_record import RECORD, by_hand, document, text_of
+from sonnx_clip.prove.proofs_record import RECORD, by_hand, record_of
 from sonnx_clip.prove.proofs_table import print_table, summary
 from sonnx_clip.prove.prove_all import Proofs, ProofSession
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
@@ -136,13 +137,13 @@ def prove_these(
         console.print(summary(proofs), soft_wrap=True, highlight=False)
         _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
         return 1
-    data = document(spec, why3, found, proofs, taken, complete=complete)
+    record = record_of(spec, why3, found, proofs, taken, complete=complete)
     if complete and not any(o.status == "not proved" for o in proofs.canaries):
-        write_whole(build / RECORD, text_of(data))
+        write_whole(build / RECORD, record.model_dump_json(indent=1) + "\n")
     gaps, changed = uncovered(spec, theories.obligations), unpinned()
     weakened = [str(error) for error in unexpected(spec)]
     if as_json:
-        print(text_of({**data, "run": proofs.run}), end="")
+        print(to_json({**record.model_dump(), "run": proofs.run}, indent=1).decode())
     else:
         print_table(console, spec, proofs)
         _print_failures(console, why3, found, proofs, shown)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
-from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ProverVerdict, follows
+from sonnx_clip.prove.provers import Prover, ProverLimits, ProverVerdict, Reply, follows, reply
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Ledger:
         """Close the file."""
         self._db.close()
 
-    def answer(self, task: str, prover: Prover, limits: ProverLimits) -> ProverAnswer | None:
+    def answer(self, task: str, prover: Prover, limits: ProverLimits) -> Reply | None:
         """The answer of a prover to a task; None if it was not asked, or not in these words."""
         with self._readable():
             row = self._db.execute(
@@ -107,14 +107,14 @@ class Ledger:
             ).fetchone()
         if row is None or row[0] not in get_args(ProverVerdict) or not follows(row[0], row[1]):
             return None  # what a prover did not say is asked again
-        return ProverAnswer(*row)
+        return reply(prover, task, *row)
 
-    def record(self, task: str, prover: Prover, limits: ProverLimits, answer: ProverAnswer) -> None:
+    def record(self, answer: Reply, prover: Prover, limits: ProverLimits) -> None:
         """Keep an answer."""
         with self._readable():
             self._db.execute(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*_key(task, prover, limits), answer.verdict, answer.words, answer.cpu),
+                (*_key(answer.task, prover, limits), answer.verdict, answer.words, answer.cpu),
             )
 
     def forget(self, task: str, prover: Prover, limits: ProverLimits) -> None:

@@ -5,32 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pydantic import Field
-
-from sonnx_clip.prove.provers import ProverVerdict
-from sonnx_clip.root.stored import Excerpt
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sonnx_clip.claims.claim import Obligation
+    from sonnx_clip.prove.provers import Reply
 
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
-
-
-class Reply(Excerpt):
-    """The answer of one prover about one obligation, as build/proofs.json holds it.
-
-    `task` is the digest of the task's text, and empty if there was no task. `words` is what the prover
-    printed last, `cpu` is in seconds.
-    """
-
-    prover: str
-    version: str
-    verdict: ProverVerdict
-    cpu: float = Field(ge=0)
-    task: str
-    words: str
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ import shlex
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-from pydantic_core import to_json
+from pydantic import BaseModel, ConfigDict, Field
 
 from sonnx_clip import __version__
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.prove.outcome import Outcome, Reply, Status
+from sonnx_clip.prove.outcome import Outcome, Status
 from sonnx_clip.prove.prove_all import PROOF, SMOKE, Proofs, limits_of
+from sonnx_clip.prove.provers import Reply
 from sonnx_clip.prove.tasks import command, goal_options
 from sonnx_clip.prove.trusted import TrustedItem
 from sonnx_clip.root.errors import UserError
@@ -33,8 +33,14 @@ AGAIN = "run `sonnx-clip prove`"
 _FOLDERS = ("why3", "generated/why3", "generated/c")
 
 
-class OutcomeRecord(Excerpt):
-    """The answers about one obligation. What the obligation states is not read: the theories say it."""
+class OutcomeRecord(BaseModel):
+    """The answers about one obligation.
+
+    What it states and its status stand beside them for people. Neither is used: the theories say what is
+    stated, and the status follows from the answers.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     id: str
     replies: tuple[Reply, ...]
@@ -49,13 +55,16 @@ class ProofsAbout(Excerpt):
 
 
 class ProofsRecord(Excerpt):
-    """What a run of the provers found."""
+    """What a run of the provers found, as it is written and read."""
 
+    format: int = 1
     about: ProofsAbout
     tools: dict[str, str]
     programs: dict[str, str] = Field(default_factory=dict)
     why3_drivers: dict[str, str] = Field(default_factory=dict)
+    commands: dict[str, str] = Field(default_factory=dict)
     limits: dict[str, dict[str, int]] = Field(default_factory=dict)
+    complete: bool = True
     outcomes: tuple[OutcomeRecord, ...]
     canaries: tuple[OutcomeRecord, ...] = ()
     strays: tuple[str, ...] = ()
@@ -81,7 +90,7 @@ class ProofsRecord(Excerpt):
         return tuple(found)
 
 
-def document(
+def record_of(
     spec: Spec,
     why3: Why3,
     provers: Sequence[Prover],
@@ -89,47 +98,36 @@ def document(
     taken: Sequence[TrustedItem],
     *,
     complete: bool,
-) -> dict[str, Any]:
-    """What came out of a run: what `ProofsRecord` reads, and what people want to see beside it.
-
-    The same answers give the same document, whenever they were given.
+) -> ProofsRecord:
+    """The record of a run: the same answers give the same record, whenever they were given.
 
     Args:
         spec: the specification that was proved.
         why3: Why3 as it was used.
-        provers: who was asked.
+        provers: the provers that had to answer.
         proofs: what came out.
         taken: what is taken for granted.
         complete: whether every obligation was asked about, of every prover.
     """
-    about = {
-        "tool": f"sonnx-clip {__version__}",
-        "spec_digest": spec.digest,
-        "files": {**theory_digests(), **why3.digests},
-    }
-    return {
-        "format": 1,
-        "about": about,
-        "tools": {"why3": why3.version, **{p.name: p.version for p in provers}},
-        "programs": {"why3": why3.program, **{p.name: p.digest for p in provers}},
-        "why3_drivers": dict(why3.files),
-        "commands": {p.name: " ".join(p.command) for p in provers},
-        "limits": {"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
-        "complete": complete,
-        "outcomes": [_row(o) for o in proofs.outcomes],
-        "canaries": [_row(o) for o in proofs.canaries],
-        "strays": proofs.strays,
-        "trusted": taken,
-    }
+    files = {**theory_digests(), **why3.digests}
+    return ProofsRecord(
+        about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
+        tools={"why3": why3.version, **{p.name: p.version for p in provers}},
+        programs={"why3": why3.program, **{p.name: p.digest for p in provers}},
+        why3_drivers=dict(why3.files),
+        commands={p.name: " ".join(p.command) for p in provers},
+        limits={"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
+        complete=complete,
+        outcomes=tuple(map(_row, proofs.outcomes)),
+        canaries=tuple(map(_row, proofs.canaries)),
+        strays=proofs.strays,
+        trusted=tuple(taken),
+    )
 
 
-def text_of(document: Mapping[str, Any]) -> str:
-    """The text of a document."""
-    return to_json(document, indent=1).decode() + "\n"
-
-
-def _row(outcome: Outcome) -> dict[str, Any]:
-    return {**vars(outcome.obligation), "status": outcome.status, "replies": outcome.replies}
+def _row(outcome: Outcome) -> OutcomeRecord:
+    beside = {**vars(outcome.obligation), "status": outcome.status}
+    return OutcomeRecord.model_validate({**beside, "replies": outcome.replies})
 
 
 def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sonnx_clip.prove.ledger import Listing
-from sonnx_clip.prove.outcome import Outcome, Reply
-from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits, ask
+from sonnx_clip.prove.outcome import Outcome
+from sonnx_clip.prove.provers import Prover, ProverLimits, Reply, ask, reply
 from sonnx_clip.prove.tasks import PrintedTasks, Task, print_tasks
 from sonnx_clip.root.run_program import Running
 
@@ -168,7 +168,7 @@ class ProofSession:
             if answer is None:
                 unknown += 1
             else:
-                self._reply(batch, o, task, answer)
+                self._reply(o, answer)
         return unknown == 0
 
     def _ask_all(self, pool: ThreadPoolExecutor, folder: Path, batches: list[_Batch]) -> None:
@@ -178,8 +178,8 @@ class ProofSession:
             files = [batch.file for batch in portion]
             printed = pool.submit(print_tasks, self.why3, portion[0].prover, files, self._running)
             printing[printed] = portion
-        asking: dict[tuple[str, str, ProverLimits], Future[ProverAnswer]] = {}
-        waiting: dict[Future[ProverAnswer], list[tuple[_Batch, Obligation, str]]] = defaultdict(list)
+        asking: dict[tuple[str, str, ProverLimits], Future[Reply]] = {}
+        waiting: dict[Future[Reply], list[tuple[_Batch, Obligation]]] = defaultdict(list)
         for future in as_completed(printing):
             for batch in printing[future]:
                 for o, task in self._unanswered(batch, future.result()[batch.file]):
@@ -187,13 +187,13 @@ class ProofSession:
                     question = (task.digest, batch.prover.name, limits_of(o))
                     if question not in asking:
                         asking[question] = pool.submit(self._ask, batch, limits_of(o), task, folder)
-                    waiting[asking[question]].append((batch, o, task.digest))
+                    waiting[asking[question]].append((batch, o))
         for answered in as_completed(waiting):
-            for batch, o, digest in waiting[answered]:
-                self._reply(batch, o, digest, answered.result())
-            if not all(batch.are_canaries for batch, *_ in waiting[answered]):
+            for _, o in waiting[answered]:
+                self._reply(o, answered.result())
+            if not all(batch.are_canaries for batch, _ in waiting[answered]):
                 self._run.asked += 1
-                self._run.sent += [o.id for _, o, _ in waiting[answered]]
+                self._run.sent += [o.id for _, o in waiting[answered]]
                 self._run.prover_cpu += answered.result().cpu
 
     def _unanswered(self, batch: _Batch, printed: PrintedTasks) -> Iterator[tuple[Obligation, Task]]:
@@ -214,22 +214,22 @@ class ProofSession:
             elif not problem and refused:
                 problem = f"not accounted for: {refused}"
             if problem or task is None:
-                self._reply(batch, o, "", ProverAnswer("failed", problem, 0.0))
+                self._reply(o, reply(batch.prover, "", "failed", problem))
                 continue
             answer = self.ledger.answer(task.digest, batch.prover, limits_of(o))
             if answer is not None and not batch.are_canaries:
-                self._reply(batch, o, task.digest, answer)
+                self._reply(o, answer)
             else:
                 yield o, task
 
-    def _ask(self, batch: _Batch, limits: ProverLimits, task: Task, folder: Path) -> ProverAnswer:
+    def _ask(self, batch: _Batch, limits: ProverLimits, task: Task, folder: Path) -> Reply:
         """Ask a prover, and keep the answer.
 
         A failure, or a timeout that may be the machine's fault, is asked again in the next run.
         """
         answer = ask(batch.prover, task.text, task.digest, limits, folder, self._running)
         if answer.verdict != "failed" and (answer.verdict != "timeout" or limits == SMOKE):
-            self.ledger.record(task.digest, batch.prover, limits, answer)
+            self.ledger.record(answer, batch.prover, limits)
         else:
             self.ledger.forget(task.digest, batch.prover, limits)
         return answer
@@ -238,11 +238,8 @@ class ProofSession:
         self._goals[batch.file] |= listing.tasks.keys()
         self._said |= listing.said
 
-    def _reply(self, batch: _Batch, o: Obligation, task: str, answer: ProverAnswer) -> None:
-        self._replies[o.id, batch.prover.name] = Reply(
-            prover=batch.prover.name, version=batch.prover.version, verdict=answer.verdict,
-            cpu=round(answer.cpu, 3), task=task, words=answer.words,
-        )  # fmt: skip
+    def _reply(self, o: Obligation, answer: Reply) -> None:
+        self._replies[o.id, answer.prover] = answer
         self.on_progress(len(self._replies))
 
 

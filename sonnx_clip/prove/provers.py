@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from pydantic import Field
+
 from sonnx_clip.backends.drivers import COMMANDS
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, digest_of_parts
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
+from sonnx_clip.root.stored import Excerpt
 
 ProverVerdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 
@@ -58,19 +61,20 @@ class ProverLimits:
     megabytes: int = 4000
 
 
-@dataclass(frozen=True)
-class ProverAnswer:
-    """What a prover said of one task.
+class Reply(Excerpt):
+    """The answer of one prover to one task: as it is given, kept in the ledger and held by build/proofs.json.
 
-    Args:
-        verdict: ``valid`` is the only one that proves anything.
-        words: what it printed last, for people.
-        cpu: seconds of processor time that it used, start-up included.
+    Of the verdicts ``valid`` is the only one that proves anything. `task` is the digest of the task's text,
+    and empty if there was no task. `words` is what the prover printed last, for people; `cpu` is in seconds,
+    start-up included.
     """
 
+    prover: str
+    version: str
     verdict: ProverVerdict
+    cpu: float = Field(ge=0)
+    task: str
     words: str
-    cpu: float
 
 
 _VERSIONS = {"Z3": re.compile(r"^Z3 version (\S+)"), "cvc5": re.compile(r"^This is cvc5 version (\S+)")}
@@ -106,7 +110,7 @@ def _libraries(program: Path) -> str:
 
 def ask(
     prover: Prover, task: str, digest: str, limits: ProverLimits, folder: Path, running: Running
-) -> ProverAnswer:
+) -> Reply:
     """Ask a prover about one task.
 
     Args:
@@ -123,7 +127,14 @@ def ask(
     asked = [*filled, str(file)]
     done = run_limited(asked, limits.seconds + GRACE, running, environment=LARGE_PAGES, together=True)
     verdict = read_answer(done.text, digest, done.status, killed=done.killed)
-    return ProverAnswer(verdict, _last(done.text, done.status), done.cpu)
+    return reply(prover, digest, verdict, _last(done.text, done.status), done.cpu)
+
+
+def reply(prover: Prover, task: str, verdict: ProverVerdict, words: str, cpu: float = 0.0) -> Reply:
+    """What a prover answered to the task with a digest; without a task, why there is none."""
+    return Reply(
+        prover=prover.name, version=prover.version, verdict=verdict, cpu=round(cpu, 3), task=task, words=words
+    )
 
 
 def read_answer(output: str, digest: str, status: int, *, killed: bool) -> ProverVerdict:

@@ -13,7 +13,7 @@ import pytest
 from sonnx_clip.backends.canaries import render_canaries
 from sonnx_clip.backends.drivers import driver
 from sonnx_clip.prove import prove_all
-from sonnx_clip.prove.provers import ProverAnswer
+from sonnx_clip.prove.provers import reply
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.spec import load_spec
 from tests.prove.tools import fake
@@ -101,7 +101,7 @@ def test_a_refutation_does_not_outlive_a_failure(bench: Workbench) -> None:
     """A canary that was refuted once, and of which the prover now says nothing, is sent again."""
     assert bench.prove("--only", GOAL).status == 0
     with bench.monkeypatch.context() as patch:
-        patch.setattr(prove_all, "ask", lambda *_: ProverAnswer("failed", "it broke", 0.0))
+        patch.setattr(prove_all, "ask", lambda prover, *_: reply(prover, "", "failed", "it broke"))
         assert bench.prove("--only", "int8.nan_out").status == 1
         assert bench.prove("--only", GOAL).status == 1  # nothing else is new
     assert bench.prove("--only", GOAL).status == 0

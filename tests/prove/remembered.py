@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits
+    from sonnx_clip.prove.provers import Prover, ProverLimits, Reply
     from sonnx_clip.root.run_program import Ended, Running
 
 _REAL: Final = {name: shutil.which(name) for name in ("why3", "z3", "cvc5")}
@@ -61,7 +61,7 @@ class Remembered:
 
     def ask(
         self, prover: Prover, task: str, digest: str, limits: ProverLimits, folder: Path, running: Running
-    ) -> ProverAnswer:
+    ) -> Reply:
         """As `provers.ask`."""
         program = prover.command[0]
         if shutil.which(program) != _REAL[program]:

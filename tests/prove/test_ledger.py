@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.prove.ledger import Ledger, Listing
-from sonnx_clip.prove.provers import Prover, ProverAnswer, ProverLimits
+from sonnx_clip.prove.provers import Prover, ProverLimits, reply
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 Z3 = Prover("Z3", ("z3", "-smt2"), "4.8.12")
-ANSWER = ProverAnswer("valid", "unsat", 0.25)
+ANSWER = reply(Z3, "d", "valid", "unsat", 0.25)
 LIMITS = ProverLimits(60)
 
 
@@ -31,7 +31,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 def test_an_answer_comes_back(ledger: Ledger) -> None:
     assert ledger.answer("d", Z3, LIMITS) is None
-    ledger.record("d", Z3, LIMITS, ANSWER)
+    ledger.record(ANSWER, Z3, LIMITS)
     assert ledger.answer("d", Z3, LIMITS) == ANSWER
 
 
@@ -56,13 +56,13 @@ def test_an_answer_comes_back(ledger: Ledger) -> None:
 def test_a_verdict_that_does_not_follow_from_the_words_is_no_answer(
     verdict: str, words: str, believed: bool, ledger: Ledger
 ) -> None:
-    answer = ProverAnswer(verdict, words, 0.25)  # type: ignore[arg-type]
-    ledger.record("d", Z3, LIMITS, answer)
-    assert ledger.answer("d", Z3, LIMITS) == (answer if believed else None)
+    ledger.record(ANSWER.model_copy(update={"verdict": verdict, "words": words}), Z3, LIMITS)
+    answer = ledger.answer("d", Z3, LIMITS)
+    assert ((answer.verdict, answer.words) if answer else None) == ((verdict, words) if believed else None)
 
 
 def test_an_answer_survives_the_process(ledger: Ledger) -> None:
-    ledger.record("d", Z3, LIMITS, ANSWER)  # not closed: as if it were killed
+    ledger.record(ANSWER, Z3, LIMITS)  # not closed: as if it were killed
     with contextlib.closing(Ledger(ledger.path)) as second:
         assert second.answer("d", Z3, LIMITS) == ANSWER
 
@@ -83,24 +83,20 @@ def test_an_answer_survives_the_process(ledger: Ledger) -> None:
 def test_a_change_of_anything_is_another_question(
     task: str, prover: Prover, limits: ProverLimits, ledger: Ledger
 ) -> None:
-    ledger.record("d", Z3, LIMITS, ANSWER)
+    ledger.record(ANSWER, Z3, LIMITS)
     assert ledger.answer(task, prover, limits) is None
 
 
 def test_the_last_answer_counts(ledger: Ledger) -> None:
-    ledger.record("d", Z3, LIMITS, ANSWER)
-    ledger.record("d", Z3, LIMITS, ProverAnswer("countermodel", "sat", 1.0))
-    assert ledger.answer("d", Z3, LIMITS) == ProverAnswer("countermodel", "sat", 1.0)
+    ledger.record(ANSWER, Z3, LIMITS)
+    last = reply(Z3, "d", "countermodel", "sat", 1.0)
+    ledger.record(last, Z3, LIMITS)
+    assert ledger.answer("d", Z3, LIMITS) == last
 
 
 def test_a_forgotten_answer_is_asked_again(ledger: Ledger) -> None:
-    ledger.record("d", Z3, LIMITS, ANSWER)
+    ledger.record(ANSWER, Z3, LIMITS)
     ledger.forget("d", Z3, LIMITS)
-    assert ledger.answer("d", Z3, LIMITS) is None
-
-
-def test_a_verdict_that_does_not_exist_is_no_answer(ledger: Ledger) -> None:
-    ledger.record("d", Z3, LIMITS, ProverAnswer("proved", "unsat", 0.0))  # type: ignore[arg-type]
     assert ledger.answer("d", Z3, LIMITS) is None
 
 

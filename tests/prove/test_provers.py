@@ -9,11 +9,12 @@ import pytest
 
 from sonnx_clip.backends.drivers import COMMANDS, configuration
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.prove.outcome import Outcome, Reply
+from sonnx_clip.prove.outcome import Outcome
 from sonnx_clip.prove.provers import (
     NAMES,
     Prover,
     ProverLimits,
+    Reply,
     ask,
     find_provers,
     read_answer,
