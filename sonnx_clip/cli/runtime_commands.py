@@ -147,15 +147,20 @@ def check(
         check_command.show_status(journal, as_json=chosen is CheckFormat.JSON)
         return
     if against:
-        if exec or so or onnx or onnx_cmd or chosen is CheckFormat.JUNIT:
+        others = (exec, so, onnx, onnx_cmd, require, output, repro, journal, scheduler, few_calls)
+        changed = level is not LevelName.QUICK or forms is not Forms.DEFAULT or policy is not Policy.DEFAULT
+        if any(others) or changed or chosen is CheckFormat.JUNIT:
             raise UserError(
-                "--against compares runtimes named by --runtime, as text or JSON", todo="leave the rest out"
+                "--against takes --runtime, --dtype, --brief, --json, --build, --jobs and --again",
+                todo="leave the rest out; the reports are written to BUILD/dialects",
             )
-        from sonnx_clip.cli.compare_dialects_command import compare
+        from sonnx_clip.cli.against_command import check_against
 
         names, types, as_json = [runtime] if runtime else [], dtype or [], chosen is CheckFormat.JSON
         raise typer.Exit(
-            compare(names, against, types, as_json=as_json, build=build, brief=brief, jobs=jobs, again=again)
+            check_against(
+                names, against, types, as_json=as_json, build=build, brief=brief, jobs=jobs, again=again
+            )
         )
     from sonnx_clip.runtimes.runtime_names import runtime_of
 

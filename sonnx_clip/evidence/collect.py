@@ -65,7 +65,7 @@ def gather(found: Records) -> Evidence:
     coq = _coq(found)
     entries = tuple(entries_of(found, obligations, coq))
     taken = _trusted(found)
-    runtimes, dialect_runs = runtimes_of(spec, found.reports), dialect_runs_of(spec, found.dialects)
+    runtimes, dialect_runs = runtimes_of(spec, found.reports), dialect_runs_of(found.dialects)
     c_kernels = tuple(_kernels(found))
     coverage = require_coverage(spec, (o.id for o in found.obligations))
     unaccounted = (

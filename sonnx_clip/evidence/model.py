@@ -12,7 +12,7 @@ from pydantic import Field
 
 from sonnx_clip.claims.claim import Kind
 from sonnx_clip.conform.check_report import Verdict
-from sonnx_clip.conform.comparison_record import Group, State
+from sonnx_clip.conform.dialect_report import DialectDeviation
 from sonnx_clip.explain.finding_views import FindingView
 from sonnx_clip.prove.coq import CoqTheorem
 from sonnx_clip.prove.outcome import Status
@@ -202,17 +202,31 @@ class ReplayEvidence(Stored):
     smokes: int
 
 
-class DialectRow(Stored):
-    """Operator sets in which one way to give bounds has one outcome by element type; None: not taken."""
+class DialectRowEvidence(Stored):
+    """Operator sets in which one way to give bounds has one verdict by element type; None: not taken."""
 
     opsets: str
     dialect: str
     form: str
-    states: tuple[State | None, ...]
+    verdicts: tuple[Verdict | None, ...]
+
+
+class DialectCauseEvidence(Stored):
+    """What accounts for deviations from versions of Clip; `cause` is None where no reading allows them."""
+
+    cause: str | None
+    results: int
+    refused: int
+    where: str
+    opset: int
+    type: str
+    form: str
+    deviation: DialectDeviation | None
+    obligations: tuple[str, ...]
 
 
 class DialectRunEvidence(Stored):
-    """A runtime compared with every Clip that ONNX has had; `explained` accounts for disagreements."""
+    """A runtime compared with every Clip that ONNX has had."""
 
     name: str
     run: bool
@@ -221,9 +235,9 @@ class DialectRunEvidence(Stored):
     summary: str = ""
     complete: bool = False
     types: tuple[str, ...] = ()
-    rows: tuple[DialectRow, ...] = ()
+    rows: tuple[DialectRowEvidence, ...] = ()
     refusals: tuple[str, ...] = ()
-    explained: tuple[Group, ...] = ()
+    causes: tuple[DialectCauseEvidence, ...] = ()
 
 
 class SourceItem(Stored):

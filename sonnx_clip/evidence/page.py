@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from sonnx_clip.conform.comparison_record import STATES
-from sonnx_clip.conform.comparison_text import where
+from sonnx_clip.conform.dialect_report import MEANINGS as DIALECT_MEANINGS
+from sonnx_clip.conform.dialect_report import SIGNS as DIALECT_SIGNS
 from sonnx_clip.conform.verdicts import worst
 from sonnx_clip.evidence import picture
 from sonnx_clip.explain import dialects_text
@@ -33,10 +33,6 @@ VERDICT_SIGNS = {
     "crashed": "!", "unreached": "?", "environment": "e", "unfinished": "u", "not run": "",
 }  # fmt: skip
 _STATUS_SIGNS = {"proved": "2", "proved by one": "1", "not proved": "×", "gap": "?", "does not apply": ""}
-_DIALECT_COLOURS = {
-    "agrees": "conforms", "payload": "conforms", "allowed": "acceptable", "differs": "violates",
-    "unexplained": "violates", "refused": "unsupported", "crashed": "crashed",
-}  # fmt: skip
 _PANEL: dict[str, Any] = {
     "size": (picture.WIDTH, picture.HEIGHT),
     "left": picture.LEFT,
@@ -84,9 +80,8 @@ def render_page(evidence: Evidence, found: Records, digest: str) -> str:
             reading_meanings=MEANINGS,
             dialect_columns=dialects_text.COLUMNS,
             dialects=[(row.id, dialects_text.cells(row, spec)[1:]) for row in dialect_table(spec).rows],
-            dialect_states=STATES,
-            dialect_colours=_DIALECT_COLOURS,
-            dialect_where=where,
+            dialect_signs=DIALECT_SIGNS,
+            dialect_meanings=DIALECT_MEANINGS,
             **_PANEL,
         )
     )

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from sonnx_clip.backends.generate import differences, render_all
 from sonnx_clip.conform.check_report import Report
-from sonnx_clip.conform.comparison_record import FOLDER, ComparisonRecord, oracle_digest
+from sonnx_clip.conform.dialect_report import FOLDER, DialectReport, dialect_oracle_digest
 from sonnx_clip.evidence.model import ReplayEvidence
 from sonnx_clip.explain.measured_record import read_record as read_measured
 from sonnx_clip.prove.coq import RECORD as COQ
@@ -60,7 +60,7 @@ class Records:
     generated: Generated
     proofs: ProofsRecord
     reports: Mapping[str, Report]
-    dialects: Mapping[str, ComparisonRecord]
+    dialects: Mapping[str, DialectReport]
     frama_c: FramaCRecord | None
     coq: CoqRecord | None
     replays: tuple[ReplayEvidence, ...]
@@ -132,13 +132,13 @@ def installed_version(runtime: str) -> str | None:
         return None
 
 
-def _read_dialects(build: Path, spec: Spec) -> dict[str, ComparisonRecord]:
-    found: dict[str, ComparisonRecord] = {}
+def _read_dialects(build: Path, spec: Spec) -> dict[str, DialectReport]:
+    found: dict[str, DialectReport] = {}
     for path in sorted((build / FOLDER).glob("*.json")):
         again = "run `sonnx-clip check --against onnx`, or remove the file"
-        record = read_record(path, ComparisonRecord, again)
+        record = read_record(path, DialectReport, again)
         require_digest(record.spec_sha256, spec, path, again)
-        if record.oracle_sha256 != oracle_digest():
+        if record.oracle_sha256 != dialect_oracle_digest():
             raise UserError("stale: what judges the dialects has changed since", str(path), again)
         _require_once(record.runtime, found, path)
         found[record.runtime] = record

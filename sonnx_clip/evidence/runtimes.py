@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.comparison_record import RUNTIMES as COMPARED
-from sonnx_clip.conform.comparison_text import crashes, refusals, summary, table_of
+from sonnx_clip.conform.dialect_report import RUNTIMES as COMPARED
+from sonnx_clip.conform.dialect_report import by_cause, refusals, rows_of, summary, where
 from sonnx_clip.conform.form_words import told_of_forms
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.evidence.entries import RESULT_CONSTRAINTS
 from sonnx_clip.evidence.model import (
     DeviationEvidence,
-    DialectRow,
+    DialectCauseEvidence,
+    DialectRowEvidence,
     DialectRunEvidence,
     RuntimeEvidence,
 )
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sonnx_clip.conform.check_report import Deviation, Report
-    from sonnx_clip.conform.comparison_record import ComparisonRecord
+    from sonnx_clip.conform.dialect_report import DialectReport
     from sonnx_clip.evidence.model import Shown
     from sonnx_clip.spec import Spec
 
@@ -108,28 +110,38 @@ def _deviation(type_id: str, klass: str, form: str, found: Deviation) -> Deviati
     )  # fmt: skip
 
 
-def dialect_runs_of(spec: Spec, records: Mapping[str, ComparisonRecord]) -> tuple[DialectRunEvidence, ...]:
+def dialect_runs_of(records: Mapping[str, DialectReport]) -> tuple[DialectRunEvidence, ...]:
     """One entry for each known runtime of models and each record; what was not compared is not run."""
     names = dict.fromkeys([*COMPARED, *records])
-    return tuple(_dialect_run(spec, name, records.get(name)) for name in names)
+    return tuple(_dialect_run(name, records.get(name)) for name in names)
 
 
-def _dialect_run(spec: Spec, name: str, record: ComparisonRecord | None) -> DialectRunEvidence:
-    if record is None:
+def _dialect_run(name: str, report: DialectReport | None) -> DialectRunEvidence:
+    if report is None:
         return DialectRunEvidence(name=name, run=False)
-    table = table_of(record, [etype.id for etype in spec.element_types])
+    types, rows = rows_of(report)
     return DialectRunEvidence(
         name=name,
         run=True,
-        version=record.runtime_version,
-        environment=f"onnx {record.onnx}, Python {record.python}, NumPy {record.numpy}, {record.machine}",
-        summary=summary(record),
-        complete=record.complete,
-        types=table.types,
-        rows=tuple(
-            DialectRow(opsets=row.opsets, dialect=row.dialect, form=row.form, states=row.states)
-            for row in table.rows
+        version=report.runtime_version,
+        environment=f"onnx {report.onnx}, Python {report.python}, NumPy {report.numpy}, {report.machine}",
+        summary=summary(report),
+        complete=report.complete,
+        types=types,
+        rows=tuple(DialectRowEvidence(**asdict(row)) for row in rows),
+        refusals=tuple(refusals(report)),
+        causes=tuple(
+            DialectCauseEvidence(
+                cause=cause,
+                results=sum(cell.violating for cell in cells),
+                refused=sum(cell.refused for cell in cells),
+                where=where(cells),
+                opset=cells[0].opset,
+                type=cells[0].type,
+                form=cells[0].form,
+                deviation=cells[0].deviation,
+                obligations=tuple(dict.fromkeys(id_ for cell in cells for id_ in cell.obligations)),
+            )
+            for cause, cells in by_cause(report).items()
         ),
-        refusals=(*refusals(record), *crashes(record)),
-        explained=record.groups,
     )

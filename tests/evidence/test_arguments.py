@@ -5,8 +5,8 @@ import json
 import pytest
 
 from sonnx_clip.backends.acsl import due, functions
-from sonnx_clip.conform.comparison_record import FOLDER
-from sonnx_clip.conform.run_comparison import compare_dialects
+from sonnx_clip.conform.dialect_report import FOLDER
+from sonnx_clip.conform.dialect_runs import compare_dialects
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources
@@ -141,7 +141,7 @@ def test_replay_counts_for_the_same_obligations_only(tmp_path):
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare_dialects("onnx-reference", [5, 11, 13], ["float32", "int8"])
+    return compare_dialects("onnx-reference", [6, 11, 13], ["float32", "int8"])
 
 
 def test_dialects_in_a_runtime_are_shown(tmp_path, comparison):

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import onnx
 
-from sonnx_clip.conform.comparison_inputs import clip_version
+from sonnx_clip.conform.dialect_forms import clip_version
 from sonnx_clip.oracle.dialect import dialect
 
 __version__ = "planted"
@@ -48,19 +48,6 @@ ignores_max = runtime(lambda oracle, x, low, high: oracle(x, low, None))
 def drops_a_default(oracle, x, low, high):
     kind = np.float32 if oracle.row["bounds"] == "attributes" else lambda end: np.array(end, x.dtype)
     ends = (kind(end) for end in (-np.inf, np.inf))
-    low, high = (end if bound is None else bound for bound, end in zip((low, high), ends, strict=True))
-    return oracle(x, low, high)
-
-
-@runtime
-def takes_the_limits_of_float32(oracle, x, low, high):
-    end = np.array(np.finfo(np.float32).max, x.dtype)
-    return oracle(x, -end if low is None else low, end if high is None else high)
-
-
-@runtime
-def takes_the_limits_of_int8(oracle, x, low, high):
-    ends = (np.array(end, x.dtype) for end in (-128, 127))
     low, high = (end if bound is None else bound for bound, end in zip((low, high), ends, strict=True))
     return oracle(x, low, high)
 

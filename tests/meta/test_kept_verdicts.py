@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.conform import campaign, conditions
-from sonnx_clip.conform import run_comparison as dialect_run
+from sonnx_clip.conform import dialect_runs as dialect_run
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import ClassReport, FormReport, TypeReport
-from sonnx_clip.conform.comparison_record import ComparisonRecord
+from sonnx_clip.conform.dialect_report import DialectReport
 from sonnx_clip.root import installed as installed_here
 from sonnx_clip.root.installed import files_behind
 from sonnx_clip.runtimes.limits import Limits
@@ -215,13 +215,7 @@ def test_the_real_checker_is_among_its_conditions() -> None:
             "chosen_triples.py", "clip_model.py", "model_forms.py", "judge_forms.py", "describe.py",
             "onnxruntime.py", "verdicts.py", "load.py"} <= names  # fmt: skip
     names = {file.name for file in files_behind([dialect_run.__name__])}
-    assert {
-        "comparison_judge.py",
-        "model_process.py",
-        "comparison_inputs.py",
-        "comparison_explanations.py",
-        "dialect.py",
-    } <= names
+    assert {"dialect_forms.py", "dialect_report.py", "model_process.py", "dialect.py"} <= names
 
 
 # What somebody does to the file of a verdict.
@@ -306,11 +300,11 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Stands for a real comparison; lists the runtimes that were compared."""
     found: list[str] = []
 
-    def compare(runtime: str, *_: object, **__: object) -> ComparisonRecord:
+    def compare(runtime: str, *_: object, **__: object) -> DialectReport:
         found.append(runtime)
-        return ComparisonRecord(
+        return DialectReport(
             tool="t", spec_sha256="s", oracle_sha256="o", runtime=runtime, runtime_version="v", onnx="1",
-            python="3", numpy="2", machine="m", complete=True, seconds=1.0, cells=(), groups=(),
+            python="3", numpy="2", machine="m", complete=True, seconds=1.0, cells=(),
         )  # fmt: skip
 
     monkeypatch.setattr(dialect_run, "compare_dialects", compare)
@@ -318,10 +312,10 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def dialect_record(
-    folder: Path, runtime: str = "onnxruntime", *, opsets=(), again: bool = False
-) -> ComparisonRecord:
+    folder: Path, runtime: str = "onnxruntime", *, versions=(), again: bool = False
+) -> DialectReport:
     return dialect_run.kept_or_compared(
-        runtime, opsets, (), kept=folder, again=again, on_opset=lambda _: None, stopped=lambda: False
+        runtime, versions, (), kept=folder, again=again, on_opset=lambda _: None
     )
 
 
@@ -332,7 +326,7 @@ def test_a_record_is_kept_and_says_so(compared: list[str], tmp_path: Path) -> No
     assert second.kept is not None
     assert second.model_copy(update={"kept": None}) == first
     dialect_record(tmp_path, again=True)
-    dialect_record(tmp_path, opsets=[13])
+    dialect_record(tmp_path, versions=[13])
     dialect_record(tmp_path, "tests.meta.planted_models:right")
     dialect_record(tmp_path, "tests.meta.planted_models:right")
     assert len(compared) == 5

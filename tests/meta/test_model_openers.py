@@ -73,7 +73,7 @@ def test_one_that_needs_a_rank_is_asked_all_calls_by_rank():
     every, right = (
         r.compared - sum(f.compared for f in r.types[0].forms) for r in (report, judged("right")[0])
     )
-    assert every == right > 10_000
+    assert every == right > 5_000
 
 
 def test_a_line_repeats_what_is_wrong_by_rank():
@@ -144,7 +144,7 @@ def test_a_line_repeats_a_deviation_of_no_form():
     assert f"expected: {first.expected}" in repeated(first.reproduce).replace('"', "")
 
 
-def test_compare_dialects_takes_it_too():
+def test_opener_is_found_for_the_comparison_with_versions():
     version, open_model = find_model_runtime(f"onnx:{HERE}:right")
     assert version == f"{HERE}:right 5"
     assert callable(open_model)
