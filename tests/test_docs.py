@@ -57,7 +57,7 @@ def test_no_path_of_one_machine(page: Path) -> None:
 
 def test_the_line_that_the_checker_printed_does_what_the_guide_says() -> None:
     pytest.importorskip("onnxruntime")
-    lines = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8").splitlines()
     (pasted,) = [line.strip() for line in lines if line.strip().startswith("python -c ")]
     (said,) = [line.strip() for line in lines if line.strip().startswith("int64 (2,) [")]
     _, *arguments = shlex.split(pasted)
@@ -74,7 +74,7 @@ def test_that_line_is_what_the_checker_writes(tmp_path: Path) -> None:
     from sonnx_clip.runtimes.limits import LIMITS
     from sonnx_clip.runtimes.worker import Worker
 
-    text = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
     (pasted,) = [line.strip() for line in text.splitlines() if line.strip().startswith("python -c ")]
     worker = Worker("onnxruntime", "int64", LIMITS)
     try:
@@ -107,7 +107,7 @@ def test_the_picture_shows_every_case_and_nothing_from_elsewhere() -> None:
 
 
 def test_the_proof_by_hand_is_a_proof(tmp_path: Path) -> None:
-    text = (ROOT / "docs/reading-guide.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/getting-started.md").read_text(encoding="utf-8")
     (line,) = re.findall(r"^ +(why3 prove .*)$", text, re.MULTILINE)
     assert line.count("build/why3/") == 1  # a folder that other tests may be writing
     words = shlex.split(line.replace("build/why3/", f"{tmp_path}/why3/"))

@@ -44,7 +44,7 @@ def check(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Program (--endian, --batch, --stdio): docs/frames.md.",
+            help="Program (--endian, --batch, --stdio): docs/integrations.md.",
             rich_help_panel=_OF,
         ),
     ] = None,

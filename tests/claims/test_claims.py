@@ -62,7 +62,7 @@ def test_entry_without_a_claim_in_one_type_is_missed(subject: str, entry: str) -
 
 
 def test_what_a_person_wrote_is_told_by_its_role() -> None:
-    """docs/claims.md lists these: bits, conversions, ScaleBias, steps and what is there by hand."""
+    """docs/architecture.md lists these: bits, conversions, ScaleBias, steps and what is there by hand."""
     by_hand = {c.role for c in CLAIMS if isinstance(c.conclusion, Written)}
     assert by_hand == {
         "encoding",
