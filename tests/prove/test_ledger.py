@@ -14,7 +14,7 @@ from sonnx_clip.prove.provers import Prover, ProverLimits, reply
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -122,6 +122,37 @@ def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "ledger.sqlite").mkdir()
     with pytest.raises(UserError, match="the ledger cannot be used: unable to open database file"):
         Ledger(tmp_path / "ledger.sqlite")
+
+
+def _damaged(path: Path) -> None:
+    path.write_bytes(b"no database at all " * 100)
+
+
+def _of_another_form(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE answers (task TEXT)")
+
+
+def _of_the_future(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 99")
+
+
+def _damaged_inside(path: Path) -> None:
+    """The head of the file is whole, the pages behind it are not."""
+    with contextlib.closing(Ledger(path)) as ledger:
+        ledger.record(ANSWER, Z3, LIMITS)
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+
+
+@pytest.mark.parametrize("damage", [_damaged, _of_another_form, _of_the_future, _damaged_inside])
+def test_broken_ledger_gives_one_message(damage: Callable[[Path], None], tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    damage(path)
+    with pytest.raises(UserError, match="this is no ledger") as caught:
+        Ledger(path).answer("d", Z3, LIMITS)
+    assert "remove the file and run again" in str(caught.value)
 
 
 def test_the_form_is_kept_in_the_file(ledger: Ledger) -> None:
