@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from sonnx_clip.whyml.why3_lexer import Tokens, known_attribute, tokens, without_header
@@ -91,11 +90,6 @@ def _behind_smoke(found: tuple[Found, ...]) -> Iterator[Found]:
             yield Found("refused", f.module, what, f"{f.kind} {f.name}".rstrip(), "", f.line)
         if f.kind == "goal" and f.name.startswith("smoke_"):
             tested.add(f.module)
-
-
-def module_names(text: str) -> tuple[str, ...]:
-    """The modules of a file, in its order."""
-    return tuple(b.text for a, b in pairwise(tokens(without_header(text)).tokens) if a.text in _MODULE)
 
 
 class _Reader:

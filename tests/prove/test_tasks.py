@@ -93,8 +93,8 @@ def test_a_wrong_theory_takes_nothing_from_those_printed_with_it(bench: Workbenc
     assert found[files[1]].tasks
 
 
-def test_a_smoke_task_keeps_the_whole_context(tmp_path: Path) -> None:
-    """Inlining would drop what a contradiction could follow from."""
+def test_a_smoke_task_keeps_what_a_contradiction_could_follow_from(tmp_path: Path) -> None:
+    """Inlining would drop it."""
     why3 = configure(tmp_path)
     (prover, _) = find_provers()
     printed = print_tasks(why3, prover, ("why3/tensor.mlw",))["why3/tensor.mlw"]
