@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.declared import (
     cases_and_result,
-    declared_classes,
     declared_readings,
     definitions,
     definitions_used,
@@ -22,7 +21,7 @@ from sonnx_clip.claims.all_claims import finding_claims
 from sonnx_clip.claims.dialect_claims import dialect_claims, dialect_example_claims, of_type
 from sonnx_clip.claims.meaning_claims import latitude_reading_claims
 from sonnx_clip.claims.nodes import free_names
-from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
+from sonnx_clip.claims.reading_claims import reading_claims
 from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
 from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.dialects import ComputedBy, defaults
@@ -61,12 +60,10 @@ def _readings_declared(
 
 
 def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
-    """Where the readings agree with the cases, and what each allows class by class."""
+    """Where the readings agree with the cases."""
     printer = element_printer(spec, etype)
     of_latitude = [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
     trees = reading_trees(spec) + of_latitude * (etype.family == "float")
-    used = definitions_used(spec, trees)
-    of_classes = [d for d in definitions_used(spec, [k.when for k in spec.classes]) if d not in used]
     claims = (*reading_claims(spec, etype), *latitude_reading_claims(spec, etype))
     return [
         Module(
@@ -76,18 +73,6 @@ def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
             _readings_declared(spec, etype, printer, (r.id for r in spec.readings), trees),
             list(goals(claims, printer)),
             "smoke_readings",
-        ),
-        Module(
-            "ReadingClasses",
-            f"The readings of Clip in {etype.id}, class by class.",
-            [f"use elements.{etype.why3}", "use Readings"],
-            [
-                *definitions(spec, etype, of_classes),
-                comment("Classes, each with its case."),
-                "\n".join(declared_classes(spec, etype)),
-            ],
-            list(goals(reading_class_claims(spec, etype), printer)),
-            "smoke_reading_classes",
         ),
     ]
 

@@ -16,7 +16,7 @@ from sonnx_clip.claims.meaning_claims import (
     property_claims,
 )
 from sonnx_clip.claims.nodes import tensor_result_of
-from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
+from sonnx_clip.claims.reading_claims import reading_claims
 from sonnx_clip.claims.tensor_claims import (
     SUBJECT,
     constraint_claims,
@@ -99,7 +99,6 @@ def _of_type(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     yield from refutation_claims(spec, etype)
     yield from reading_claims(spec, etype)
     yield from latitude_reading_claims(spec, etype)
-    yield from reading_class_claims(spec, etype)
     yield from dialect_claims(spec, etype)
     yield from dialect_example_claims(spec, etype)
     yield from finding_claims(spec, etype, tensors=False)

@@ -59,7 +59,7 @@ class Obligation:
 Role: TypeAlias = Literal[
     "complete", "disjoint", "inhabited", "results", "written", "holds", "refuted", "repaired",
     "repaired inhabited", "step", "used", "narrow", "given", "accepted", "example", "encoding", "answers",
-    "agrees", "nowhere else", "differs", "agrees in classes", "differs in classes", "differs from",
+    "agrees", "nowhere else", "differs", "differs from",
     "allows its oracle", "defaults convert", "defaults are limits", "without bounds", "without min",
     "without max", "infinities", "printed default", "after", "widened", "after, without bounds", "changed",
     "equals", "converts", "scales", "independent", "consistent", "worded",

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Aspect
-    from sonnx_clip.language.types import FamilyId
-    from sonnx_clip.spec.entries import Reading
-    from sonnx_clip.spec.readings import ReadingInClass
 
 SCALAR_CASTS = ("cast_lowers_a_bound", "cast_underflows", "cast_overflows")
 """What a conversion of a FLOAT to a smaller type changes."""
@@ -46,18 +43,6 @@ def differs(word: str, aspect: Aspect = "values") -> str:
 def answers(word: str) -> str:
     """A reading allows an answer for every input."""
     return f"{word}_answers"
-
-
-def in_class(reading: Reading, family: FamilyId, found: ReadingInClass, *, bitwise: bool) -> str:
-    """The goal that shows whether a reading agrees with the cases in a class.
-
-    A reading that agrees in all of its family has one goal for everything.
-    """
-    aspect: Aspect = "bits" if bitwise else "values"
-    if family not in reading.regions(bitwise=bitwise):
-        return agrees(reading.word, aspect)
-    same = found.difference(bitwise=bitwise) is None
-    return f"{reading.word}_{'same' if same else 'other'}_{aspect}_in_classes"
 
 
 def _bitwise(aspect: Aspect) -> str:

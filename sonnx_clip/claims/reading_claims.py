@@ -6,21 +6,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import all_of, group, numbers, replaced, result_of
-from sonnx_clip.claims.templates import condition, expanded
+from sonnx_clip.claims.nodes import group, numbers, replaced, result_of
+from sonnx_clip.claims.templates import expanded
 from sonnx_clip.spec.findings import Contrast
-from sonnx_clip.spec.readings import leaves_values_open, reading_classes
+from sonnx_clip.spec.readings import leaves_values_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.claims.claim import Aspect, Claim
+    from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Conditions, Reading
     from sonnx_clip.spec.findings import Side
-    from sonnx_clip.spec.readings import Difference
 
 
 def region(spec: Spec, regions: Conditions, etype: ElementType) -> Expr | None:
@@ -87,43 +86,3 @@ def _reading_of(spec: Spec, side: Side) -> str | None:
     """The reading that a side follows; None where it answers with bounds of its own."""
     of_dialect = {dialect.id: dialect.reading for dialect in spec.dialects}
     return None if side.texts() else of_dialect.get(side.by, side.by)
-
-
-def reading_class_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
-    """What each reading does in the classes, by value and then bit for bit."""
-    for reading in spec.readings:
-        for aspect in ("values", "bits"):
-            if etype.family in reading.regions(bitwise=aspect == "bits"):
-                yield from _in_classes(spec, etype, reading, aspect)
-
-
-def _in_classes(spec: Spec, etype: ElementType, reading: Reading, aspect: Aspect) -> Iterator[Claim]:
-    every = [one for one in reading_classes(spec, etype.family) if one.reading == reading.id]
-    differences = {one.klass: one.difference(bitwise=aspect == "bits") for one in every}
-    same = [klass for klass, found in differences.items() if found is None]
-    word = "identical" if aspect == "bits" else "same_value"
-    agrees = f"{word}(Y, {spec.head.function}({', '.join(spec.head.operands)}))"
-    body = f"{answer_of(spec, reading)} and not group({agrees})"
-    others = [
-        _differs(spec, etype, f"{klass} and {body}", found)
-        for klass, found in differences.items()
-        if found is not None
-    ]
-    yield from expanded(
-        spec, etype, "readings by class", id=reading.id, word=reading.word, aspect=aspect, agrees=agrees,
-        reads=answer_of(spec, reading), same=" or ".join(same), same_count=_classes(len(same)),
-        other_count=_classes(len(others)), others=all_of(*others) if others else None,
-    )  # fmt: skip
-
-
-def _differs(spec: Spec, etype: ElementType, body: str, found: Difference) -> Expr:
-    """That a reading differs in a class, at numbers."""
-    texts = dict(zip(spec.head.operands, found.at, strict=True))
-    texts["Y"] = texts.get(found.answer, found.answer)
-    for name in reversed(texts):
-        body = f"let({name}, _{name}, {body})"
-    return group(condition(spec, etype, body, numbers(texts)))
-
-
-def _classes(count: int) -> str:
-    return "1 class" if count == 1 else f"{count} classes"

@@ -172,8 +172,8 @@ def _cell(
         answers=(*told, "any nan") if any_nan else told,
         other=_other(spec, etype, found),
         obligations=(
-            named.of(etype.id, named.in_class(reading, etype.family, found, bitwise=False)),
-            named.of(etype.id, named.in_class(reading, etype.family, found, bitwise=True)),
+            named.of(etype.id, named.agrees(reading.word)),
+            named.of(etype.id, named.agrees(reading.word, "bits")),
         ),
     )
 

@@ -7,14 +7,12 @@ import pytest
 
 from sonnx_clip.backends.reading_theories import reading_modules
 from sonnx_clip.backends.theory import theories_of_types
-from sonnx_clip.backends.whyml_printer import element_printer, statement
-from sonnx_clip.claims import goal_names as named
-from sonnx_clip.claims.reading_claims import reading_claims, reading_class_claims
+from sonnx_clip.claims.reading_claims import reading_claims
 from sonnx_clip.language.special import special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import evaluator, load_spec
-from sonnx_clip.spec.readings import reading_classes, sampled
+from sonnx_clip.spec.readings import sampled
 
 SPEC = load_spec()
 MACHINE = [etype for etype in SPEC.element_types if etype.numpy is not None]
@@ -50,26 +48,10 @@ def test_each_reading_has_its_goals():
     ]
 
 
-def test_the_goals_by_class_name_every_class_once():
-    etype = SPEC.element_type("float16")
-    printer = element_printer(SPEC, etype)
-    goals = {claim.name: statement(claim, printer) for claim in reading_class_claims(SPEC, etype)}
-    readings = {r.id: r for r in SPEC.readings}
-    for found in reading_classes(SPEC, "float"):
-        for bitwise in (False, True):
-            name = named.in_class(readings[found.reading], "float", found, bitwise=bitwise)
-            if found.reading == "cases":
-                assert name == ("cases_agrees_bitwise" if bitwise else "cases_agrees")
-            else:
-                assert goals[name].count(f"{found.klass} x l m") == 1
-    # onnx-13-words has a goal where it differs, as every other; all agree somewhere.
-    assert len(goals) == 11 * 4
-
-
 def test_the_theories_are_those_in_generated():
     from sonnx_clip.root.folders import repo_file
 
     files, obligations = theories_of_types(SPEC, "readings_", reading_modules)
     for path, text in files.items():
         assert repo_file(path).read_text() == text, "run `sonnx-clip generate`"
-    assert {o.theory for o in obligations} == {"Readings", "ReadingClasses"}
+    assert {o.theory for o in obligations} == {"Readings"}

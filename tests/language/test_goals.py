@@ -176,7 +176,7 @@ def differing(type_id: str) -> tuple[int, list[str]]:
 def test_each_goal_is_its_claim(type_id: str) -> None:
     compared, wrong = differing(type_id)
     assert not wrong
-    assert compared > 90
+    assert compared > 80
 
 
 @pytest.mark.parametrize(
