@@ -35,7 +35,7 @@ from sonnx_clip.conform.probe import Pace
 from sonnx_clip.conform.rerun import command_of, confirm
 from sonnx_clip.conform.session import EnvironmentFaultError, GaveUpError, Session, sample
 from sonnx_clip.conform.tally import Tally
-from sonnx_clip.conform.units import UnitResult
+from sonnx_clip.conform.units import FIRST, UnitResult
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.limits import LIMITS, Limits
@@ -275,6 +275,10 @@ class _Work:
                             self._begun[unit.etype][unit.part] = _begun(found)
                     raise CancelledError
                 command = command_of(self._runtime, unit.etype, "quick" if unit.first else self._level)
+                first = results.get(FIRST)
+                if first is not None and first.tally is not None and found.tally is not None:
+                    tally = found.tally.without_deviations_of(first.tally)
+                    found = found.model_copy(update={"tally": tally})
                 found = confirm(found, unit.etype, command, unit.limits)
                 if self._journal is not None and found.kept:
                     found = self._journal.keep(unit, found, seconds)

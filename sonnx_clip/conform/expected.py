@@ -58,6 +58,17 @@ class Table:
         scalars = tuple(scalar[rows] for scalar in self.scalars)
         return Table(self.pool, scalars, self.due[rows], lambda: self.classes[rows], self.beside)
 
+    def pick(self, indices: Array) -> Table:
+        """What is expected of calls with other entries: their places in the pool, shape (p, n)."""
+        rows = np.arange(self.count)[:, None]
+        return Table(self.pool, self.scalars, self.due[rows, indices], lambda: self.classes[rows, indices])
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many results each class has, in the order of the YAML; classes behind the last are left out."""
+        last = int(self.classes.max(initial=-1))
+        return tuple(int(np.count_nonzero(self.classes == index)) for index in range(last + 1))
+
     def classes_at(self, rows: Array, columns: Array) -> Array:
         """The classes of some results, each by its choice of the scalars and its place in the pool."""
         found: Array = self.classes[rows, columns]
@@ -188,7 +199,7 @@ class RangeTable(Table):
     ends: Array = field(kw_only=True)
     short: bool = field(kw_only=True)
 
-    @cached_property
+    @property
     def counts(self) -> tuple[int, ...]:
         """How many results each class has, in the order of the YAML."""
         counts = np.zeros(len(self.ranges.ids), int)

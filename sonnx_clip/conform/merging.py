@@ -18,8 +18,9 @@ from sonnx_clip.conform.check_report import (
     Verdict,
 )
 from sonnx_clip.conform.checked_operator import clip_operator
+from sonnx_clip.conform.counts import Count, Counts, Raised, added
 from sonnx_clip.conform.matching import Observed
-from sonnx_clip.conform.verdicts import Count, by_form, verdict_of, with_forms, worst
+from sonnx_clip.conform.verdicts import by_form, verdict_of, with_forms, worst
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.runtimes.layouts import LAYOUTS
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.conform.checked_operator import CheckedOperator
-    from sonnx_clip.conform.tally_state import CountState, RaisedState, TallyState
     from sonnx_clip.conform.units import Unit, UnitResult
     from sonnx_clip.language.types import ElementType
 
@@ -123,13 +123,11 @@ def _of_results(etype: ElementType, results: Sequence[UnitResult], of: CheckedOp
     return report.model_copy(update={"remarks": tuple(remarks)})
 
 
-def _added(
-    etype: ElementType, tallies: Sequence[TallyState], of: CheckedOperator
-) -> tuple[TallyState, Observed]:
+def _added(etype: ElementType, tallies: Sequence[Counts], of: CheckedOperator) -> tuple[Counts, Observed]:
     total, observed = tallies[0], Observed(etype, of)
     observed.unpack(total.answers)
     for other in tallies[1:]:
-        total = total.plus(other)
+        total = total + other
         observed.unpack(other.answers)
     return total, observed
 
@@ -169,7 +167,7 @@ def without_comparison(etype: ElementType, verdict: Verdict, words: str, of: Che
 
 def type_report(
     etype: ElementType,
-    state: TallyState,
+    state: Counts,
     observed: Observed | None,
     stopped: tuple[Verdict, str] | None = None,
     of: CheckedOperator | None = None,
@@ -184,17 +182,11 @@ def type_report(
         of: the operator; Clip by default.
     """
     of = of or clip_operator()
-    counts = {str(index): _count(one) for index, one in enumerate(state.classes)}
-    counts |= {tag: _count(one) for tag, one in state.forms.items()}
     refused = {form: found for form, found in state.raised.items() if found.all}
+    counts = {key: Count() + count for key, count in state.of.items()}
     for form, found in state.raised.items():
         if form not in refused:
-            for key, (number, first, words) in found.of.items():
-                count = counts[key]
-                count.raised += number
-                count.words = count.words or words
-                if first is not None:
-                    count.deviations.setdefault("raises", first)
+            counts = added(counts, found.of)
     _refuse(counts, refused)
     served = any(count.compared for count in counts.values())
     ids = of.class_ids(etype.family)
@@ -202,7 +194,7 @@ def type_report(
     why = stopped[0] if stopped else None
     classes = tuple(
         _class_report(id_, case_of.get(id_), count, verdict_of(count, stopped=why, served=served))
-        for id_, count in zip((*ids, *state.forms), counts.values(), strict=True)
+        for id_, count in counts.items()
     )
     if stopped and not any(found.verdict in FAILING for found in classes):
         # It ended early, and no class is to blame: nobody knows what the other calls would have given.
@@ -218,7 +210,7 @@ def type_report(
     return TypeReport(
         type=etype.id,
         verdict=verdict,
-        compared=sum(one.compared for one in state.classes),
+        compared=sum(state.of[id_].compared for id_ in ids),
         words=said,
         reproduce=line,
         refused_layouts={form: found.words for form, found in refused.items()} if served else {},
@@ -228,14 +220,7 @@ def type_report(
     )
 
 
-def _count(state: CountState) -> Count:
-    found = Count(state.compared, state.violating, died=state.died, words=state.words)
-    found.latitude.update(state.latitude)
-    found.deviations.update(state.deviations)
-    return found
-
-
-def _refuse(counts: Mapping[str, Count], refused: Mapping[str, RaisedState]) -> None:
+def _refuse(counts: Mapping[str, Count], refused: Mapping[str, Raised]) -> None:
     """Count what forms refuse as a whole: for C1 and C3, and for classes that no other form reached."""
     classes = [count for key, count in counts.items() if key not in _TAGS]
     for form, found in refused.items():
@@ -244,10 +229,10 @@ def _refuse(counts: Mapping[str, Count], refused: Mapping[str, RaisedState]) -> 
             if form not in _OPTIONAL or count.compared == 0:
                 count.refused += found.raised
                 count.words = count.words or found.words
-        for key, (number, _, _) in found.of.items():
+        for key, of_class in found.of.items():
             count = counts[key]
             if key not in _TAGS and count.compared == 0:
-                count.refused += number
+                count.refused += of_class.raised
                 count.words = count.words or found.words
     served = any(count.compared or count.raised or count.died for count in classes)
     if refused and not served:  # of some classes nothing was asked, since all was refused
@@ -262,12 +247,12 @@ def _class_report(id_: str, case: str | None, count: Count, verdict: Verdict) ->
         case=case,
         verdict=verdict,
         compared=count.compared,
-        acceptable=count.latitude.total(),
+        acceptable=sum(count.latitude.values()),
         violating=count.violating,
         raised=count.raised,
         refused=count.refused,
         died=count.died,
-        latitude=dict(count.latitude),
+        latitude=count.latitude,
         words=count.words,
         deviations=() if verdict == "unsupported" else in_order(count.deviations.values()),
     )

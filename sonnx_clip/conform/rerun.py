@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sonnx_clip.conform.check_report import Deviation
-    from sonnx_clip.conform.tally_state import CountState, RaisedState
+    from sonnx_clip.conform.counts import Count
     from sonnx_clip.conform.units import UnitResult
     from sonnx_clip.runtimes.board import Board
 
@@ -114,17 +114,18 @@ def confirm(result: UnitResult, etype: str, command: str, limits: Limits) -> Uni
 def _with_deviations(result: UnitResult, told: Callable[[Deviation], Deviation]) -> UnitResult:
     """The same, with each deviation replaced; not those of calls that a layout refuses as a whole."""
 
-    def of_count(count: CountState) -> CountState:
-        return count.model_copy(update={"deviations": {k: told(d) for k, d in count.deviations.items()}})
-
-    def of_raised(one: RaisedState) -> RaisedState:
-        of = {key: (n, None if d is None else told(d), words) for key, (n, d, words) in one.of.items()}
-        return one.model_copy(update={"of": of})
+    def of_counts(counts: dict[str, Count]) -> dict[str, Count]:
+        return {
+            key: count.model_copy(update={"deviations": {k: told(d) for k, d in count.deviations.items()}})
+            for key, count in counts.items()
+        }
 
     tally = result.tally and result.tally.model_copy(update={
-        "classes": tuple(map(of_count, result.tally.classes)),
-        "forms": {tag: of_count(count) for tag, count in result.tally.forms.items()},
-        "raised": {k: one if one.all else of_raised(one) for k, one in result.tally.raised.items()},
+        "of": of_counts(result.tally.of),
+        "raised": {
+            form: one if one.all else one.model_copy(update={"of": of_counts(one.of)})
+            for form, one in result.tally.raised.items()
+        },
     })  # fmt: skip
     forms = result.forms and tuple(
         form.model_copy(update={"deviations": {id_: told(d) for id_, d in form.deviations.items()}})

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
-from sonnx_clip.conform.expected import RangeTable
+from sonnx_clip.conform.counts import Count, Counts, Raised
 from sonnx_clip.conform.matching import Observed
-from sonnx_clip.conform.tally_state import CountState, RaisedState, TallyState
-from sonnx_clip.conform.verdicts import Count
 from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from sonnx_clip.root.dtypes import Array
 
     _Kind: TypeAlias = Literal["violates", "acceptable", "raises", "crashed"]
-    ClassAt: TypeAlias = Callable[[Array, Array], Array]  # the classes of some of them, by row and column
 
 FORM_TAGS = ("C1", "C3")  # shape and type of a result are judged call by call, with or without entries
 _REPEATS = {layout.id: layout.repeats for layout in LAYOUTS}
@@ -46,22 +43,6 @@ class Spot:
     words: str | None
     latitude: str | None
     kind: _Kind = "violates"
-
-
-@dataclass
-class _Raised:
-    """Calls of one form that raised: a refusal if all did. By class or tag: how many, and the first."""
-
-    calls: int = 0
-    raised: int = 0
-    refusal: bool = True
-    words: str = ""
-    of: dict[int | str, list[Any]] = field(default_factory=dict)
-
-    @property
-    def all(self) -> bool:
-        """Whether every call refused."""
-        return self.refusal and 0 < self.raised == self.calls
 
 
 class Tally:
@@ -86,11 +67,11 @@ class Tally:
         self._ids = self._of.class_ids(etype.family)
         self.policy = policy
         self.describe = describe
-        self._classes = [Count() for _ in self._ids]
-        self._forms = {tag: Count() for tag in FORM_TAGS}
-        self._raised: dict[str, _Raised] = {}
+        self._counts = {key: Count() for key in (*self._ids, *FORM_TAGS)}
+        self._raised: dict[str, Raised] = {}
+        self._raising: dict[tuple[str, str], Spot] = {}  # the first call by form, and class or tag
         self._observed = Observed(etype, self._of)
-        self._seen: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
+        self._memory: dict[int, set[str]] = {}  # by class, what is known of memory that is touched
 
     def refuses(self, request: Request) -> bool:
         """Whether many calls of the form of a request, or of all forms yet, were made, and all refused."""
@@ -102,63 +83,46 @@ class Tally:
 
     def add(self, request: Request, table: Table, answer: Answer) -> None:
         """Count the answer to a request."""
-        if not answer.failures and isinstance(table, RangeTable) and _whole(request):
-            self._add_long(request, table, answer)
-            return
         indices = None if _whole(request) else entry_indices(request)
-        due, classes = table.due, table.classes
-        if indices is None:
-            tensors = tuple(np.broadcast_to(pool, due.shape) for pool in request.pools)
-        else:
-            rows = np.arange(request.count)[:, None]
-            due, classes = due[rows, indices], classes[rows, indices]
-            tensors = tuple(pool[indices] for pool in request.pools)
-        # A call without entries has the class of the first value of its pool: what it does to its operands
-        # counts there, and not for the shape or the type of its result.
-        touched = classes if request.length else table.classes[:, :1]
-        failures = {
-            row: failure
-            for row, failure in answer.failures.items()
-            if not (failure.memory and self._told(failure.words, touched[row]))
-        }
-        self._called(request, request.count - sum(f.blamed is not None for f in failures.values()))
-        for row, failure in failures.items():
-            of_call = touched[row] if failure.memory else classes[row]
-            if failure.memory and not request.length:
-                self._classes[int(of_call[0])].compared += 1
-            self._fail(request, row, failure, (tensors[0][row], due[row], of_call))
-        answered = np.ones(request.count, bool)
-        answered[list(failures)] = False
-        judged = answered.copy()
-        judged[[row for row, failure in failures.items() if not failure.raised]] = True
-        for form in self._forms.values():
-            form.compared += int(judged.sum())
-        of_judged = classes if judged.all() else classes[judged]
-        for index, count in enumerate(self._classes):
-            count.compared += int(np.count_nonzero(of_judged == index))
+        expected = table if indices is None else table.pick(indices)
+        tensors = tuple(
+            np.broadcast_to(pool, expected.due.shape) if indices is None else pool[indices]
+            for pool in request.pools
+        )
+        raised = self._raised.setdefault(_form(request), Raised())
+        raised.calls += request.count
+        answered = judged = np.ones(request.count, bool)
+        if answer.failures:
+            # A call without entries has the class of the first value of its pool: what it does to its
+            # operands counts there, and not for the shape or the type of its result.
+            touched = expected.classes if request.length else table.classes[:, :1]
+            failures = {
+                row: failure
+                for row, failure in answer.failures.items()
+                if not (failure.memory and self._known(failure.words, touched[row]))
+            }
+            raised.calls -= sum(failure.blamed is not None for failure in failures.values())
+            for row, failure in failures.items():
+                classes = touched[row] if failure.memory else expected.classes[row]
+                if failure.memory and not request.length:
+                    self._counts[self._ids[classes[0]]].compared += 1
+                self._fail(request, row, failure, (tensors[0][row], expected.due[row], classes))
+            answered[list(failures)] = False
+            judged = answered.copy()
+            judged[[row for row, failure in failures.items() if not failure.raised]] = True
+        for tag in FORM_TAGS:
+            self._counts[tag].compared += int(judged.sum())
+        compared = (expected if judged.all() else expected.rows(judged)).counts
+        for id_, number in zip(self._ids, compared, strict=False):
+            self._counts[id_].compared += number
         # A call without result has nothing to compare: let it agree.
-        got = answer.bits if answered.all() else np.where(answered[:, None], answer.bits, due)
-        found = self._deviate(request, (got, due), tensors, lambda *at: classes[at])
-        self._observed.add(request, indices, answered, (tensors[0], got), lambda *at: classes[at], found)
+        got = answer.bits if answered.all() else np.where(answered[:, None], answer.bits, expected.due)
+        found = self._deviate(request, got, expected, tensors)
+        self._observed.add(request, indices, answered, (tensors[0], got), expected.classes_at, found)
 
-    def _add_long(self, request: Request, table: RangeTable, answer: Answer) -> None:
-        """Count the answer to long calls that all gave a result."""
-        self._called(request, request.count)
-        for form in self._forms.values():
-            form.compared += request.count
-        for count, compared in zip(self._classes, table.counts, strict=True):
-            count.compared += compared
-        tensors = (np.broadcast_to(request.pool, table.due.shape),)
-        found = self._deviate(request, (answer.bits, table.due), tensors, table.classes_at)
-        answered = np.ones(request.count, bool)
-        self._observed.add(request, None, answered, (tensors[0], answer.bits), table.classes_at, found)
-
-    def _called(self, request: Request, count: int) -> None:
-        self._raised.setdefault(_form(request), _Raised()).calls += count
-
-    def _told(self, words: str, classes: Array) -> bool:
+    def _known(self, words: str, classes: Array) -> bool:
         """Whether it is known of each of some classes that memory is touched: results are compared again."""
-        seen = [self._seen.setdefault(index, set()) for index in np.unique(classes).tolist()]
+        seen = [self._memory.setdefault(index, set()) for index in np.unique(classes).tolist()]
         known = bool(seen) and all(words in one for one in seen)
         for one in seen:
             one.add(words)
@@ -169,13 +133,14 @@ class Tally:
     ) -> None:
         """Count a call without a usable result: for each class that it touches, and for C1 and C3."""
         entries, due, classes = triples
-        touched: dict[int | str, int] = {index: int(n) for index, n in enumerate(np.bincount(classes)) if n}
+        touched = {self._ids[index]: int(n) for index, n in enumerate(np.bincount(classes)) if n}
         # A call without entries touches no class: what fails there counts for the constraints on its form.
         tags = failure.tags or (() if touched else FORM_TAGS)
         touched |= dict.fromkeys(tags, 1)
         if failure.blamed:
-            touched = dict.fromkeys(failure.blamed, 1)
-        raised = self._raised[_form(request)]
+            touched = {self._ids[index]: 1 for index in failure.blamed}
+        form = _form(request)
+        raised = self._raised[form]
         if failure.raised and failure.blamed is None:
             raised.raised += 1
             raised.refusal = raised.refusal and failure.refusal
@@ -185,56 +150,55 @@ class Tally:
             x, y = (int(part[column]) if len(part) else 0 for part in (entries, due))
             spot = Spot(request, row, column, x, y, None, failure.words, None)
             if failure.blamed is not None:
-                self._count(key).died += number
+                self._counts[key].died += number
                 self._describe(key, replace(spot, kind="crashed"))
             elif failure.raised:
-                raised.of.setdefault(key, [0, replace(spot, kind="raises")])[0] += number
+                count = raised.of.setdefault(key, Count(words=failure.words))
+                count.raised += number
+                self._raising.setdefault((form, key), replace(spot, kind="raises"))
             else:
-                self._count(key).violating += number
+                self._counts[key].violating += number
                 self._describe(key, spot)
 
-    def _count(self, key: int | str) -> Count:
-        return self._forms[key] if isinstance(key, str) else self._classes[key]
-
-    def _describe(self, key: int | str, spot: Spot) -> None:
-        count = self._count(key)
+    def _describe(self, key: str, spot: Spot) -> None:
+        count = self._counts[key]
         count.words = count.words or spot.words
-        if spot.kind not in count.deviations:
-            count.deviations[spot.kind] = self.describe(spot)
+        kind = spot.latitude or spot.kind
+        if kind not in count.deviations:
+            count.deviations[kind] = self.describe(spot)
 
-    def _first_column(self, key: int | str, classes: Array) -> int:
-        found: list[int] = np.flatnonzero(classes == key).tolist() if isinstance(key, int) else []
-        return found[0] if found else 0
+    def _first_column(self, key: str, classes: Array) -> int:
+        found = classes == self._ids.index(key) if key in self._ids else np.zeros(1, bool)
+        return int(found.argmax()) if len(found) else 0
 
     def _deviate(
-        self, request: Request, results: tuple[Array, Array], tensors: tuple[Array, ...], class_at: ClassAt
+        self, request: Request, got: Array, expected: Table, tensors: tuple[Array, ...]
     ) -> Differences:
         """Count the entries whose bits are not those that are expected, and return them."""
-        got, due = results
-        found = compare(self.etype, got, due, (*tensors, *request.scalars), self.policy, self._of)
+        operands = (*tensors, *request.scalars)
+        found = compare(self.etype, got, expected.due, operands, self.policy, self._of)
         if not len(found.rows):
             return found
-        names = (*latitude_ids(self.policy, self._of), None)
-        keys = class_at(found.rows, found.columns).astype(np.int16) * len(names) + found.latitude % len(names)
+        names: list[str | None] = [*latitude_ids(self.policy, self._of), None]
+        classes = expected.classes_at(found.rows, found.columns)
+        keys = classes.astype(np.int16) * len(names) + found.latitude % len(names)
         numbers = np.bincount(keys)
         for key in np.flatnonzero(numbers).tolist():
-            index, latitude = divmod(key, len(names))
-            count, name = self._classes[index], names[latitude]
+            id_, name, number = self._ids[key // len(names)], names[key % len(names)], int(numbers[key])
+            count = self._counts[id_]
             if name is None:
-                count.violating += int(numbers[key])
+                count.violating += number
             else:
-                count.latitude[name] += int(numbers[key])
-            kind = name or "violates"
-            if kind not in count.deviations:
+                count.latitude[name] = count.latitude.get(name, 0) + number
+            if (name or "violates") not in count.deviations:
                 first = int((keys == key).argmax())
                 row, column = int(found.rows[first]), int(found.columns[first])
-                x, y, answer = (int(part[row, column]) for part in (tensors[0], due, got))
-                as_: _Kind = "acceptable" if name else "violates"
-                spot = Spot(request, row, column, x, y, answer, None, name, as_)
-                count.deviations[kind] = self.describe(spot)
+                x, y, answer = (int(part[row, column]) for part in (tensors[0], expected.due, got))
+                kind: _Kind = "acceptable" if name else "violates"
+                self._describe(id_, Spot(request, row, column, x, y, answer, None, name, kind))
         return found
 
-    def state(self, *, refused: bool = True, answers: bool = True) -> TallyState:
+    def state(self, *, refused: bool = True, answers: bool = True) -> Counts:
         """All that was counted, to be stored and to be added up with what other units have counted.
 
         Args:
@@ -242,25 +206,11 @@ class Tally:
                 it may serve some.
             answers: whether those are stored that are compared with the readings.
         """
-        raised = {
-            form: RaisedState(
-                calls=found.calls,
-                raised=found.raised,
-                refusal=found.refusal,
-                words=found.words,
-                of={
-                    str(key): (number, self.describe(spot) if refused or not found.all else None, spot.words)
-                    for key, (number, spot) in found.of.items()
-                },
-            )
-            for form, found in self._raised.items()
-        }
-        return TallyState(
-            classes=tuple(map(_stored, self._classes)),
-            forms={tag: _stored(count) for tag, count in self._forms.items()},
-            raised=raised,
-            answers=self._observed.packed() if answers else "",
-        )
+        for (form, key), spot in self._raising.items():
+            if refused or not self._raised[form].all:
+                self._raised[form].of[key].deviations["raises"] = self.describe(spot)
+        packed = self._observed.packed() if answers else ""
+        return Counts(of=self._counts, raised=self._raised, answers=packed)
 
 
 def _whole(request: Request) -> bool:
@@ -272,14 +222,3 @@ def _whole(request: Request) -> bool:
 def _form(request: Request) -> str:
     """The form of the calls of a request: a layout; the plain ones differ in their lengths alone."""
     return PLAIN.id if request.layout in _PLAIN else request.layout
-
-
-def _stored(count: Count) -> CountState:
-    return CountState(
-        compared=count.compared,
-        violating=count.violating,
-        latitude=dict(count.latitude),
-        died=count.died,
-        words=count.words,
-        deviations=dict(count.deviations),
-    )

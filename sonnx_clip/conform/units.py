@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.conform.check_report import FormReport, Verdict
-from sonnx_clip.conform.tally_state import TallyState
+from sonnx_clip.conform.counts import Counts
 from sonnx_clip.root.files import digest_of_parts
 from sonnx_clip.root.stored import Stored
 
@@ -97,7 +97,7 @@ class UnitResult(Stored):
     version: str
     unopened: tuple[Verdict, str] | None = None
     stopped: tuple[Verdict, str] | None = None
-    tally: TallyState | None = None
+    tally: Counts | None = None
     unasked: tuple[str, ...] = ()
     longest: int | None = None
     few: bool = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.check_report import FAILING
@@ -11,7 +9,8 @@ from sonnx_clip.conform.check_report import FAILING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sonnx_clip.conform.check_report import Deviation, FormReport, TypeReport, Verdict
+    from sonnx_clip.conform.check_report import FormReport, TypeReport, Verdict
+    from sonnx_clip.conform.counts import Count
 
 _WORST_FIRST: tuple[Verdict, ...] = (
     "environment",
@@ -25,32 +24,6 @@ _WORST_FIRST: tuple[Verdict, ...] = (
     "acceptable",
     "conforms",
 )
-
-
-@dataclass
-class Count:
-    """What is known of a class (its unit is an entry), or of C1 or C3 (its unit is a call).
-
-    Args:
-        compared: results that were judged.
-        violating: those that no latitude accepts.
-        raised: those that a raising call did not give, in a form that is not refused as a whole.
-        latitude: how many each latitude accepts.
-        refused: calls in forms that are refused as a whole; of a class, only if nothing was compared.
-        died: calls of which the runtime died.
-        words: the first words of the runtime, where it gave no result.
-        deviations: the first deviation of each kind: ``violates``, ``raises``, ``crashed``, or the id of a
-            latitude.
-    """
-
-    compared: int = 0
-    violating: int = 0
-    raised: int = 0
-    latitude: Counter[str] = field(default_factory=Counter)
-    refused: int = 0
-    died: int = 0
-    words: str | None = None
-    deviations: dict[str, Deviation] = field(default_factory=dict)
 
 
 def verdict_of(count: Count, *, stopped: Verdict | None, served: bool) -> Verdict:

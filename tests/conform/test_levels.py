@@ -179,12 +179,9 @@ def test_long_calls_are_counted_as_others_are(name: str, wrong: bool) -> None:
             bits[:, ::7] ^= 1
         tally = Tally(TYPES[name], "default", lambda _: None)
         tally.add(*request_of(table, PLAIN.id, len(table.pool)), Answer(bits))
-        classes = [(c.compared, c.violating, dict(c.latitude)) for c in tally._classes]
-        states.append(
-            (classes, {tag: c.compared for tag, c in tally._forms.items()}, tally._observed.packed())
-        )
+        states.append(tally.state())
     assert states[0] == states[1]
-    assert any(violating for _, violating, _ in states[0][0]) == wrong
+    assert any(count.violating for count in states[0].of.values()) == wrong
 
 
 @pytest.mark.parametrize("at_once", EACH_ROW.values(), ids=EACH_ROW)
