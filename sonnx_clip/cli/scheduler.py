@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.conform.conditions import VARIABLES, variables
 from sonnx_clip.machines.dask_workers import DaskWorkers
-from sonnx_clip.machines.far_process import HomeVariables
 from sonnx_clip.root.terminal import counted, duration
 
 if TYPE_CHECKING:
@@ -30,11 +29,11 @@ def workers_of(scheduler: str) -> Iterator[DaskWorkers]:
 
     for name in [name for name in logging.root.manager.loggerDict if name.startswith(distributed.__name__)]:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is told by us, once
-    found = DaskWorkers(scheduler, HomeVariables(VARIABLES, variables()))
+    found = DaskWorkers(scheduler, VARIABLES, variables())
     try:
         yield found
     finally:
-        found.shutdown(cancel_futures=True)
+        found.stop()
 
 
 def here_and_there(seconds: float | None, jobs: int, workers: DaskWorkers | None) -> str:

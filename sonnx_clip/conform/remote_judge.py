@@ -52,13 +52,13 @@ class RemoteJudge:
             CancelledError: the campaign is stopped.
         """
         try:
-            return self._workers.submit(judge_there, unit, self._here, self._version).result()
+            return self._workers.call(judge_there, unit, self._here, self._version)
         except WorkLostError as error:
             return UnitResult(version=unit.runtime, stopped=("environment", error.what)), 0.0
 
     def stop(self) -> None:
         """End all that the workers do for the campaign."""
-        self._workers.shutdown(wait=False, cancel_futures=True)
+        self._workers.stop()
 
 
 def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:

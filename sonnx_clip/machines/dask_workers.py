@@ -1,6 +1,4 @@
-"""The workers of a Dask scheduler as an `Executor`, for `check`, refused where they are not what
-home is.
-"""
+"""The workers of a Dask scheduler, for `check`; workers that differ from this machine are refused."""
 
 from __future__ import annotations
 
@@ -10,21 +8,26 @@ import re
 import threading
 import time
 import uuid
-from concurrent.futures import CancelledError, Executor, Future
-from concurrent.futures import wait as futures_wait
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sonnx_clip.machines.far_process import FarProcessEndedError
-from sonnx_clip.machines.on_worker import IDLE, FarCaller, answer_far, end_far, run_far
+from sonnx_clip.machines.on_worker import (
+    IDLE,
+    FarCaller,
+    FarProcessEndedError,
+    answer_far,
+    end_far,
+    run_far,
+)
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.terminal import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from sonnx_clip.machines.far_process import FarReply, HomeVariables
+    from sonnx_clip.machines.on_worker import FarReply
 
 
 _T = TypeVar("_T")
@@ -34,13 +37,15 @@ _END = 10.0  # seconds that the end of all processes may take
 
 _START = "start workers: dask worker {address}, each with this sonnx-clip and all that the runtime needs"
 _AGAIN = "start what is missing, and give the same command: a journal goes on where it was"
+_LOGS = "look for the reason in the logs of the workers, such as memory, and give the same command again"
+_SAME = "install the same sonnx-clip for the scheduler and for every worker: pip install 'sonnx-clip[dask]'"
 
 
 class WorkLostError(UserError):
     """The workers or the processes that had a unit ended, one after the other."""
 
 
-class DaskWorkers(Executor):
+class DaskWorkers:
     """The workers of a scheduler.
 
     How long the scheduler is waited for, and a first worker, and another one where all are gone, is Dask's
@@ -48,7 +53,8 @@ class DaskWorkers(Executor):
 
     Args:
         address: of the scheduler, such as ``tcp://10.0.0.1:8786``.
-        variables: of the environment that calls have there as they are here.
+        prefixes: of the environment variables that calls have there as they are here.
+        variables: those of them that are set here.
         idle: seconds after which a process there that has nothing to do ends.
 
     Raises:
@@ -56,18 +62,17 @@ class DaskWorkers(Executor):
         ModuleNotFoundError: distributed is not installed.
     """
 
-    def __init__(self, address: str, variables: HomeVariables, idle: float = IDLE) -> None:
+    def __init__(
+        self, address: str, prefixes: Sequence[str], variables: Mapping[str, str], idle: float = IDLE
+    ) -> None:
         from dask import config
         from dask.utils import parse_timedelta
         from distributed import Client
 
         self.address = address
         self._patience = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
-        self._caller = FarCaller(uuid.uuid4().hex, variables, idle)
-        self._over: BaseException | None = None
-        self._left = False
-        self._under_way: set[Future[Any]] = set()
-        self._lock = threading.Lock()
+        self._caller = FarCaller(uuid.uuid4().hex, tuple(prefixes), variables, idle)
+        self._stopped = threading.Event()
         try:
             asyncio.run(_reach(address, self._patience))  # a Client that fails is heard of again at the end
             self._client = Client(address, timeout=self._patience, set_as_default=False)
@@ -83,34 +88,52 @@ class DaskWorkers(Executor):
             what = f"the scheduler has no workers: {_words(error)}"
             raise UserError(what, address, _START.format(address=address)) from None
         self.workers, self.threads = len(threads), sum(threads.values())
-        self._pool = self._client.get_executor(pure=False, retries=_RETRIES)
-        threading.Thread(target=self._watch, daemon=True).start()
 
     @property
     def name(self) -> str:
         """What it is called in a plan: ``4 threads of 2 workers of tcp://…``."""
         return f"{counted(self.threads, 'thread')} of {counted(self.workers, 'worker')} of {self.address}"
 
-    def submit(self, function: Callable[..., _T], /, *args: object, **kwargs: object) -> Future[_T]:
-        """Call a function at a worker.
+    def call(self, function: Callable[..., _T], *args: object) -> _T:
+        """Call a function at a worker, and wait for what it returns. Threads may call side by side.
 
-        The future raises the UserError that the function raises, with the address of the worker, or a
-        WorkLostError, or a UserError where the scheduler or every worker is gone.
+        Raises:
+            UserError: the function raised it (with the address of the worker), or the scheduler or every
+                worker is gone.
+            WorkLostError: worker after worker ended, or process after process.
+            CancelledError: the work was stopped.
         """
-        home: Future[_T] = Future()
-        home.set_running_or_notify_cancel()  # it is cancelled by `shutdown` alone
-        with self._lock:
-            if self._over is not None:
-                home.set_exception(self._over)
-                return home
-            self._under_way.add(home)
-        payload = pickle.dumps(partial(function, *args, **kwargs))
-        far = self._pool.submit(run_far, self._caller, payload)
-        far.add_done_callback(partial(self._bring_home, home))
-        return home
+        payload = pickle.dumps(partial(function, *args))
+        try:
+            address, reply = self._at_a_worker(payload)
+        except Exception as error:  # noqa: BLE001 - Dask's own
+            if self._stopped.is_set():
+                raise CancelledError from None
+            if isinstance(error, CancelledError) or self._client.status != "running":
+                raise UserError("the scheduler is gone", self.address, _AGAIN) from None
+            raise _told(error) from None
+        found: _T = _value(address, reply)
+        return found
 
-    def ask_all(self, function: Callable[..., _T], *args: object) -> dict[str, _T]:
-        """What a function answers at each worker, by its address; one that has gone meanwhile is left out.
+    def _at_a_worker(self, payload: bytes) -> tuple[str, FarReply]:
+        """What a task returns, unless no worker is left for long."""
+        far = self._client.submit(run_far, self._caller, payload, pure=False, retries=_RETRIES)
+        seen, reply = time.monotonic(), None
+        while reply is None and not self._stopped.is_set():
+            with suppress(TimeoutError):
+                reply = far.result(timeout=_LOOK)
+                break
+            with suppress(Exception):
+                if self._client.nthreads():
+                    seen = time.monotonic()
+            if time.monotonic() - seen > self._patience + _LOOK:
+                raise UserError("no workers are left", self.address, _AGAIN)
+        if reply is None:
+            raise CancelledError
+        return reply
+
+    def call_each(self, function: Callable[..., _T], *args: object) -> dict[str, _T]:
+        """What a function returns at each worker, by its address; one that has gone meanwhile is left out.
 
         Raises:
             UserError: it cannot be called at one of them.
@@ -122,64 +145,25 @@ class DaskWorkers(Executor):
             if isinstance(answer, OSError):  # the connection to it
                 continue
             if isinstance(answer, BaseException):
-                raise UserError(f"it cannot be asked: {_words(answer)}", address, _SAME)
-            answers[address] = _value(answer, address)
+                raise UserError(f"it cannot be called: {_words(answer)}", address, _SAME)
+            answers[address] = _value(address, answer)
         return answers
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+    def stop(self) -> None:
         """End all that the workers do for this campaign, and leave them; who waits gets a CancelledError."""
-        if wait and not cancel_futures:
-            with self._lock:
-                left = list(self._under_way)
-            futures_wait(left)
-        self._end(CancelledError())
-        if not self._left:
-            self._left = True
-            leaving = threading.Thread(target=self._leave, daemon=True)  # a scheduler may hang
-            leaving.start()
-            leaving.join(_END)
+        if self._stopped.is_set():
+            return
+        self._stopped.set()
+        leaving = threading.Thread(target=self._leave, daemon=True)  # a scheduler may hang
+        leaving.start()
+        leaving.join(_END)
 
     def _leave(self) -> None:
-        with suppress(Exception):
-            self._pool.shutdown(wait=False)
         with suppress(Exception):
             if self._client.status == "running":  # else the scheduler is gone, and the workers know it
                 self._client.run(end_far, self._caller.token, on_error="ignore")
         with suppress(Exception):
-            self._client.close(timeout=_LOOK)
-
-    def _end(self, error: BaseException) -> None:
-        """Nothing more comes home: whoever waits is told why."""
-        with self._lock:
-            if self._over is None:
-                self._over = error
-            left, self._under_way = self._under_way, set()
-        for home in left:
-            home.set_exception(error)
-
-    def _bring_home(self, home: Future[Any], far: Future[tuple[str, FarReply]]) -> None:
-        """The outcome of a task becomes that of the call."""
-        with self._lock:
-            if home not in self._under_way:
-                return
-            self._under_way.discard(home)
-        try:
-            address, reply = far.result()
-            home.set_result(_value(reply, address))
-        except CancelledError:
-            home.set_exception(UserError("the scheduler is gone", self.address, _AGAIN))
-        except BaseException as error:  # noqa: BLE001 - it is told where the result is asked for
-            home.set_exception(_told(error))
-
-    def _watch(self) -> None:
-        """Where no worker is left for long, no unit waits for ever."""
-        alone = 0.0
-        while self._over is None:
-            with suppress(Exception):
-                alone = 0.0 if self._client.nthreads() else alone + _LOOK
-            if alone > self._patience:
-                self._end(UserError("no workers are left", self.address, _AGAIN))
-            time.sleep(_LOOK)
+            self._client.close(timeout=_LOOK)  # its tasks are cancelled, and their processes killed
 
 
 async def _reach(address: str, seconds: float) -> None:
@@ -191,11 +175,7 @@ async def _reach(address: str, seconds: float) -> None:
     await comm.close()
 
 
-_LOGS = "look for the reason in the logs of the workers, such as memory, and give the same command again"
-_SAME = "install the same sonnx-clip for the scheduler and for every worker: pip install 'sonnx-clip[dask]'"
-
-
-def _value(reply: FarReply, address: str) -> Any:
+def _value(address: str, reply: FarReply) -> Any:
     if reply.refused is not None:
         what, where, todo = reply.refused
         raise UserError(what, address if where is None else f"{address}: {where}", todo)
@@ -204,7 +184,7 @@ def _value(reply: FarReply, address: str) -> Any:
     return reply.value
 
 
-def _told(error: BaseException) -> BaseException:
+def _told(error: Exception) -> Exception:
     """An error of Dask in words that say what to do."""
     from distributed import KilledWorker
 
@@ -214,15 +194,10 @@ def _told(error: BaseException) -> BaseException:
         what = f"{counted(deaths, 'worker')} ended while they had this unit, the last of them {last}"
         return WorkLostError(what, todo=_LOGS)
     if isinstance(error, FarProcessEndedError):
-        return WorkLostError(
-            f"at a worker, {_RETRIES + 1} times: {error}", todo="see the logs of the workers"
-        )
-    if isinstance(error, UserError) or not isinstance(error, Exception):
-        return error
-    if "deserialization" in str(error):
-        return UserError(
-            f"the scheduler or a worker cannot read what it is sent: {_words(error)}", todo=_SAME
-        )
+        return WorkLostError(f"at a worker, {_RETRIES + 1} times: {error}", todo=_LOGS)
+    if not isinstance(error, UserError) and "deserialization" in str(error):
+        what = f"the scheduler or a worker cannot read what it is sent: {_words(error)}"
+        return UserError(what, todo=_SAME)
     return error
 
 
@@ -259,7 +234,7 @@ def _cut(value: str) -> str:
 def require_same_workers(
     workers: DaskWorkers, parts: Callable[..., Mapping[str, str]], *args: object
 ) -> Mapping[str, str]:
-    """Ask every worker what it is, before the start; what this machine is.
+    """Compare every worker with this machine, before the start; what this machine is.
 
     Args:
         workers: that are asked.
@@ -272,7 +247,7 @@ def require_same_workers(
     here = parts(*args)
     found = [
         f"{address}: {words}"
-        for address, there in sorted(workers.ask_all(parts, *args).items())
+        for address, there in sorted(workers.call_each(parts, *args).items())
         if (words := differences(here, there))
     ]
     if found:

@@ -1,47 +1,180 @@
-"""What a Dask worker runs: it hands a call to a process beside it, and ends that process when nobody waits.
+"""What a Dask worker runs: it hands a call to a process beside it, and kills that when nobody waits.
 
-The processes of a campaign are used again by its next calls, as Python and NumPy take a second to start. One
-that has nothing to do ends after some seconds, and all of them when the campaign ends.
+A worker lives long, and Dask's nanny gives it variables of its own. So each call runs in a process that
+begins with the variables of the caller's machine, reads every module anew, and can be killed with all that it
+has started. A process serves further calls of the same campaign. It ends after `IDLE` seconds without a call,
+and when the worker is gone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
+import traceback
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.machines.far_process import FarProcess, FarReply, HomeVariables
+from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 IDLE = 10.0
-"""Seconds after which a process that has nothing to do ends, if nothing else is said."""
+"""Seconds after which a process without a call ends."""
 
+_LOOK = 0.1  # seconds between two looks whether anybody waits for the answer
+_SAID = 300  # characters of what a process wrote last
 _AT_WORK = ("running", "paused", "closing_gracefully")
+
+
+class FarProcessEndedError(Exception):
+    """The process ended before it had answered, or was killed because nobody waits for the answer."""
 
 
 @dataclass(frozen=True)
 class FarCaller:
-    """Who asks.
+    """The campaign that calls.
 
     Args:
-        token: names the campaign.
-        variables: those of its home.
-        idle: seconds after which a process of it that has nothing to do ends.
+        token: its name.
+        prefixes: of the environment variables that a process has as the caller's machine has them.
+        variables: those of them that are set there; others are not set.
+        idle: seconds after which a process without a call ends.
     """
 
     token: str
-    variables: HomeVariables
+    prefixes: tuple[str, ...]
+    variables: Mapping[str, str]
     idle: float = IDLE
+
+    def environment(self) -> dict[str, str]:
+        """The environment of this process with the caller's variables."""
+        others = {name: value for name, value in os.environ.items() if not name.startswith(self.prefixes)}
+        return {**others, **self.variables}
+
+
+@dataclass(frozen=True)
+class FarReply:
+    """The outcome of a call: a value; what, where and what to do, of a UserError; or a traceback."""
+
+    value: Any = None
+    refused: tuple[str, str | None, str | None] | None = None
+    failed: str | None = None
+
+
+class FarProcess:
+    """A process that answers calls.
+
+    Args:
+        caller: whose calls.
+    """
+
+    def __init__(self, caller: FarCaller) -> None:
+        self._connection, theirs = Pipe()
+        self._wrote = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        with theirs:
+            program = f"from {__name__} import serve; serve({theirs.fileno()}, {caller.idle!r})"
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", program], env=caller.environment(), pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._wrote,
+            )  # fmt: skip
+        threading.Thread(target=self._process.wait, daemon=True).start()  # no zombie is left of it
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can take a call."""
+        return self._process.poll() is None
+
+    def call(self, payload: bytes, gone: Callable[[], bool] = lambda: False) -> FarReply:
+        """The outcome of a call.
+
+        Args:
+            payload: a function of no arguments, pickled.
+            gone: whether nobody waits for the answer any more; the process is then killed.
+
+        Raises:
+            FarProcessEndedError: it has ended.
+        """
+        try:
+            self._connection.send_bytes(payload)
+            while not self._connection.poll(_LOOK):
+                if gone():
+                    raise FarProcessEndedError("nobody waits for the answer")
+            found = self._connection.recv()
+        except (EOFError, OSError):
+            raise FarProcessEndedError(self._how_ended()) from None
+        assert isinstance(found, FarReply)
+        return found
+
+    def close(self) -> None:
+        """Kill it; what it has started notices that."""
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+        self._wrote.close()
+
+    def _how_ended(self) -> str:
+        self._process.kill()
+        status = self._process.wait()
+        how = f"with status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
+        said = ""
+        with suppress(OSError, ValueError):
+            self._wrote.seek(0)
+            said = self._wrote.read().decode("utf-8", "replace").strip().rpartition("\n")[2][-_SAID:]
+        return f"a process of {sys.executable} ended {how}{': ' if said else ''}{said}"
+
+
+def serve(descriptor: int, idle: float) -> None:
+    """The program of such a process: answer the calls that come by a descriptor, one after the other."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker's to answer
+    connection: Connection = Connection(descriptor)
+    calls: SimpleQueue[bytes] = SimpleQueue()
+
+    def listen() -> None:
+        """Take calls; when the worker is gone, end at once, whatever is at work."""
+        try:
+            while True:
+                calls.put(connection.recv_bytes())
+        except (EOFError, OSError):
+            os._exit(1)
+
+    threading.Thread(target=listen, daemon=True).start()
+    with suppress(Empty):
+        while True:
+            connection.send(_answer(calls.get(timeout=idle)))
+
+
+def _answer(payload: bytes) -> FarReply:
+    try:
+        return FarReply(value=pickle.loads(payload)())  # noqa: S301 - a scheduler executes what it is sent
+    except UserError as error:
+        return FarReply(refused=(error.what, error.where, error.todo))
+    except Exception:  # noqa: BLE001 - raised again where it was called
+        return FarReply(failed=traceback.format_exc())
+
+
+# --- In the worker itself -----------------------------------------------------------------------------------
+
+
+_WAITING: dict[str, list[FarProcess]] = {}  # by campaign, processes without a call
+_LOCK = threading.Lock()
 
 
 def run_far(caller: FarCaller, payload: bytes) -> tuple[str, FarReply]:
-    """A task of Dask: the worker's address, and what comes of a call.
+    """A task of Dask: the worker's address, and the outcome of a call.
 
     Raises:
-        FarProcessEndedError: its process ended; Dask asks again.
+        FarProcessEndedError: its process ended; Dask tries again.
     """
     from distributed import get_worker
 
@@ -52,74 +185,39 @@ def run_far(caller: FarCaller, payload: bytes) -> tuple[str, FarReply]:
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled" or worker.status.name not in _AT_WORK
 
-    return worker.address, _PROCESSES.call(caller, payload, gone)
+    return worker.address, _call(caller, payload, gone)
 
 
 async def answer_far(caller: FarCaller, payload: bytes) -> FarReply:
     """The same outside of Dask's queue: for what every worker is asked before the start."""
-    return await asyncio.to_thread(_PROCESSES.call, caller, payload, lambda: False)
+    return await asyncio.to_thread(_call, caller, payload)
 
 
 async def end_far(token: str) -> None:
-    """End every process of a campaign."""
-    await asyncio.to_thread(_PROCESSES.end, token)
+    """End the processes of a campaign that have no call; the others end when their tasks are cancelled."""
+    with _LOCK:
+        waiting = _WAITING.pop(token, [])
+    for process in waiting:
+        await asyncio.to_thread(process.close)
 
 
-class _Processes:
-    """The processes of this worker: those at work, and those with nothing to do."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._busy: dict[FarProcess, str] = {}  # each with the campaign that it is for
-        self._idle: dict[FarProcess, tuple[str, threading.Timer]] = {}
-
-    def call(self, caller: FarCaller, payload: bytes, gone: Callable[[], bool]) -> FarReply:
-        """What comes of a call, in a process that is there or a new one; see `FarProcess.call`."""
-        process = self._take(caller)
-        try:
-            found = process.call(payload, gone)
-        except BaseException:
-            with self._lock:
-                del self._busy[process]
-            process.close()
-            raise
-        timer = threading.Timer(caller.idle, self._end_idle, [process])
-        timer.daemon = True
-        with self._lock:
-            self._idle[process] = self._busy.pop(process), timer
-            timer.start()
-        return found
-
-    def _take(self, caller: FarCaller) -> FarProcess:
-        with self._lock:
-            for process, (token, timer) in reversed(self._idle.items()):  # the others come to their end
-                if token == caller.token:
-                    timer.cancel()
-                    del self._idle[process]
-                    break
+def _call(caller: FarCaller, payload: bytes, gone: Callable[[], bool] = lambda: False) -> FarReply:
+    with _LOCK:
+        every = [(token, process) for token, waiting in _WAITING.items() for process in waiting]
+        _WAITING.clear()
+        for token, process in every:
+            if process.lives:
+                _WAITING.setdefault(token, []).append(process)
             else:
-                process = FarProcess(caller.variables)
-            self._busy[process] = caller.token
-        return process
-
-    def _end_idle(self, process: FarProcess) -> None:
-        with self._lock:
-            if self._idle.pop(process, None) is None:
-                return
+                process.close()
+        known = _WAITING.get(caller.token)
+        found = known.pop() if known else None
+    process = found or FarProcess(caller)
+    try:
+        reply = process.call(payload, gone)
+    except BaseException:
         process.close()
-
-    def end(self, token: str) -> None:
-        """End every process of a campaign."""
-        with self._lock:
-            busy = [process for process, its in self._busy.items() if its == token]
-            waiting = [(process, timer) for process, (its, timer) in self._idle.items() if its == token]
-            for process, _ in waiting:
-                del self._idle[process]
-        for process, timer in waiting:
-            timer.cancel()
-            process.close()
-        for process in busy:
-            process.kill()
-
-
-_PROCESSES = _Processes()
+        raise
+    with _LOCK:
+        _WAITING.setdefault(caller.token, []).append(process)
+    return reply

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
-from concurrent.futures import CancelledError
+import threading
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,16 +22,16 @@ from sonnx_clip.machines.dask_workers import (
     require_same,
     require_same_workers,
 )
-from sonnx_clip.machines.far_process import FarProcess, FarProcessEndedError, HomeVariables
+from sonnx_clip.machines.on_worker import FarCaller, FarProcess, FarProcessEndedError
 from sonnx_clip.root.errors import UserError
 from tests.machines import far_functions
 from tests.machines.cluster import below, wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-HOME = HomeVariables(("FAR_",), {"FAR_SET": "as at home"})
+HOME = ("FAR_",), {"FAR_SET": "as at home"}
 SOON = {"distributed.comm.timeouts.connect": "0.5s"}
 
 
@@ -51,66 +51,80 @@ def local() -> Iterator[LocalCluster]:
 
 @pytest.fixture
 def workers(local: LocalCluster) -> Iterator[DaskWorkers]:
-    found = DaskWorkers(local.scheduler_address, HOME)
+    found = DaskWorkers(local.scheduler_address, *HOME)
     yield found
-    found.shutdown(cancel_futures=True)
+    found.stop()
     wait_until(lambda: not far_processes())
 
 
+def in_thread(workers: DaskWorkers, function: Callable[[], object]) -> Future[object]:
+    """A call that a thread waits for."""
+    found: Future[object] = Future()
+
+    def call() -> None:
+        try:
+            found.set_result(workers.call(function))
+        except BaseException as error:  # noqa: BLE001 - raised where the future is read
+            found.set_exception(error)
+
+    threading.Thread(target=call, daemon=True).start()
+    return found
+
+
 def far_processes() -> list[psutil.Process]:
-    return [one for one in below(psutil.Process()) if "far_process" in " ".join(one.cmdline())]
+    return [one for one in below(psutil.Process()) if "on_worker" in " ".join(one.cmdline())]
 
 
 def test_an_answer_comes_home(workers: DaskWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (workers.threads, workers.workers) == (2, 1)
     assert workers.name.startswith("2 threads of 1 worker of inproc://")
     monkeypatch.setenv("FAR_UNSET", "the worker's own")
-    asked = [workers.submit(far_functions.variable, name) for name in ("FAR_SET", "FAR_UNSET", "PATH")]
-    home, unset, path = [future.result() for future in asked]
+    names = ("FAR_SET", "FAR_UNSET", "PATH")
+    home, unset, path = [workers.call(far_functions.variable, name) for name in names]
     assert (home, unset) == ("as at home", None)
     assert path
-    first, second = (workers.submit(far_functions.process).result() for _ in range(2))
+    first, second = (workers.call(far_functions.process) for _ in range(2))
     assert first == second, "a process is used again"
 
 
 def test_what_a_function_refuses_is_told_with_the_worker(workers: DaskWorkers) -> None:
     with pytest.raises(UserError) as refused:
-        workers.submit(far_functions.refuses).result()
+        workers.call(far_functions.refuses)
     assert (refused.value.what, refused.value.todo) == ("it will not", "ask another")
     assert refused.value.where.startswith("inproc://")
     assert refused.value.where.endswith(": there")
     with pytest.raises(RuntimeError, match="ZeroDivisionError: planted"):
-        workers.submit(far_functions.fails).result()
+        workers.call(far_functions.fails)
 
 
 def test_a_process_that_ends_again_and_again_is_lost_work(workers: DaskWorkers, tmp_path: Path) -> None:
     file = tmp_path / "ends"
     with pytest.raises(WorkLostError, match=r"4 times: a process of .* ended by SIGKILL"):
-        workers.submit(far_functions.ends, str(file)).result()
+        workers.call(far_functions.ends, str(file))
     assert len(file.read_text().splitlines()) == 4
 
 
 def test_what_is_stopped_ends_everywhere(workers: DaskWorkers) -> None:
-    waiting = [workers.submit(far_functions.waits) for _ in range(3)]
+    waiting = [in_thread(workers, far_functions.waits) for _ in range(3)]
     wait_until(lambda: len(far_processes()) == 2)
-    workers.shutdown(wait=False, cancel_futures=True)
+    workers.stop()
     for future in waiting:
         with pytest.raises(CancelledError):
             future.result()
     with pytest.raises(CancelledError):
-        workers.submit(far_functions.process).result()
+        workers.call(far_functions.process)
     wait_until(lambda: not far_processes())
 
 
 def test_a_home_that_is_killed_leaves_no_process(local: LocalCluster) -> None:
     """It says nothing to anybody: its connection ends."""
-    home = DaskWorkers(local.scheduler_address, HOME, idle=0.2)
-    home.submit(far_functions.process).result()
-    home.submit(far_functions.waits)
+    home = DaskWorkers(local.scheduler_address, *HOME, idle=0.2)
+    home.call(far_functions.process)
+    in_thread(home, far_functions.waits)
     wait_until(lambda: len(far_processes()) == 1)
     home._client.close()
     wait_until(lambda: not far_processes())
-    home.shutdown(cancel_futures=True)
+    home.stop()
 
 
 def test_workers_that_differ_are_named(workers: DaskWorkers) -> None:
@@ -136,33 +150,33 @@ def test_differences_are_named_and_digests_are_not_shown() -> None:
 def test_no_worker_is_said_after_a_while() -> None:
     with cluster(0) as empty, dask.config.set(SOON):
         with pytest.raises(UserError, match="the scheduler has no workers") as error:
-            DaskWorkers(empty.scheduler_address, HOME)
+            DaskWorkers(empty.scheduler_address, *HOME)
         assert f"dask worker {empty.scheduler_address}" in (error.value.todo or "")
 
 
 def test_workers_that_are_all_gone_are_said() -> None:
     with cluster(1) as some:
         with dask.config.set(SOON):
-            workers = DaskWorkers(some.scheduler_address, HOME)
-        waiting = workers.submit(far_functions.waits)
+            workers = DaskWorkers(some.scheduler_address, *HOME)
+        waiting = in_thread(workers, far_functions.waits)
         wait_until(far_processes)
         some.scale(0)
         with pytest.raises(UserError, match="no workers are left"):
             waiting.result(60)
         wait_until(lambda: not far_processes())
-        workers.shutdown(cancel_futures=True)
+        workers.stop()
 
 
 def test_a_scheduler_that_is_lost_is_said() -> None:
     with cluster(1) as some:
-        workers = DaskWorkers(some.scheduler_address, HOME)
-        waiting = workers.submit(far_functions.waits)
+        workers = DaskWorkers(some.scheduler_address, *HOME)
+        waiting = in_thread(workers, far_functions.waits)
         wait_until(far_processes)
     with pytest.raises(UserError, match="the scheduler is gone") as error:
         waiting.result(60)
     assert error.value.where == some.scheduler_address
     wait_until(lambda: not far_processes())
-    workers.shutdown(cancel_futures=True)
+    workers.stop()
 
 
 def test_a_scheduler_that_is_not_there_is_said() -> None:
@@ -171,7 +185,7 @@ def test_a_scheduler_that_is_not_there_is_said() -> None:
             dask.config.set(SOON),
             pytest.raises(UserError, match="the scheduler cannot be reached") as error,
         ):
-            DaskWorkers(address, HOME)
+            DaskWorkers(address, *HOME)
         assert error.value.where == address
 
 
@@ -190,14 +204,8 @@ def test_an_address_that_is_none_is_one_message() -> None:
 def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "sonnx_clip").mkdir()
     (tmp_path / "sonnx_clip/__init__.py").write_text("raise SystemExit('planted')\n")
-    found = FarProcess(HomeVariables(("PYTHON",), {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}))
+    variables = {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
+    found = FarProcess(FarCaller("token", ("PYTHON",), variables))
     with pytest.raises(FarProcessEndedError, match="ended with status 1: planted"):
-        found.call(b"", lambda: False)
+        found.call(b"")
     found.close()
-
-
-def test_the_executor_waits_where_it_is_asked_to(local: LocalCluster) -> None:
-    with DaskWorkers(local.scheduler_address, HOME) as workers:
-        began, slow = time.monotonic(), workers.submit(time.sleep, 0.3)
-    assert slow.result(0) is None
-    assert time.monotonic() - began > 0.3

@@ -29,7 +29,6 @@ from sonnx_clip.conform.journal_status import journal_status
 from sonnx_clip.conform.levels import CheckOptions, units_of
 from sonnx_clip.conform.remote_judge import RemoteJudge, judge_there
 from sonnx_clip.machines.dask_workers import DaskWorkers
-from sonnx_clip.machines.far_process import HomeVariables
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_root
 from sonnx_clip.runtimes.limits import LIMITS, Limits
@@ -39,7 +38,6 @@ from tests.machines.cluster import AT_WORK, PATIENCE, Cluster, below, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from concurrent.futures import Future
     from pathlib import Path
 
     from sonnx_clip.conform.units import Unit, UnitResult
@@ -71,11 +69,6 @@ def alone(cluster: Cluster, nanny: psutil.Process) -> psutil.Process:
     return cluster.worker(2, "--no-nanny")
 
 
-def home() -> HomeVariables:
-    """As they are now: a test before may have set some."""
-    return HomeVariables(VARIABLES, variables())
-
-
 ASKED = CheckOptions(RUNTIME, "", "default", LIMITS, "default", "quick")
 
 
@@ -84,12 +77,12 @@ def ended(workers: DaskWorkers) -> Iterator[DaskWorkers]:
     try:
         yield workers
     finally:
-        workers.shutdown(cancel_futures=True)
+        workers.stop()
 
 
 @contextmanager
 def workers_of(cluster: Cluster, count: int) -> Iterator[DaskWorkers]:
-    with ended(DaskWorkers(cluster.address, home())) as found:
+    with ended(DaskWorkers(cluster.address, VARIABLES, variables())) as found:
         found._client.wait_for_workers(count)
         yield found
 
@@ -198,10 +191,10 @@ def test_work_that_ends_its_workers_is_lost_and_a_fault_of_the_environment(
     class Deadly(DaskWorkers):
         """Whatever is asked ends the worker that is asked."""
 
-        def submit(self, *_: object, **__: object) -> Future[Any]:
-            return super().submit(far_functions.ends_worker)
+        def call(self, *_: object) -> Any:
+            return super().call(far_functions.ends_worker)
 
-    deadly = Deadly(cluster.address, home())
+    deadly = Deadly(cluster.address, VARIABLES, variables())
     with ended(deadly):
         (unit, *_) = units_of(load_spec().element_type("int8"), ASKED)
         found, _ = RemoteJudge(deadly, RUNTIME, VERSION).judge(unit)
@@ -348,9 +341,9 @@ def test_certificates_are_those_of_dask(tmp_path: Path) -> None:
     try:
         found.worker(1)
         with dask.config.set({"distributed.comm.timeouts.connect": "2s"}), pytest.raises(UserError):
-            DaskWorkers(found.address, home())
+            DaskWorkers(found.address, VARIABLES, variables())
         certified = dask.config.set({**tls, "distributed.comm.tls.ca-file": str(cert)})
-        with certified, ended(DaskWorkers(found.address, home())) as workers:
-            assert workers.submit(far_functions.process).result() != os.getpid()
+        with certified, ended(DaskWorkers(found.address, VARIABLES, variables())) as workers:
+            assert workers.call(far_functions.process) != os.getpid()
     finally:
         found.close()
