@@ -117,35 +117,6 @@ def test_an_account_is_kept_with_the_tasks(bench: Workbench) -> None:
     assert f"+ {line}" in " ".join(ended.out.split())
 
 
-# What is put before a line of a theory, and all that `prove` says of it.
-IN_THEORIES = {
-    "an axiom with a location attribute": (
-        '  axiom easy [#"clip.mlw" 1 1 1] : forall x: t. le x x\n',
-        ["+ axiom clip.Clip.easy: forall x: t. le x x", "+ refused why3/clip.mlw:12: a location attribute:"]),
-    "assumed axioms behind a blank line": (
-        "  clone ordered.Ordered as O with type t = t,\n\n    axiom .\n",
-        ["+ assumption clip.Clip: clone ordered.Ordered as O with type t = t, axiom ."]),
-    "an axiom behind a string": (
-        '  constant s: string = "\\\n(*" axiom easy: false constant e: string = "*)"\n',
-        ["+ axiom clip.Clip.easy: false", "+ refused why3/clip.mlw:12: a string:"]),
-    "a val that is an operator": (
-        "  val (++) (a b: t) : unit ensures { a = b /\\ a <> b }\n",
-        ["+ symbol clip.Clip.(++): val (a b: t) : unit ensures { a = b /\\ a <> b }",
-         "+ refused why3/clip.mlw:12: an operator as a name: (++)"]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", IN_THEORIES)
-def test_unlisted_assumption_in_a_theory_is_reported(name: str, bench: Workbench) -> None:
-    new, lines = IN_THEORIES[name]
-    bench.plant(CLIP, FORMULA, f"{new}\n{FORMULA}")
-    ended = bench.prove("--only", "uint8.clip_is_cases")
-    assert ended.status == 1
-    words = " ".join(ended.out.split())
-    for line in lines:
-        assert line in words, words
-
-
 def _as_they_are() -> Generated:
     """The theories as rendered, but for the file of one kernel, which is believed as it lies there."""
     rendered = render_theories(load_spec())
