@@ -148,25 +148,6 @@ def test_only_what_an_edit_concerns_is_asked_again(bench: Workbench) -> None:
     assert ended.document["run"]["asked"] == 2
 
 
-def test_an_edit_of_an_element_type_concerns_that_alone(bench: Workbench) -> None:
-    ask = ("--only", "int8.*t*_inhabited", "--only", "uint8.*t*_inhabited", "--json")
-    assert bench.prove(*ask).status == 0
-    bench.plant(
-        "spec/clip.yaml",
-        "numpy: int8, c: int8_t, why3: Int8, width: 8, bits: {signed: true}",
-        "numpy: int16, c: int16_t, why3: Int16, width: 16, bits: {signed: true}",
-    )
-    bench.believe_the_yaml()  # int8 has 8 bits
-    bench.generate()
-    ended = bench.prove(*ask)
-    assert (
-        "elements.Bits16.t: int16_t [int16, int8]" in ended.err
-    )  # its C kernel is trusted for another thing
-    for outcome in ended.outcomes.values():
-        assert outcome["status"] == "proved"
-        assert (outcome["id"] in ended.document["run"]["sent"]) == (outcome["subject"] == "int8")
-
-
 @pytest.mark.nightly
 def test_an_edit_of_a_title_asks_nothing(bench: Workbench) -> None:
     ask = ("--only", "uint8.cases*", "--only", "uint8.inverted*", "--prover", "z3", "--json")
