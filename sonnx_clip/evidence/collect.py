@@ -304,7 +304,7 @@ def _argument(
         )  # fmt: skip
     for run in dialect_runs:
         yield line(
-            f"Dialects in {run.name}", "its Clip of every operator set", run.summary, "build/dialects/",
+            f"Dialects in {run.name}", "every version of its Clip, in the first and the last operator set", run.summary, "build/dialects/",
             TAKEN if run.run else "not run",
         )  # fmt: skip
     yield from _elsewhere(found)
