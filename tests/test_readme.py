@@ -68,7 +68,7 @@ def test_the_verdict_on_numpy() -> None:
         pytest.skip("another version of NumPy")
     code = "from sonnx_clip.cli.app import main; main()"
     printed = run("-c", code, "check", "--runtime", "numpy", "--dtype", "float32", check=False)
-    quoted = re.search(r" {4}(violates .*)\n {8}(.*)\n", README)
+    quoted = re.search(r" {4}(violates, .*)\n {8}(.*)\n", README)
     assert quoted is not None
     for line in quoted.groups():
         assert line in printed

@@ -1,11 +1,12 @@
-"""A report of the checker for people, which `sonnx-clip check` prints: deviations first, verdicts last.
+"""A report of the checker for people, which `sonnx-clip check` prints.
 
-A deviation that several element types share is printed once. Its reproducer, a line of Python, is printed for
-the first deviation of each type; `reproducers` has all of them, as a shell script.
+Deviations with one cause are one block, with a reproducer, a line of Python; `reproducers` has a line for
+each class and element type, as a shell script.
 """
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -16,6 +17,7 @@ from sonnx_clip.conform.check_report import DEVIATION_KINDS
 from sonnx_clip.conform.form_words import dependences, form_lines, refusals
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.reproduce import command_line
+from sonnx_clip.language.values import decode
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
@@ -25,7 +27,14 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from sonnx_clip.conform.check_report import ClassReport, Deviation, Report, TypeReport, Verdict
+    from sonnx_clip.conform.check_report import (
+        ClassReport,
+        Deviation,
+        DeviationKind,
+        Report,
+        TypeReport,
+        Verdict,
+    )
 
 SIGNS: dict[Verdict, tuple[str, str]] = {
     "conforms": ("=", "green"),
@@ -48,26 +57,41 @@ _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 
 
 def print_report(report: Report, console: Console, repro: str | None = None) -> None:
-    """Print a report; lines to be pasted are never wrapped.
+    """Print a report: verdicts, one block for each cause of deviations, what was compared; then the summary.
 
     Args:
         report: what is printed.
-        console: where to.
+        console: where to; lines to be pasted are never wrapped.
         repro: the file that holds the reproducers, which are then not printed.
     """
-    for line in _unusual(report, pasted=repro is None):
+    whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
+    if len(report.types) == 1:
+        console.print(f"[bold]{escape(report.runtime_version)}[/], {report.types[0].type}", soft_wrap=True)
+        for line in _verdicts(report.types[0], console.width):
+            console.print(line, highlight=False)
+    else:
+        console.print(f"[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
+        console.print(_table(report))
+        console.print(f"[dim]{_legend(report)}[/]", soft_wrap=True, highlight=False)
+    console.print()
+    for line in (*_unusual(report, pasted=repro is None), *_deviations(report, pasted=repro is None)):
         console.print(line, soft_wrap=True, highlight=False)
     if repro is not None:
         console.print(f"reproducers: sh {repro}", soft_wrap=True, highlight=False, markup=False)
-    whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
-    for line in (*behaviour(report), *form_lines(report)):
+    for line in (*behaviour(report), *form_lines(report), *report.scope, summary(report)):
         console.print(line, soft_wrap=whole, highlight=False, markup=False)
-    if report.scope:
-        console.print(" ".join(report.scope), soft_wrap=whole, highlight=False, markup=False)
-    console.print(f"\n[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
-    console.print(_table(report))
-    console.print(f"[dim]{_legend(report)}[/]", soft_wrap=True, highlight=False)
-    console.print(summary(report), soft_wrap=whole, highlight=False, markup=False)
+
+
+def _verdicts(found: TypeReport, width: int) -> Iterator[str]:
+    """The classes of one element type by verdict, the worst first."""
+    for verdict in reversed(SIGNS):
+        names = [one.id for one in found.classes if one.verdict == verdict]
+        if names:
+            text = f"  {LEGEND.get(verdict, verdict):12} {', '.join(names)}"
+            lines = textwrap.wrap(text, width, subsequent_indent=" " * 15, break_on_hyphens=False)
+            style = SIGNS[verdict][1]
+            yield f"[{style}]{lines[0][:15]}[/]{escape(lines[0][15:])}"
+            yield from map(escape, lines[1:])
 
 
 def reproducers(report: Report) -> str:
@@ -168,7 +192,6 @@ def _unusual(report: Report, *, pasted: bool) -> Iterator[str]:
         for line, names in lines.items():
             yield f"[dim]{word}[/] {', '.join(names)}{escape(line)}"
     yield from _depending(report, pasted=pasted)
-    yield from _all_deviations(report, pasted=pasted)
 
 
 def _whole_types(report: Report) -> Iterator[str]:
@@ -220,25 +243,6 @@ def _shared(types: tuple[TypeReport, ...], lines: Callable[[TypeReport], list[st
     return found
 
 
-def _all_deviations(report: Report, *, pasted: bool) -> Iterator[str]:
-    """Each deviation; if `pasted`, with its reproducer where it is the first of an element type."""
-    repeated: set[str] = set()
-    left = 0
-    for kind in DEVIATION_KINDS:
-        for (class_id, name), same in _deviations(report.types, kind).items():
-            yield from _described(class_id, name, same)
-            left += len(same)
-            etype, _, first = same[0]
-            if not first.reproduce:
-                left -= 1  # its words say how it is repeated
-            elif pasted and etype.type not in repeated:
-                repeated.add(etype.type)
-                left -= 1
-                yield f"    {escape(command_line(first.reproduce))}"
-    if pasted and left:
-        yield f"[dim]lines to repeat other deviations: {left}; --repro FILE writes all of them[/]"
-
-
 def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
     """The runtime's message -> the element types that it refuses with it."""
     found: dict[str, list[str]] = {}
@@ -248,38 +252,76 @@ def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
     return found
 
 
-_Same = list[tuple["TypeReport", "ClassReport", "Deviation"]]
+# --- Deviations, a block for each cause ---------------------------------------------------------------------
 
 
-def _deviations(types: tuple[TypeReport, ...], kind: str) -> dict[tuple[str, str], _Same]:
-    """The deviations of a kind, by class and latitude; those of several element types stand together."""
-    found: dict[tuple[str, str], _Same] = {}
-    for one in types:
-        for c in one.classes:
-            for deviation in c.deviations:
-                if deviation.kind == kind:
-                    found.setdefault((c.id, deviation.latitude or kind), []).append((one, c, deviation))
+_Found = list[tuple["TypeReport", "ClassReport", "Deviation"]]
+
+
+def _deviations(report: Report, *, pasted: bool) -> Iterator[str]:
+    """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
+    left = 0
+    for (kind, cause), found in _by_cause(report).items():
+        yield from _block(kind, cause, found)
+        left += sum(bool(deviation.reproduce) for _, _, deviation in found)
+        first = found[0][2]
+        if pasted and first.reproduce and kind != "acceptable":
+            left -= 1
+            yield f"    {escape(command_line(first.reproduce))}"
+    if pasted and left:
+        yield f"[dim]{counted(left, 'more reproducer')}: --repro FILE writes them[/]"
+
+
+def _by_cause(report: Report) -> dict[tuple[DeviationKind, str], _Found]:
+    """The deviations by kind and cause, over all classes and element types."""
+    found: dict[tuple[DeviationKind, str], _Found] = {}
+    for kind in DEVIATION_KINDS:
+        for one in report.types:
+            for klass in one.classes:
+                for deviation in klass.deviations:
+                    if deviation.kind == kind:
+                        cause = _cause(one.type, klass.id, deviation)
+                        found.setdefault((kind, cause), []).append((one, klass, deviation))
     return found
 
 
-def _described(class_id: str, name: str, same: _Same) -> Iterator[str]:
-    style = "bold red" if name in ("violates", "raises", "crashed") else "yellow"
-    etype, _, first = same[0]
-    counts = ", ".join(f"{one.type} {_number(c, name):,}/{_asked(c):,}" for one, c, _ in same)
-    yield f"[{style}]{name}[/] [bold]{class_id}[/]: {counts}"
-    klass = next((c for c in load_spec().classes if c.id == class_id), None)
-    if klass is not None:
-        yield f"    {escape(klass.title)}: {escape(klass.matters)}"
-    yield f"    {etype.type}, {first.layout}: {escape(first.shown)}"
+def _cause(type_id: str, class_id: str, deviation: Deviation) -> str:
+    """What deviations have in common: the latitude, or the trait of the operands that makes them unusual."""
+    spec = load_spec()
+    if deviation.latitude is not None:
+        return deviation.latitude
+    klass = next((c for c in spec.classes if c.id == class_id), None)
+    values = deviation.environment(spec.head)
+    if klass is None or values is None or deviation.kind == "crashed":
+        return class_id
+    etype = spec.element_type(type_id)
+    x, *bounds = (decode(values[name], etype) for name in spec.head.operands)
+    if "nan" in bounds:
+        return "a bound is NaN"
+    if x == "nan":
+        return "X is NaN"
+    return f"case {klass.case}"
+
+
+def _block(kind: DeviationKind, cause: str, found: _Found) -> Iterator[str]:
+    style = "yellow" if kind == "acceptable" else "bold red"
+    etype, klass, first = found[0]
+    counts: dict[str, list[int]] = {}
+    for one, c, deviation in found:
+        of_type = counts.setdefault(one.type, [0, 0])
+        of_type[0] += _number(c, deviation.latitude or kind)
+        of_type[1] += c.compared + c.raised + c.died
+    results = ", ".join(f"{name} {some:,} of {every:,} results" for name, (some, every) in counts.items())
+    classes = [*dict.fromkeys(c.id for _, c, _ in found)]
+    within = "" if classes == [cause] else f" in {', '.join(classes)}"
+    yield f"[{style}]{kind}[/], {escape(cause)}: {results}{within}"
+    known = next((c for c in load_spec().classes if c.id == klass.id), None)
+    if known is not None:
+        yield f"    {escape(known.title)}: {escape(known.matters)}"
     why = first.words or first.explanation
-    if why:
-        yield f"    {escape(why)}"
+    yield f"    {etype.type}, {first.layout}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
 
 
 def _number(found: ClassReport, name: str) -> int:
     known = {"violates": found.violating, "raises": found.raised, "crashed": found.died}
     return known[name] if name in known else found.latitude[name]
-
-
-def _asked(found: ClassReport) -> int:
-    return found.compared + found.raised + found.died

@@ -304,8 +304,8 @@ def _argument(
         )  # fmt: skip
     for run in dialect_runs:
         yield line(
-            f"Dialects in {run.name}", "every version of its Clip, in the first and the last operator set", run.summary, "build/dialects/",
-            TAKEN if run.run else "not run",
+            f"Dialects in {run.name}", "each version of its Clip, in two operator sets", run.summary,
+            "build/dialects/", TAKEN if run.run else "not run",
         )  # fmt: skip
     yield from _elsewhere(found)
 
