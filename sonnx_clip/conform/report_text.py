@@ -84,14 +84,16 @@ def print_report(report: Report, console: Console, repro: str | None = None) -> 
 
 def _verdicts(found: TypeReport, width: int) -> Iterator[str]:
     """The classes of one element type by verdict, the worst first."""
-    for verdict in reversed(SIGNS):
-        names = [one.id for one in found.classes if one.verdict == verdict]
-        if names:
-            text = f"  {LEGEND.get(verdict, verdict):12} {', '.join(names)}"
-            lines = textwrap.wrap(text, width, subsequent_indent=" " * 15, break_on_hyphens=False)
-            style = SIGNS[verdict][1]
-            yield f"[{style}]{lines[0][:15]}[/]{escape(lines[0][15:])}"
-            yield from map(escape, lines[1:])
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in found.classes:
+        names.setdefault(_sign(found, one), []).append(one.id)
+    words = {sign: LEGEND.get(verdict, verdict) for verdict, (sign, _) in reversed(SIGNS.items())}
+    words = {_RAISES: "raises", **words}
+    for sign, style in sorted(names, key=lambda pair: [*words].index(pair[0])):
+        text = f"  {words[sign]:20} {', '.join(names[sign, style])}"
+        first, *more = textwrap.wrap(text, width, subsequent_indent=" " * 23, break_on_hyphens=False)
+        yield f"[{style}]{first[:23]}[/]{escape(first[23:])}"
+        yield from map(escape, more)
 
 
 def reproducers(report: Report) -> str:
@@ -292,6 +294,8 @@ def _cause(type_id: str, class_id: str, deviation: Deviation) -> str:
         return deviation.latitude
     klass = next((c for c in spec.classes if c.id == class_id), None)
     values = deviation.environment(spec.head)
+    if values is None and deviation.words and deviation.kind != "crashed":
+        return deviation.words
     if klass is None or values is None or deviation.kind == "crashed":
         return class_id
     etype = spec.element_type(type_id)
@@ -307,18 +311,20 @@ def _block(kind: DeviationKind, cause: str, found: _Found) -> Iterator[str]:
     style = "yellow" if kind == "acceptable" else "bold red"
     etype, klass, first = found[0]
     counts: dict[str, list[int]] = {}
-    for one, c, deviation in found:
+    of_results = [entry for entry in found if entry[1].id not in _FORMS]
+    unit = "results" if of_results else "calls"
+    for one, c, deviation in of_results or found:
         of_type = counts.setdefault(one.type, [0, 0])
         of_type[0] += _number(c, deviation.latitude or kind)
         of_type[1] += c.compared + c.raised + c.died
-    results = ", ".join(f"{name} {some:,} of {every:,} results" for name, (some, every) in counts.items())
+    results = ", ".join(f"{name} {some:,} of {every:,} {unit}" for name, (some, every) in counts.items())
     classes = [*dict.fromkeys(c.id for _, c, _ in found)]
     within = "" if classes == [cause] else f" in {', '.join(classes)}"
     yield f"[{style}]{kind}[/], {escape(cause)}: {results}{within}"
     known = next((c for c in load_spec().classes if c.id == klass.id), None)
     if known is not None:
         yield f"    {escape(known.title)}: {escape(known.matters)}"
-    why = first.words or first.explanation
+    why = None if first.words == cause else first.words or first.explanation
     yield f"    {etype.type}, {first.layout}: {escape(first.shown)}{f'; {escape(why)}' if why else ''}"
 
 

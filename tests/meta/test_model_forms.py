@@ -78,9 +78,8 @@ def test_deviation_in_one_form_depends_on_the_named_form(name):
     text = printed(report)
     assert f"depends on the form int16 {', '.join(only.places['int16'])}: {only.text}" in text
     assert only.first.reproduce.split('"')[1] in text
-    assert [line.split() for line in text.splitlines() if line.startswith("high_ordinary ")] == [
-        ["high_ordinary", "f"]
-    ]
+    (line,) = [line for line in text.splitlines() if line.startswith("  depends on the form ")]
+    assert "high_ordinary" in line
 
 
 def test_the_line_of_a_deviation_repeats_it_in_its_form():
