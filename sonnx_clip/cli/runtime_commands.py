@@ -44,7 +44,7 @@ def check(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Program (--endian, --batch, --stdio): docs/integrations.md.",
+            help="Program that speaks frames (--endian, --batch, --stdio).",
             rich_help_panel=_OF,
         ),
     ] = None,
