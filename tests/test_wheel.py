@@ -152,9 +152,7 @@ def test_evidence_needs_no_extra(wheel: Installed) -> None:
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
-def test_what_needs_an_extra_says_so_in_one_message(
-    arguments: list[str], needs: str, wheel: Installed
-) -> None:
+def test_missing_extra_is_one_message(arguments: list[str], needs: str, wheel: Installed) -> None:
     done = wheel.command(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -171,7 +169,7 @@ def test_what_needs_an_extra_says_so_in_one_message(
         ["findings", "--measure"],
     ],
 )
-def test_what_changes_the_sources_says_that_there_are_none(arguments: list[str], wheel: Installed) -> None:
+def test_command_that_changes_sources_needs_a_checkout(arguments: list[str], wheel: Installed) -> None:
     before = sorted(wheel.site.rglob("*"))
     done = wheel.command(*arguments)
     assert done.returncode == 2

@@ -103,7 +103,7 @@ def test_numbers_of_a_type_of_bits_are_bits_and_floats_have_none():
         show(tree.Constant("nan", False, AT), "float32")
 
 
-def test_what_acsl_cannot_say_is_refused():
+def test_expression_without_acsl_form_is_refused():
     with pytest.raises(UserError, match="ACSL has no expression for `clip"):
         show(tree.Call("clip", (X, L, L), Kind.ELEMENT, AT))
 

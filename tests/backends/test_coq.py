@@ -71,12 +71,12 @@ def test_propositions(printer, expr, proposition):
         (both("and", LESS, SAME), "(x < l) && identical x l"),
     ],
 )  # fmt: skip
-def test_what_is_computed(printer, expr, computed):
+def test_computed_answers(printer, expr, computed):
     assert printer.computed(expr) == computed
 
 
 @pytest.mark.parametrize("leaf", [Number("6", AT), Constant("nan", False, AT)])
-def test_what_has_no_name_in_every_format_is_refused(printer, leaf):
+def test_value_without_a_name_in_every_format_is_refused(printer, leaf):
     with pytest.raises(UserError, match="no name that stands for it in every float format"):
         printer.computed(leaf)
 
@@ -102,7 +102,7 @@ def test_every_entry_is_rendered():
     )
 
 
-def test_what_only_readings_use_stands_in_their_file():
+def test_definitions_of_readings_are_in_their_file():
     spec, files = load_spec(), coq_files.render_coq(load_spec())
     rendered = {d.id for d in definitions_beyond_readings(spec)}
     assert {"formula", "is_infinite"} <= rendered

@@ -93,7 +93,7 @@ def test_a_long_expression_is_broken_at_its_outermost_operator_and_means_the_sam
         tree.Compare("==", X, L, Kind.SHAPE, AT),
     ],
 )
-def test_what_speaks_of_tensors_is_not_printed(expr):
+def test_tensor_expressions_are_not_printed(expr):
     with pytest.raises(ValueError, match="NumPy has no elements"):
         expression(expr, "float", "X")
 

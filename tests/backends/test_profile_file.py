@@ -12,7 +12,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.spec import load_spec
 
 
-def test_each_restriction_is_told_by_its_word() -> None:
+def test_each_restriction_has_its_word() -> None:
     told = json.loads(render_profile(load_spec())[PATH])["restrictions"]
     assert [(one["id"], one["word"], "".join(one["of"])) for one in told] == [
         ("R1", "is_set", "L"),

@@ -102,7 +102,7 @@ def test_evaluator_oracle_and_library_agree(etype):
 
 
 @each_type
-def test_what_else_is_acceptable_is_all_that_the_latitude_accepts(etype):
+def test_acceptable_answers_are_those_of_the_latitude(etype):
     generated = load_oracle()
     dtype, bits = numpy_type(etype.id), bits_type(etype.id)
     answers = np.array(special_patterns(etype), bits).view(dtype)

@@ -31,7 +31,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 SOME = Generated(MADE, ())
 
 
-def test_what_differs_is_named(tmp_path: Path) -> None:
+def test_difference_is_named(tmp_path: Path) -> None:
     assert write(SOME, tmp_path) == list(MADE)
     assert differences(SOME, tmp_path) == []
     assert write(SOME, tmp_path) == []

@@ -28,7 +28,7 @@ def test_each_claim_is_an_obligation_with_its_name_kind_title_and_what_it_shows(
         assert (o.kind, o.title, o.shows, o.subject) == (claim.kind, claim.title, claim.shows, claim.subject)
 
 
-def test_what_is_no_claim_is_written_by_hand_or_of_a_program() -> None:
+def test_other_obligations_are_handwritten_or_of_programs() -> None:
     """Hand-written theories, kernels in NumPy and C, axioms of an ordered type, smoke tests: nothing else."""
     claimed = {c.id for c in CLAIMS}
     for o in OBLIGATIONS.values():
@@ -61,7 +61,7 @@ def test_entry_without_a_claim_in_one_type_is_missed(subject: str, entry: str) -
     assert f"{subject}: no claim shows {entry}" in unshown(SPEC, left)
 
 
-def test_what_a_person_wrote_is_told_by_its_role() -> None:
+def test_handwritten_claims_have_roles_of_their_own() -> None:
     """docs/architecture.md lists these: bits, conversions, ScaleBias, steps and what is there by hand."""
     by_hand = {c.role for c in CLAIMS if isinstance(c.conclusion, Written)}
     assert by_hand == {

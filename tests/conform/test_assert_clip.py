@@ -86,7 +86,7 @@ def _overwrites(x: Any, low: Any, high: Any) -> Any:
 
 
 @pytest.mark.parametrize("strategy", [strategies.triples, strategies.arrays_and_bounds])
-def test_what_is_drawn_cannot_be_overwritten(strategy: Any) -> None:
+def test_drawn_arrays_are_read_only(strategy: Any) -> None:
     @settings(derandomize=True, database=None, max_examples=10)
     @given(strategy("int16"))
     def test(operands: Any) -> None:

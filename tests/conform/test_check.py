@@ -252,7 +252,7 @@ def test_a_verdict_on_ours_names_the_code_that_was_judged(tmp_path):
     assert runtime.code_digest("sonnx", tmp_path) != before["sonnx"]
 
 
-def test_what_was_compared_and_what_is_not_seen_is_told():
+def test_scope_and_blind_spots_are_printed():
     done = run("--runtime", "numpy", "--dtype", "int16")
     assert done.exit_code == 0
     (line,) = [line for line in done.output.splitlines() if line.startswith("compared: ")]
@@ -265,7 +265,7 @@ def test_what_was_compared_and_what_is_not_seen_is_told():
     assert "one unusual X" not in told["scope"][1]
 
 
-def test_the_forms_that_were_compared_are_told(onnxruntime_report):
+def test_compared_forms_are_reported(onnxruntime_report):
     told, unseen = onnxruntime_report.scope
     for value in ("bounds as Constant nodes or initializers or inputs", "no rank or static shape"):
         assert value in told

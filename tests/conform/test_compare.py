@@ -26,7 +26,7 @@ def test_one_bit_anywhere_is_a_difference(name, length):
         assert not same_bits(wide[:, ::2], np.stack([pattern, pattern]))
 
 
-def test_zeros_and_nans_are_told_apart_by_their_bits():
+def test_zeros_and_nans_differ_by_their_bits():
     nan, other = np.array([0x7FC0_0000, 0x7FC0_0001], np.uint32).view(np.float32)
     assert same_bits(np.array([nan, -0.0]), np.array([nan, -0.0]))
     assert not same_bits(np.array([0.0], np.float32), np.array([-0.0], np.float32))

@@ -111,7 +111,7 @@ class Watched(LocalJudge):
         return super().judge(unit)
 
 
-def test_what_is_in_the_journal_is_not_judged_again(tmp_path) -> None:
+def test_stored_unit_is_not_judged_again(tmp_path) -> None:
     file = tmp_path / "j.sqlite"
     run(RIGHT, file, "int16", "float32")
     before = rows(file)
@@ -255,7 +255,7 @@ def test_the_files_that_a_runtime_names_count(tmp_path, monkeypatch) -> None:
         "digest = (SELECT digest FROM units WHERE number = 2)",
     ],
 )
-def test_a_damaged_row_is_told_and_judged_again(damage, tmp_path) -> None:
+def test_damaged_row_is_reported_and_judged_again(damage, tmp_path) -> None:
     file = tmp_path / "j.sqlite"
     whole = text(run(WRONG, file))
     count = len(rows(file))
@@ -287,7 +287,7 @@ def test_rows_are_only_added(tmp_path) -> None:
                 base.execute(statement)
 
 
-def test_what_the_machine_lacked_is_not_kept(tmp_path) -> None:
+def test_environment_verdict_is_not_kept(tmp_path) -> None:
     file = tmp_path / "j.sqlite"
     report = run("tests.meta.planted_environment:runs_out_of_memory", file)
     assert report.types[0].verdict == "environment"
@@ -380,7 +380,7 @@ KINDS = {
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("create", [True, False])
-def test_what_is_no_journal_is_one_message_and_stays_as_it_is(make, create, tmp_path) -> None:
+def test_other_file_is_refused_as_journal_and_unchanged(make, create, tmp_path) -> None:
     file = tmp_path / "j.sqlite"
     make(file)
     before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}

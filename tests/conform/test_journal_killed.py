@@ -89,7 +89,7 @@ def whole(folder: Path) -> str:
     return text(folder / "report.json")
 
 
-def test_what_is_killed_goes_on_where_it_was(whole: str, tmp_path: Path) -> None:
+def test_killed_campaign_resumes(whole: str, tmp_path: Path) -> None:
     file, report, moments = tmp_path / "j.sqlite", tmp_path / "report.json", random.Random(SEED)
     counts = [0]
     for _ in range(KILLS):
@@ -109,7 +109,7 @@ def test_what_is_killed_goes_on_where_it_was(whole: str, tmp_path: Path) -> None
         assert base.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def test_what_is_killed_while_it_writes_can_be_read(folder: Path, tmp_path: Path) -> None:
+def test_journal_killed_while_writing_can_be_read(folder: Path, tmp_path: Path) -> None:
     """A copy in the middle of a transaction is what a kill there leaves: SQLite calls its journal hot."""
     file, left = tmp_path / "j.sqlite", tmp_path / "left.sqlite"
     shutil.copy(folder / "j.sqlite", file)

@@ -131,7 +131,7 @@ def test_the_lengths_are_each_asked_once() -> None:
     assert found == list(range(2, 2049))
 
 
-def test_what_is_not_seen_is_said_of_the_level() -> None:
+def test_blind_spots_depend_on_the_level() -> None:
     found = without_comparison(TYPES["int32"], "conforms", "", clip_operator())
     quick, whole = (scope([found], level=level) for level in ("quick", "exhaustive"))
     assert "every X of 32 bits" not in quick[0]

@@ -107,7 +107,7 @@ def test_an_answer_counts_as_one_of_rank_0_where_no_other_call_gave_it():
     assert of_rank_0.tolist() == [1, 0, 0]
 
 
-def test_what_raises_matches_nothing():
+def test_raising_runtime_matches_no_reading():
     found, lines = match("raises")
     assert found is None
     assert lines == []

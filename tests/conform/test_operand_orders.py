@@ -38,7 +38,7 @@ def sse(x, l, m):
 
 
 @pytest.mark.parametrize("name", FLOATS)
-def test_the_order_of_sse_is_told_in_c(name):
+def test_order_of_sse_is_explained_in_c(name):
     assert explanation(name, sse) == "`v = X > L ? X : L; Y = v < M ? v : M`"
 
 

@@ -141,7 +141,7 @@ def test_a_failure_in_every_form_shows_the_line_too(
     assert all(f"repeat it:\n{sys.executable} -c " in told for told in failures.values())
 
 
-def test_what_is_unsupported_is_skipped_and_told(pytester: pytest.Pytester) -> None:
+def test_unsupported_types_are_skipped_and_named(pytester: pytest.Pytester) -> None:
     result = run(pytester, planted("refuses_bfloat16"), "-rs", types="int8,bfloat16")
     result.assert_outcomes(passed=11, skipped=27)
     assert "bfloat16 is not supported" in result.stdout.str()
@@ -225,14 +225,14 @@ def test_an_expected_deviation_that_does_not_happen_fails(pytester: pytest.Pytes
     assert "flattens" in result.stdout.str()
 
 
-def test_what_is_not_compared_is_no_expected_deviation(pytester: pytest.Pytester) -> None:
+def test_expected_deviation_needs_a_comparison(pytester: pytest.Pytester) -> None:
     line = "sonnx-clip::bfloat16::inside_nan drops it\n"
     result = expecting(pytester, line, "refuses_bfloat16", types="int8,bfloat16")
     assert failed(result) == {"sonnx-clip::bfloat16::inside_nan"}
     assert "a deviation is expected, and nothing was compared" in result.stdout.str()
 
 
-def test_what_the_runtime_lacks_is_no_expected_deviation(pytester: pytest.Pytester) -> None:
+def test_environment_fault_is_no_expected_deviation(pytester: pytest.Pytester) -> None:
     (pytester.path / "expected.txt").write_text("sonnx-clip::int16::high_ordinary no upper bound\n")
     lacks = "tests.meta.planted_environment:runs_out_of_memory"
     result = run(pytester, lacks, "--sonnx-clip-xfail=expected.txt", types="int8,int16")

@@ -44,7 +44,7 @@ def at_times(pace: Pace, now: list[float], calls: dict[float, int]) -> None:
 @pytest.mark.parametrize(
     ("more", "ending"), [(None, ""), ("the forms of a model", ", and then the forms of a model")]
 )
-def test_what_takes_long_is_told_soon_and_then_once_a_minute(more, ending):
+def test_slow_unit_reports_its_pace_once_a_minute(more, ending):
     now, said = [0.0], []
     pace = Pace("float32", 34_000, more, said.append, lambda: now[0])
     at_times(pace, now, {1.0: 10, 4.9: 49, 5.1: 51, 6.0: 60, 64.0: 640, 65.2: 652})

@@ -19,7 +19,7 @@ def require_open(evidence, words):
     assert any(words in line for line in evidence.totals.open), evidence.totals.open
 
 
-def test_what_is_open_stands_on_top_and_is_status_1(tmp_path):
+def test_open_obligation_is_on_top_and_status_1(tmp_path):
     found = written_in(tmp_path, made.answered(made.proofs(), "int8.total", []))
     assert found.summary.exit_status == 1
     assert "not proved: int8.total: no prover answered" in top(found)

@@ -134,7 +134,7 @@ def test_words_of_the_specification_are_escaped(tmp_path, monkeypatch):
     assert "<" not in packed({"text": bad})
 
 
-def test_what_was_not_checked_is_shown_as_not_run(written):
+def test_unchecked_runtime_is_not_run(written):
     block = written.html.partition('id="runtime-onnxruntime"')[2].partition("</section>")[0]
     assert "not run" in block
     assert "v-conforms" not in block
@@ -154,7 +154,7 @@ def _luminance(colour):
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_text_can_be_told_from_its_ground(theme):
+def test_text_contrasts_with_its_background(theme):
     colours = _themes()[theme]
     same_name = ("ok", "one", "bad", "find", "off", "inverted", "low", "high", "inside")
     pairs = [(name, f"{name}-bg") for name in same_name]

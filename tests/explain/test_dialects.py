@@ -68,7 +68,7 @@ def test_a_call_is_explained():
     assert any(line.startswith("  silent   casts: how a FLOAT becomes") for line in told)
 
 
-def test_what_the_words_leave_open_and_what_sonnx_says():
+def test_open_words_and_the_answer_of_sonnx():
     told = apply("onnx-12", "float32", "5", min="7", max="3")
     assert {one.number for one in told.allowed} == {"3", "7"}
     assert told.result.number == told.sonnx.number == "3"

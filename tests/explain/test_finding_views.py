@@ -34,7 +34,7 @@ def run(*arguments: str) -> str:
     return done.output
 
 
-def test_json_is_what_is_told() -> None:
+def test_json_has_what_the_text_has() -> None:
     document = json.loads(run("--format", "json"))
     assert [FindingView.model_validate(f) for f in document["findings"]] == list(TOLD.values())
     assert document["runtimes"] == RECORD.runtimes
@@ -121,7 +121,7 @@ def test_answers_of_the_specification() -> None:
     assert answers("defaults-and-infinities", 0)[1:] == [("inf (0x7f800000)",)] * 2
 
 
-def test_a_runtime_that_answers_alike_is_told_once() -> None:
+def test_equal_answers_are_reported_once() -> None:
     replies = TOLD["clip-6-defaults-of-float"].witnesses[1].replies
     ort = [(r.forms, r.bits) for r in replies if r.runtime == "onnxruntime"]
     assert ort == [(("clip-6", "clip-10", "clip-11"), ("0x7c00",)), (("clip-12", "clip-13"), ("0x7bff",))]

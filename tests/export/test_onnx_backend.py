@@ -242,7 +242,7 @@ def next_bfloat16(x: Any, l: Any, m: Any) -> Any:
         (next_bfloat16, "bfloat16"),
     ],
 )
-def test_what_the_page_says_the_runner_does_not_see(
+def test_blind_spots_of_the_runner_are_those_of_the_page(
     wrong: Any, type_id: str, exported: Path, npz: Path
 ) -> None:
     passed, failed, errors = outcome(backend(wrong), exported, f"_{type_id}_")

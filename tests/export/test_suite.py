@@ -76,7 +76,7 @@ def test_every_layout_and_every_length_of_the_checker_is_there() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.id)
-def test_what_the_manifest_says_of_a_layout_makes_the_same_array(layout: Any, npz: Path) -> None:
+def test_layout_of_the_manifest_makes_the_same_array(layout: Any, npz: Path) -> None:
     (told,) = [one for one in manifest(npz)["layouts"] if one["id"] == layout.id]
     entries = np.arange(100, 100 + (8 if layout.length is None else layout.length), dtype=np.uint64)
     wanted, found = layout.arrange(entries), arranged(entries, told)
@@ -119,7 +119,7 @@ def test_an_answer_that_no_flag_can_tell_is_not_accepted() -> None:
                 assert not np.any(accepted & ~zero & (answer == answer))
 
 
-def test_json_tells_what_npz_tells_and_meets_its_schemas(npz: Path, tmp_path: Path) -> None:
+def test_json_equals_npz_and_meets_its_schemas(npz: Path, tmp_path: Path) -> None:
     write_export("json", tmp_path / "out", ["float16", "uint8"])
     for type_id in ("float16", "uint8"):
         text = (tmp_path / f"out/{type_id}.json").read_bytes()

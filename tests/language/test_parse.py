@@ -60,7 +60,7 @@ def canonical(text: str, scope: Scope = ELEMENT, kind: Kind | None = None) -> st
         ("if low then if low then X else L else M", "if low then (if low then X else L) else M"),
     ],
 )
-def test_what_binds_tighter(text: str, grouped: str) -> None:
+def test_precedence_of_operators(text: str, grouped: str) -> None:
     assert bare(parse(text, ELEMENT, None)) == bare(parse(grouped, ELEMENT, None))
     assert canonical(grouped) == text
 

@@ -186,7 +186,7 @@ def test_real_is_exact() -> None:
         ("0x1p-1", INTEGERS[0], "is not an integer"),
     ],
 )
-def test_what_is_no_number_is_said_so(text: str, etype: ElementType, message: str) -> None:
+def test_invalid_number_is_refused(text: str, etype: ElementType, message: str) -> None:
     with pytest.raises(UserError) as caught:
         encode(text, etype)
     assert message in str(caught.value)

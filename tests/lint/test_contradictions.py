@@ -106,7 +106,7 @@ def test_x_and_y_have_one_shape(tmp_path: Path) -> None:
     assert problems(report, "C1")[0][:2] == ("Y", "declared with shape [7], but inference finds [2, 3]")
 
 
-def test_what_an_unknown_operator_gives_is_as_declared(tmp_path: Path) -> None:
+def test_result_of_an_unknown_operator_is_as_declared(tmp_path: Path) -> None:
     own = helper.make_node("Own", ["A"], ["X"], domain="my")
     main = graph(own, clip(), inputs=[value("A", [1])], infos=[value("X", [2, 3])])
     assert verdicts(lint(tmp_path, model(main, imports=IMPORTS))) == {}
@@ -146,7 +146,7 @@ def test_a_model_that_contradicts_itself(tmp_path: Path, proto: onnx.ModelProto,
         _stored(data_type=FLOAT, float_data=[1], raw_data=b"1234"),
     ],
 )
-def test_what_the_checker_refuses_is_unknown(tmp_path: Path, proto: onnx.ModelProto) -> None:
+def test_model_that_the_checker_refuses_is_unknown(tmp_path: Path, proto: onnx.ModelProto) -> None:
     report = lint(tmp_path, proto)
     assert report.undecided
     assert report.verdict != "meets"

@@ -34,7 +34,7 @@ def written(folder: Path, data: bytes) -> Path:
     return path
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_file_that_is_missing_or_no_regular_file(tmp_path: Path) -> None:
     assert message(tmp_path) == "this is a folder"
     assert message(tmp_path / "none.onnx") == "cannot read the model: No such file or directory"
     assert message(REAL / "x.onnx") == "cannot read the model: Not a directory"

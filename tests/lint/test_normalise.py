@@ -191,7 +191,7 @@ def test_nodes_in_functions_are_left_alone(tmp_path: Path) -> None:
         model(graph(inputs=[value("X", [2, 3]), value("L", []), value("M", ["k"])], stored=[])),
     ],
 )
-def test_what_no_rule_is_for_is_left_with_the_words_of_lint(tmp_path: Path, proto: onnx.ModelProto) -> None:
+def test_node_without_a_rule_keeps_the_words_of_lint(tmp_path: Path, proto: onnx.ModelProto) -> None:
     found = normalised(tmp_path, proto)
     assert left(found)
     assert all(step.why for step in left(found))

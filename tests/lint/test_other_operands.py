@@ -92,7 +92,7 @@ def test_each_restriction_speaks_of_its_own_operands(tmp_path: Path) -> None:
     assert [rule for rule, *_ in problems(judged(profile, "data", "one", "two"))] == ["S2"]
 
 
-def test_an_operand_that_is_an_attribute_of_the_version_is_told_as_one(tmp_path: Path) -> None:
+def test_operand_that_is_an_attribute_is_reported_as_one(tmp_path: Path) -> None:
     profile = planted(tmp_path, "Dropout", DROPOUT, "D", S1=("is_set", "PT"))
     found = problems(judged(profile, "untyped", opset=7, ratio=0.25))
     assert [message for rule, _, message, _ in found if rule == "S1"] == [

@@ -87,7 +87,7 @@ def test_an_answer_comes_home(workers: DaskWorkers, monkeypatch: pytest.MonkeyPa
     assert first == second, "a process is used again"
 
 
-def test_what_a_function_refuses_is_told_with_the_worker(workers: DaskWorkers) -> None:
+def test_refusal_by_a_function_names_the_worker(workers: DaskWorkers) -> None:
     with pytest.raises(UserError) as refused:
         workers.call(far_functions.refuses)
     assert (refused.value.what, refused.value.todo) == ("it will not", "ask another")
@@ -104,7 +104,7 @@ def test_a_process_that_ends_again_and_again_is_lost_work(workers: DaskWorkers, 
     assert len(file.read_text().splitlines()) == 4
 
 
-def test_what_is_stopped_ends_everywhere(workers: DaskWorkers) -> None:
+def test_stopped_work_ends_on_all_workers(workers: DaskWorkers) -> None:
     waiting = [in_thread(workers, far_functions.waits) for _ in range(3)]
     wait_until(lambda: len(far_processes()) == 2)
     workers.stop()

@@ -32,7 +32,7 @@ def found_of(name):
     return report.types[0].readings, line
 
 
-def test_the_order_of_sse_is_told_with_the_answers_that_show_it():
+def test_order_of_sse_is_explained_with_answers():
     found, line = found_of("sse")
     assert found.allowed_by == ()
     assert found.explained_by == "`v = X > L ? X : L; Y = v < M ? v : M`"

@@ -133,7 +133,7 @@ def test_a_broken_one_is_the_environment_with_its_package(site, name, words):
         ("bad value", "fast-clip 1.2 ships a runtime `bad value` that names no module:function"),
     ],
 )
-def test_a_name_that_cannot_be_told_is_refused(site, name, words):
+def test_ambiguous_name_is_refused(site, name, words):
     done = check(site, name)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")

@@ -51,7 +51,7 @@ def mistaken(tmp_path, name="float16", old="rank(a) < limit(rank(b))", new="rank
     return tuple(sources)
 
 
-def test_what_is_installed_is_found_and_used():
+def test_installed_kernels_are_found_and_used():
     assert installed() is None
     kept = built.install()
     assert installed() == kept
@@ -63,7 +63,7 @@ def test_what_is_installed_is_found_and_used():
     assert [*kept.parent.iterdir()] == [kept]
 
 
-def test_what_is_kept_is_not_tried_again_and_what_was_damaged_is(cache, monkeypatch):
+def test_kept_kernels_are_not_tried_again_unless_damaged(cache, monkeypatch):
     tried = []
     real = built.ctypes.CDLL
     monkeypatch.setattr(built.ctypes, "CDLL", lambda name: tried.append(name) or real(name))

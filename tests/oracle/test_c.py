@@ -26,7 +26,7 @@ def same_bits(a, b):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_breaks_a_restriction_is_refused_by_its_tag(name):
+def test_violated_restriction_is_refused_by_its_tag(name):
     with pytest.raises(RestrictionError) as caught:
         c.clip(*REFUSED[name])
     assert caught.value.tag == name.split()[0]

@@ -136,7 +136,7 @@ def test_missing_bounds(id_):
             assert bits(oracle(x, max=one)) == bits(oracle(x, bound(id_, dtype, low), one))
 
 
-def test_what_the_defaults_do_to_infinities_and_great_doubles():
+def test_defaults_limit_infinities_and_great_doubles():
     infinite = [np.inf, -np.inf]
     half, double = np.array(infinite, np.float16), np.array([*infinite, 1e300])
     assert named("onnx-1")(half).tolist() == [65504, -65504]
@@ -240,7 +240,7 @@ def test_in_place_is_for_those_that_say_so():
         ("sonnx-real", (np.array([1], object), 0, 1.5), "max must be a Fraction, not float"),
     ],
 )  # fmt: skip
-def test_what_is_refused_is_said(id_, arguments, says):
+def test_refusal_is_reported(id_, arguments, says):
     with pytest.raises(DialectError, match=says):
         named(id_)(*arguments)
 

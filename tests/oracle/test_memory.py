@@ -158,7 +158,7 @@ def test_the_plans_that_are_kept_are_limited():
     assert strict._plan.cache_info().currsize == strict._PLANS
 
 
-def test_what_is_refused_is_not_planned():
+def test_refused_operands_have_no_plan():
     strict._plan.cache_clear()
     for _ in range(2):
         with pytest.raises(RestrictionError, match="element_types"):

@@ -65,7 +65,7 @@ def test_the_first_way_is_the_oracle():
 
 
 @pytest.mark.parametrize("id_", ["directml-1.0", "directml-5.0"])
-def test_what_the_cast_costs_is_allowed_and_so_is_what_it_does_not_cost(id_):
+def test_both_roundings_of_the_cast_are_allowed(id_):
     """The oracle gives 60000, the nearest to g is 60032: both are allowed, and 60064 is not."""
     oracle = named(id_)
     x = np.full((1, 1, 1, 1), 60000, np.float16)
@@ -103,7 +103,7 @@ def test_without_scale_and_bias_nothing_has_changed():
     assert oracle.allows(x, x, 0.0, 1.0).tolist() == [True, False]
 
 
-def test_what_is_refused_in_a_call_is_refused_here():
+def test_rules_of_calls_hold_for_assert_clip():
     x, y = np.zeros(1, np.float32), np.zeros(1, np.float32)
     with pytest.raises(DialectError, match="together"):
         named("directml-5.0").allows(x, y, 0.0, 1.0, scale=1.0)
@@ -115,7 +115,7 @@ def test_what_is_refused_in_a_call_is_refused_here():
         )
 
 
-def test_the_command_tells_what_else_is_allowed():
+def test_command_shows_other_allowed_answers():
     told = apply("directml-5.0", "float16", "60000", min="-65504", max="65504", scale="1.0004", bias="0")
     assert told.result.number == "60000"
     assert {one.bits for one in told.allowed} == {"0x7b53", "0x7b54"}

@@ -49,13 +49,13 @@ def test_the_commands_of_a_script() -> None:
         ('(a) "b"', "outside of a command"),
     ],
 )
-def test_what_is_no_script(text: str, said: str) -> None:
+def test_invalid_scripts(text: str, said: str) -> None:
     with pytest.raises(SmtlibError, match=r".*".join(said.split())):
         commands(text)
 
 
 @pytest.mark.parametrize("text", ["", "a", "(a", "(a))", "(a) (b)", '(a "b)', "(a |b)"])
-def test_what_is_no_term(text: str) -> None:
+def test_invalid_terms(text: str) -> None:
     with pytest.raises(SmtlibError):
         read_term(text)
 
@@ -93,7 +93,7 @@ DEFINITIONS = {
 
 
 @pytest.mark.parametrize("formula", DEFINITIONS)
-def test_what_is_a_definition(formula: str) -> None:
+def test_definitions_are_recognised(formula: str) -> None:
     command = Command("assert", f"(assert {formula})", "f'def")
     assert (defines(command, {"f": 0, "h": 1, "late": 9}, 5) == "f") == DEFINITIONS[formula]
     assert not defines(Command("assert", f"(assert {formula})", "f"), {"f": 0}, 5)

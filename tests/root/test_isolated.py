@@ -46,7 +46,7 @@ def _is_loud() -> bytes:
     return b"quiet"
 
 
-def test_what_it_returns(tmp_path: Path) -> None:
+def test_returned_arrays(tmp_path: Path) -> None:
     assert run_isolated(_length, b"ab", b"", seconds=30) == IsolatedOutcome(b"[2, 0]")
     assert run_isolated(_where, seconds=30, folder=tmp_path).result == bytes(tmp_path)
     assert len(run_isolated(os.urandom, 5_000_000, seconds=30).result) == 5_000_000

@@ -141,7 +141,7 @@ def test_a_c_function_is_called_as_the_file_says(symbol, operands, more, library
     ("symbol", "place"),
     [("writes_past_the_end", "past the end of"), ("writes_before_the_start", "before the start of")],
 )
-def test_what_is_written_beside_a_result_is_told(symbol, place, library, tmp_path):
+def test_write_beside_a_result_is_reported(symbol, place, library, tmp_path):
     with pytest.raises(Fault, match=f"it wrote {place} its result"):
         function_of(named_library(library, tmp_path, symbol), "int16")(X, LOW, HIGH)
 
@@ -155,7 +155,7 @@ def test_a_status_is_a_refusal(library, tmp_path):
         found(X, HIGH, LOW)
 
 
-def test_what_is_no_library_is_told(library, tmp_path):
+def test_file_that_is_no_library_is_named(library, tmp_path):
     file = tmp_path / "clip.toml"
     named_library(library, tmp_path, "right")
     (tmp_path / "libtext.so").write_text("no library\n")

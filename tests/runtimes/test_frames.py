@@ -76,7 +76,7 @@ def test_the_other_order_has_the_same_fields():
 
 
 @pytest.mark.parametrize("order", ["little", "big"])
-def test_what_is_written_is_read(order):
+def test_record_round_trip(order):
     hello, _, reply, words = written(order)
     assert hello_name_size(hello[:28], order) == len("my harness")
     assert read_hello(hello, order) == HELLO

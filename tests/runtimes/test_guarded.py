@@ -46,7 +46,7 @@ def test_layouts_of_one_memory_follow_each_other():
             assert x.reshape(-1).tolist() == request.pool[entry_indices(request)[call]].tolist()
 
 
-def test_what_a_runtime_makes_of_its_array_is_gone_in_the_next_call():
+def test_changed_operand_is_restored_before_the_next_call():
     operands = Operands()
     operands.begin(replace(request_of(PLAIN), at_start=None), np.dtype(np.uint16))
     for call in (0, 1, 0):
@@ -55,7 +55,7 @@ def test_what_a_runtime_makes_of_its_array_is_gone_in_the_next_call():
         x.shape = (5, 13)
 
 
-def test_a_result_in_the_memory_of_x_is_told_from_another():
+def test_result_in_the_memory_of_x_is_noticed():
     operands = Operands()
     operands.begin(request_of(PLAIN), np.dtype(np.uint16))
     x, _, _ = operands.of_call(0)
@@ -72,7 +72,7 @@ def test_a_result_in_the_memory_of_x_is_told_from_another():
         (65, "it wrote past the end of X"),
     ],
 )
-def test_what_is_written_without_guards_is_told_and_restored(where, words):
+def test_unguarded_write_is_reported_and_restored(where, words):
     operands = Operands()
     operands.begin(request_of(PLAIN, frozenset()), np.dtype(np.uint16))
     x, _, _ = operands.of_call(0)

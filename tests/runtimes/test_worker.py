@@ -50,7 +50,7 @@ def test_each_call_gets_its_entries_and_its_bounds():
         (planted.writes_into_x, (), "ValueError: .*read-only"),
     ],
 )
-def test_what_is_no_result_is_told(function, tags, words):
+def test_missing_result_is_reported(function, tags, words):
     found = ask(function)
     assert set(found.failures) == {0, 1}
     assert found.failures[0].tags == tags
@@ -87,7 +87,7 @@ def test_a_type_that_cannot_be_opened_is_unsupported_in_the_runtimes_words():
 
 
 @pytest.mark.parametrize("name", ["no_such_module:clip", "tests.meta.planted:no_such_function"])
-def test_what_cannot_be_imported_is_missing(name):
+def test_module_that_cannot_be_imported_is_missing(name):
     greeting, _ = open_runtime(Board(), name, "int16")
     assert greeting["word"] == "missing"
     assert "no_such" in greeting["words"]
@@ -135,7 +135,7 @@ def test_a_worker_whose_supervisor_is_gone_says_so():
     one.close()
 
 
-def test_what_hangs_is_ended_and_what_was_answered_is_kept():
+def test_hanging_runtime_is_stopped_and_its_answers_kept():
     one = Worker("tests.meta.planted:hangs", "int16", Limits(call=0.3))
     assert one.ask(request()).died is None
     found = one.ask(request(length=7))

@@ -112,7 +112,7 @@ def test_the_older_rendering_of_clip_13_has_the_words_of_clip_12() -> None:
     assert len(older) > 15
 
 
-def test_what_onnx_gives_clip_13_and_clip_12() -> None:
+def test_defaults_of_clip_13_and_clip_12() -> None:
     """The finding names what the installed onnx has: the sentences and a function, and neither."""
     defs = pytest.importorskip("onnx.defs")
     new, old = defs.get_schema("Clip", 13), defs.get_schema("Clip", 12)

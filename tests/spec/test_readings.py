@@ -75,7 +75,7 @@ def _triple(etype: ElementType, *texts: str) -> Triple:
 
 @pytest.mark.parametrize("type_id", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize(("id_", "texts", "allowed"), ANSWERS)
-def test_what_a_reading_answers(
+def test_answers_of_a_reading(
     spec: Spec, type_id: str, id_: str, texts: tuple[str, str, str], allowed: set[str]
 ) -> None:
     etype = spec.element_type(type_id)
@@ -122,7 +122,7 @@ def test_integers_and_reals_have_one_answer_each(spec: Spec) -> None:
                 assert not any_nan
 
 
-def test_what_leaves_values_open(spec: Spec) -> None:
+def test_readings_that_leave_values_open(spec: Spec) -> None:
     for type_id in ("real", "int8", "float32"):
         etype = spec.element_type(type_id)
         assert [r.id for r in spec.readings if leaves_values_open(spec, etype, r)] == (

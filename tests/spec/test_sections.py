@@ -45,7 +45,7 @@ def test_an_id_belongs_to_one_entry(section) -> None:
     assert any("is taken by" in f.what for f in check_references(changed)) != section.own_ids
 
 
-def test_what_is_read_off_the_table() -> None:
+def test_rows_of_the_table() -> None:
     assert [s.name for s in REQUIREMENTS] == [
         "restrictions",
         "constraints",

@@ -36,7 +36,7 @@ def test_each_line_says_what_it_is_about() -> None:
 @pytest.mark.parametrize(
     "line", ["syntax t", 'syntax "t"', 'syntax function "f"', 'syntax a b c "f"', "(", ""]
 )
-def test_what_says_nothing_of_a_symbol_has_none(line: str) -> None:
+def test_text_without_a_symbol_has_none(line: str) -> None:
     assert [d for d in directives(line) if d.symbol] == []
 
 
