@@ -98,7 +98,7 @@ def test_a_right_one_conforms(site, name, version):
 def test_a_wrong_one_violates_with_a_line_that_repeats_it(site):
     done = check(site, "wrong")
     assert done.returncode == 1
-    (line,) = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{sys.executable} -c ")]
+    line, *_ = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{sys.executable} -c ")]
     _, *words = shlex.split(line)
     repeated = run(site, [sys.executable, *words])
     bits, expected = re.search(r"\['(0x[0-9a-f]+)'.*expected: (0x[0-9a-f]+)", repeated.stdout).groups()

@@ -58,7 +58,7 @@ def test_a_right_function_of_a_file_conforms(folder):
 def test_a_wrong_one_violates_with_a_line_that_repeats_it(folder):
     done = check(folder, "./mine.py:ignores_max")
     assert done.returncode == 1
-    (line,) = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{sys.executable} -c ")]
+    line, *_ = [line for line in done.stdout.splitlines() if line.strip().startswith(f"{sys.executable} -c ")]
     repeated = subprocess.run(
         ["sh", "-c", line.strip()], check=True, capture_output=True,
         text=True, cwd=folder, env={**os.environ, "PYTHONPATH": str(repo_root())},
