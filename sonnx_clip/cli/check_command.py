@@ -14,6 +14,7 @@ from rich.table import Table
 
 from sonnx_clip.cli.scheduler import here_and_there, workers_of
 from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types, run_campaign
+from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.form_words import form_lines
 from sonnx_clip.conform.identity import identity
 from sonnx_clip.conform.journal import UnitJournal
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from typing import Literal, TypeAlias
 
     from sonnx_clip.conform.check_report import Report
+    from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Policy
     from sonnx_clip.conform.journal_status import CampaignStatus
     from sonnx_clip.conform.levels import WhichCalls
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.terminal import Show
     from sonnx_clip.runtimes.model_forms import Choice
+    from sonnx_clip.spec import Spec
 
     CheckForm: TypeAlias = Literal["text", "json", "junit"]
 
@@ -73,6 +76,7 @@ def check_runtime(
     journal: Path | None = None,
     scheduler: str | None = None,
     calls: WhichCalls = WHICH_CALLS,
+    of: CheckedOperator | None = None,
 ) -> int:
     """Run the checker, print the report, perhaps write it.
 
@@ -100,6 +104,7 @@ def check_runtime(
         journal: the file that takes the result of each unit and gives those that it has.
         scheduler: the address of a Dask scheduler, whose workers judge the units.
         calls: which calls are made.
+        of: the operator, if it is not Clip; see `run_campaign`.
 
     Raises:
         UserError: the runtime or a type is not known, a package is missing, a file cannot be written, or the
@@ -115,17 +120,17 @@ def check_runtime(
     interrupted = False
     asked = CheckOptions(runtime, "", policy, limits, forms, level, few_calls)
     at_once = jobs or os.cpu_count() or 1
-    with _campaign(asked, types, require, journal, scheduler, at_once, calls) as (book, show, judges):
+    with _campaign(asked, types, require, journal, scheduler, at_once, calls, of) as (book, show, judges):
         try:
             report = run_campaign(
                 runtime, types, policy=policy, on_progress=show, jobs=at_once,
                 kept=None if build is None else build / FOLDER, again=again,
                 limits=limits, require=require, forms=forms, level=level, journal=book,
-                judges=judges, calls=calls, few_calls=few_calls, on_pace=_pace,
+                judges=judges, calls=calls, few_calls=few_calls, on_pace=_pace, of=of,
             )  # fmt: skip
         except InterruptedCampaignError as error:
             report, interrupted = error.report, True
-    _write(report, form, output=output, brief=brief, repro=repro)
+    _write(report, form, output=output, brief=brief, repro=repro, spec=(of or clip_operator()).spec)
     if interrupted:
         goes_on = "" if journal is None else "; repeat the command to resume"
         print(f"interrupted: the report covers the calls made so far{goes_on}", file=sys.stderr)
@@ -137,7 +142,9 @@ def check_runtime(
     return 2 if report.environment else 1 if report.failed else 0
 
 
-def _write(report: Report, form: CheckForm, *, output: Path | None, brief: bool, repro: Path | None) -> None:
+def _write(
+    report: Report, form: CheckForm, *, output: Path | None, brief: bool, repro: Path | None, spec: Spec
+) -> None:
     """Print the report, and write what is to be written; the arguments are those of `check_runtime`."""
     text = _printed(report, form)
     if output is not None:
@@ -152,19 +159,19 @@ def _write(report: Report, form: CheckForm, *, output: Path | None, brief: bool,
     elif brief:
         print(last)
     else:
-        print_report(report, Console(), None if repro is None else str(repro))
+        print_report(report, Console(), None if repro is None else str(repro), spec)
 
 
 @contextmanager
 def _campaign(
     asked: CheckOptions, types: Sequence[str], require: Sequence[str], journal: Path | None,
-    scheduler: str | None, jobs: int, calls: WhichCalls,
+    scheduler: str | None, jobs: int, calls: WhichCalls, of: CheckedOperator | None,
 ) -> Iterator[tuple[UnitJournal | None, Show, RemoteJudge | None]]:  # fmt: skip
     """The journal, if one is asked for; what shows how far it is; and who judges, if not this machine.
 
     Before what takes long it says what is planned, and how long that takes here, and there.
     """
-    wanted = machine_types([*types, *require] if types else ())
+    wanted = machine_types([*types, *require] if types else (), of)
     console = Console(stderr=True)
     if journal is None and scheduler is None and asked.level == "quick":
         units = planned(wanted, asked, calls)

@@ -69,18 +69,11 @@ def generate(
 def _generate_another(spec: Path | None, into: Path | None, *, check: bool) -> None:
     """Render the specification of another operator into a folder."""
     from sonnx_clip.backends.generate import render_all, write
-    from sonnx_clip.claims.evaluation import check_claims
-    from sonnx_clip.root.errors import UserError
-    from sonnx_clip.spec import check_spec, load_spec
-    from sonnx_clip.spec.expected import check_expected
+    from sonnx_clip.cli.another_operator import load_another
 
     if spec is None or into is None or check:
         raise UserError("--spec needs --into, and --check excludes both", todo="name a file and a folder")
-    of_another = load_spec(spec)
-    check_spec(of_another)
-    check_expected(of_another)
-    check_claims(of_another)
-    for line in write(render_all(of_another), into, alone=False):
+    for line in write(render_all(load_another(spec)), into, alone=False):
         print(f"written: {into / line}")
 
 

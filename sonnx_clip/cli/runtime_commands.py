@@ -68,6 +68,10 @@ def check(
             metavar="COMMAND", help="Program for one model: './run {model} {in} {out}'.", rich_help_panel=_OF
         ),
     ] = None,
+    spec: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Another operator: docs/operators.md.", rich_help_panel=INPUT),
+    ] = None,
     dtype: OnlyTypes = None,
     require: Annotated[
         list[str] | None,
@@ -114,11 +118,13 @@ def check(
     build: Build = BUILD,
     journal: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Resume from this file after a kill.", rich_help_panel=RUN),
+        typer.Option(
+            metavar="FILE", help="Resume from this file after a kill; --status.", rich_help_panel=RUN
+        ),
     ] = None,
     status: Annotated[
         bool,
-        typer.Option("--status", help="Print the progress of --journal only.", rich_help_panel=RUN),
+        typer.Option("--status", hidden=True),
     ] = False,
     jobs: Jobs = None,
     again: Again = False,
@@ -141,6 +147,12 @@ def check(
     from sonnx_clip.cli import check_command
 
     chosen = format_of(format, json=json)
+    changed = level is not LevelName.QUICK or forms is not Forms.DEFAULT
+    if spec is not None and (changed or against or few_calls or journal or scheduler or status):
+        raise UserError(
+            "--spec takes the level quick, and no --forms, --against, --few-calls, --journal, --scheduler",
+            todo="leave these out",
+        )
     if status:
         if journal is None:
             raise UserError("--status reads a journal", todo="add --journal FILE")
@@ -148,8 +160,7 @@ def check(
         return
     if against:
         others = (exec, so, onnx, onnx_cmd, require, output, repro, journal, scheduler, few_calls)
-        changed = level is not LevelName.QUICK or forms is not Forms.DEFAULT or policy is not Policy.DEFAULT
-        if any(others) or changed or chosen is CheckFormat.JUNIT:
+        if any(others) or changed or policy is not Policy.DEFAULT or chosen is CheckFormat.JUNIT:
             raise UserError(
                 "--against takes --runtime, --dtype, --brief, --json, --build, --jobs and --again",
                 todo="leave the rest out; the reports are written to BUILD/dialects",
@@ -175,6 +186,11 @@ def check(
         onnx=onnx,
         onnx_cmd=onnx_cmd,
     )
+    of = None
+    if spec is not None:
+        from sonnx_clip.cli.another_operator import operator_to_check
+
+        of = operator_to_check(spec)
     code = check_command.check_runtime(
         name,
         dtype or [],
@@ -193,6 +209,7 @@ def check(
         few_calls=few_calls,
         journal=journal,
         scheduler=scheduler,
+        of=of,
     )
     raise typer.Exit(code)
 

@@ -274,7 +274,9 @@ class _Work:
                         with self._lock:
                             self._begun[unit.etype][unit.part] = _begun(found)
                     raise CancelledError
-                command = command_of(self._runtime, unit.etype, "quick" if unit.first else self._level)
+                level = "quick" if unit.first else self._level
+                spec = None if self._of.is_clip else self._of.spec.path
+                command = command_of(self._runtime, unit.etype, level, spec)
                 first = results.get(FIRST)
                 if first is not None and first.tally is not None and found.tally is not None:
                     tally = found.tally.without_deviations_of(first.tally)

@@ -75,7 +75,7 @@ class Deviation(Stored):
         Raises:
             ValueError: one of them is no bit pattern.
         """
-        operands = (self.x, *self.others.values()) if self.others else (self.x, self.min, self.max)
+        operands = (self.x, self.min, self.max) if self.min else (self.x, *self.others.values())
         given = [int(text, 16) for text in operands]
         return None if self.got is None else dict(zip(head.all, (*given, int(self.got, 16)), strict=True))
 

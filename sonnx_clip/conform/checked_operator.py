@@ -11,7 +11,7 @@ from sonnx_clip.runtimes.operator_node import OperatorNode
 from sonnx_clip.spec import load_spec
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from types import ModuleType, SimpleNamespace
 
     from sonnx_clip.root.dtypes import Array
     from sonnx_clip.spec import Spec
@@ -23,11 +23,11 @@ class CheckedOperator:
 
     Args:
         spec: the specification.
-        oracle: the module that is generated of it.
+        oracle: the module that is generated from it, or `evaluated_oracle`.
     """
 
     spec: Spec
-    oracle: ModuleType
+    oracle: ModuleType | SimpleNamespace
 
     @property
     def is_clip(self) -> bool:

@@ -18,7 +18,6 @@ from sonnx_clip.conform.form_words import dependences, form_lines, refusals
 from sonnx_clip.conform.matching import behaviour
 from sonnx_clip.conform.reproduce import command_line
 from sonnx_clip.language.values import decode
-from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.terminal import counted
 from sonnx_clip.spec import load_spec
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         TypeReport,
         Verdict,
     )
+    from sonnx_clip.spec import Spec
 
 SIGNS: dict[Verdict, tuple[str, str]] = {
     "conforms": ("=", "green"),
@@ -56,14 +56,18 @@ _FORMS = {"C1": "C1 (shape of the result)", "C3": "C3 (its type)"}
 _SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f"}
 
 
-def print_report(report: Report, console: Console, repro: str | None = None) -> None:
+def print_report(
+    report: Report, console: Console, repro: str | None = None, spec: Spec | None = None
+) -> None:
     """Print a report: verdicts, one block for each cause of deviations, what was compared; then the summary.
 
     Args:
         report: what is printed.
         console: where to; lines to be pasted are never wrapped.
         repro: the file that holds the reproducers, which are then not printed.
+        spec: the specification of the operator; that of Clip by default.
     """
+    spec = spec or load_spec()
     whole = not console.is_terminal  # in a file a sentence is a line; on a terminal it wraps between words
     if len(report.types) == 1:
         console.print(f"[bold]{escape(report.runtime_version)}[/], {report.types[0].type}", soft_wrap=True)
@@ -71,10 +75,11 @@ def print_report(report: Report, console: Console, repro: str | None = None) -> 
             console.print(line, highlight=False)
     else:
         console.print(f"[bold]{escape(report.runtime_version)}[/]: class by element type", soft_wrap=True)
-        console.print(_table(report))
+        console.print(_table(report, spec))
         console.print(f"[dim]{_legend(report)}[/]", soft_wrap=True, highlight=False)
     console.print()
-    for line in (*_unusual(report, pasted=repro is None), *_deviations(report, pasted=repro is None)):
+    pasted = repro is None
+    for line in (*_unusual(report, pasted=pasted), *_deviations(report, spec, pasted=pasted)):
         console.print(line, soft_wrap=True, highlight=False)
     if repro is not None:
         console.print(f"reproducers: sh {repro}", soft_wrap=True, highlight=False, markup=False)
@@ -143,13 +148,13 @@ def _kept(report: Report) -> str:
     return f"; {len(report.kept)} of {len(report.types)} verdicts kept from {when} (--again repeats them)"
 
 
-def _table(report: Report) -> Table:
+def _table(report: Report, spec: Spec) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("class", no_wrap=True)
     for found in report.types:
         table.add_column(short_type(found.type), justify="center", no_wrap=True)
     by_type = [{c.id: c for c in found.classes} for found in report.types]
-    for id_ in (*load_oracle().CASE_OF_CLASS, "C1", "C3"):
+    for id_ in (*(c.id for c in spec.classes), "C1", "C3"):
         if any(id_ in classes for classes in by_type):
             cells = zip(report.types, by_type, strict=True)
             table.add_row(
@@ -260,11 +265,11 @@ def _unsupported(types: tuple[TypeReport, ...]) -> dict[str, list[str]]:
 _Found = list[tuple["TypeReport", "ClassReport", "Deviation"]]
 
 
-def _deviations(report: Report, *, pasted: bool) -> Iterator[str]:
+def _deviations(report: Report, spec: Spec, *, pasted: bool) -> Iterator[str]:
     """A block for each cause, the worst kind first; if `pasted`, with a reproducer of what violates."""
     left = 0
-    for (kind, cause), found in _by_cause(report).items():
-        yield from _block(kind, cause, found)
+    for (kind, cause), found in _by_cause(report, spec).items():
+        yield from _block(kind, cause, found, spec)
         left += sum(bool(deviation.reproduce) for _, _, deviation in found)
         first = found[0][2]
         if pasted and first.reproduce and kind != "acceptable":
@@ -274,7 +279,7 @@ def _deviations(report: Report, *, pasted: bool) -> Iterator[str]:
         yield f"[dim]{counted(left, 'more reproducer')}: --repro FILE writes them[/]"
 
 
-def _by_cause(report: Report) -> dict[tuple[DeviationKind, str], _Found]:
+def _by_cause(report: Report, spec: Spec) -> dict[tuple[DeviationKind, str], _Found]:
     """The deviations by kind and cause, over all classes and element types."""
     found: dict[tuple[DeviationKind, str], _Found] = {}
     for kind in DEVIATION_KINDS:
@@ -282,14 +287,13 @@ def _by_cause(report: Report) -> dict[tuple[DeviationKind, str], _Found]:
             for klass in one.classes:
                 for deviation in klass.deviations:
                     if deviation.kind == kind:
-                        cause = _cause(one.type, klass.id, deviation)
+                        cause = _cause(one.type, klass.id, deviation, spec)
                         found.setdefault((kind, cause), []).append((one, klass, deviation))
     return found
 
 
-def _cause(type_id: str, class_id: str, deviation: Deviation) -> str:
+def _cause(type_id: str, class_id: str, deviation: Deviation, spec: Spec) -> str:
     """What deviations have in common: the latitude, or the trait of the operands that makes them unusual."""
-    spec = load_spec()
     if deviation.latitude is not None:
         return deviation.latitude
     klass = next((c for c in spec.classes if c.id == class_id), None)
@@ -299,15 +303,15 @@ def _cause(type_id: str, class_id: str, deviation: Deviation) -> str:
     if klass is None or values is None or deviation.kind == "crashed":
         return class_id
     etype = spec.element_type(type_id)
-    x, *bounds = (decode(values[name], etype) for name in spec.head.operands)
-    if "nan" in bounds:
+    nans = [name for name in spec.head.operands if decode(values[name], etype) == "nan"]
+    if any(name not in spec.head.tensors for name in nans):
         return "a bound is NaN"
-    if x == "nan":
-        return "X is NaN"
+    if nans:
+        return f"{nans[0]} is NaN"
     return f"case {klass.case}"
 
 
-def _block(kind: DeviationKind, cause: str, found: _Found) -> Iterator[str]:
+def _block(kind: DeviationKind, cause: str, found: _Found, spec: Spec) -> Iterator[str]:
     style = "yellow" if kind == "acceptable" else "bold red"
     etype, klass, first = found[0]
     counts: dict[str, list[int]] = {}
@@ -321,7 +325,7 @@ def _block(kind: DeviationKind, cause: str, found: _Found) -> Iterator[str]:
     classes = [*dict.fromkeys(c.id for _, c, _ in found)]
     within = "" if classes == [cause] else f" in {', '.join(classes)}"
     yield f"[{style}]{kind}[/], {escape(cause)}: {results}{within}"
-    known = next((c for c in load_spec().classes if c.id == klass.id), None)
+    known = next((c for c in spec.classes if c.id == klass.id), None)
     if known is not None:
         yield f"    {escape(known.title)}: {escape(known.matters)}"
     why = None if first.words == cause else first.words or first.explanation

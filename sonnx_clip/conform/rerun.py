@@ -25,6 +25,7 @@ from sonnx_clip.runtimes.worker import Child, RuntimeDiedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.conform.counts import Count
@@ -239,7 +240,8 @@ def _observed(line: str, entry: int) -> dict[str, Any]:
     return found
 
 
-def command_of(runtime: str, etype: str, level: str) -> str:
-    """What repeats all calls of an element type."""
+def command_of(runtime: str, etype: str, level: str, spec: Path | None = None) -> str:
+    """What repeats all calls of an element type; `spec` is the file of another operator than Clip."""
     more = "" if level == "quick" else f" --level {level}"
+    more += "" if spec is None else f" --spec {shlex.quote(str(spec))}"
     return f"sonnx-clip check --runtime {shlex.quote(runtime)} --dtype {etype}{more} --again"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,11 +12,13 @@ import pytest
 from sonnx_clip.conform.campaign import run_campaign
 from sonnx_clip.conform.check_report import Report
 from sonnx_clip.conform.checked_operator import CheckedOperator
-from sonnx_clip.conform.report_text import summary
 from sonnx_clip.root.errors import UserError
+from tests.toy.toys import FOLDER
 
 if TYPE_CHECKING:
     from tests.toy.toys import Toy
+
+ROOT = Path(__file__).parents[2]
 
 RIGHT = {"relu": "relu", "max": "first_max"}
 # What the runtimes do: max(0, x) may return either zero, and of two equal zeros a maximum may take any.
@@ -24,7 +27,9 @@ FOUND = {
     ("relu", "onnx-reference"): {"kept_zero": "X=-0: got 0, expected -0"},
     ("max", "onnxruntime"): {"first_tie": "U=0 W=-0: got -0, expected 0"},
     ("max", "onnx-reference"): {"first_tie": "U=0 W=-0: got -0, expected 0"},
+    ("max", "numpy:maximum"): {"first_tie": "U=0 W=-0: got -0, expected 0"},
 }
+RELU = "tests.toy.wrong_toys:relu"
 WHICH_NAN = "U=nan W=-nan: got -nan, expected nan"
 WRONG = [
     ("relu", "relu_drops_nan", "float32", {"kept_nan"}, "X=nan: got 0, expected nan"),
@@ -38,6 +43,11 @@ def checked(toy: Toy, runtime: str, *types: str) -> Report:
     return run_campaign(runtime, types, of=CheckedOperator(toy.spec, toy.oracle()))
 
 
+def by_command(spec: Path, *options: object) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "sonnx_clip", "check", "--spec", spec, *options]
+    return subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, cwd=ROOT)
+
+
 def named(function: str) -> str:
     return f"tests.toy.wrong_toys:{function}"
 
@@ -47,14 +57,24 @@ def violated(report: Report) -> dict[str, str]:
     return {id_: c.deviations[0].shown for id_, c in found.items()}
 
 
-@pytest.mark.parametrize("runtime", ["onnxruntime", "onnx-reference"])
-def test_verdicts_on_real_runtimes(toy: Toy, runtime: str) -> None:
-    pytest.importorskip("onnxruntime" if runtime == "onnxruntime" else "onnx")
-    report = checked(toy, runtime)
+@pytest.mark.parametrize(("name", "runtime"), FOUND)
+def test_command_gives_verdicts_on_real_runtimes(toy: Toy, name: str, runtime: str, tmp_path: Path) -> None:
+    if toy.spec.head.function != name:
+        pytest.skip("of the other toy")
+    pytest.importorskip({"onnxruntime": "onnxruntime", "onnx-reference": "onnx"}.get(runtime, "numpy"))
+    file = tmp_path / "report.json"
+    done = by_command(toy.spec.path, "--runtime", runtime, "--jobs", 1, "-o", file)
+    report = Report.model_validate_json(file.read_text(encoding="utf-8"))
+    assert done.returncode == int(report.failed), done.stderr
     found = violated(report)
+    for klass in toy.spec.classes:
+        assert klass.id in done.stdout
+    for id_, shown in found.items():
+        assert f"in {id_}\n" in done.stdout
+        assert shown in done.stdout
     # Which of two NaNs is returned may depend on the processor and on the length.
     assert found.pop("first_nan", WHICH_NAN) == WHICH_NAN
-    assert found == FOUND[toy.spec.head.function, runtime]
+    assert found == FOUND[name, runtime]
     assert {one.type for one in report.types} == {etype.id for etype in toy.spec.element_types}
     assert {one.verdict for one in report.types} <= {"conforms", "violates"}
     assert report.spec_sha256 == toy.spec.digest
@@ -62,7 +82,48 @@ def test_verdicts_on_real_runtimes(toy: Toy, runtime: str) -> None:
     assert "special values of" in report.scope[0]
     assert Report.model_validate_json(report.model_dump_json()) == report
     assert toy.spec.cases[0].id in " ".join(c.case or "" for one in report.types for c in one.classes)
-    assert report.runtime_version in summary(report)
+    assert report.runtime_version in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--runtime", "numpy"], "knows no operator but Clip"),
+        (["--runtime", RELU, "--level", "standard"], "level quick"),
+        (["--runtime", RELU, "--journal", "journal"], "--journal"),
+        (["--runtime", RELU, "--against", "onnx-6"], "--against"),
+        (["--runtime", RELU, "--dtype", "int16"], "int16"),
+    ],
+)
+def test_what_another_operator_does_not_have_is_refused(options: list[str], words: str) -> None:
+    done = by_command(FOLDER / "relu.yaml", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_clip_is_checked_against_the_shipped_specification_alone() -> None:
+    done = by_command(ROOT / "spec" / "clip.yaml", "--runtime", "numpy")
+    assert done.returncode == 2
+    assert "leave --spec out" in done.stderr
+
+
+def test_no_text_of_a_specification_is_executed(tmp_path: Path) -> None:
+    """Prose that would end a docstring or a comment stays prose."""
+    trap = tmp_path / "executed"
+    code = f"open({str(trap)!r}, 'w')"
+    text = (FOLDER / "relu.yaml").read_text(encoding="utf-8")
+    planted = text.replace(
+        "title: X is negative", f'title: \'a"""; {code.replace(chr(39), chr(39) * 2)}  #\\\''
+    )
+    assert planted != text
+    file = tmp_path / "relu.yaml"
+    file.write_text(planted, encoding="utf-8")
+    done = by_command(file, "--runtime", RELU, "--dtype", "int8", "--brief")
+    assert done.returncode == 0, done.stderr
+    assert not trap.exists()
+    file.write_text(text.replace("numpy: int8", "numpy: 'int8\": open(1)'"), encoding="utf-8")
+    assert by_command(file, "--runtime", RELU).returncode == 2
 
 
 def test_correct_runtime_conforms_in_every_class(toy: Toy) -> None:
@@ -88,11 +149,6 @@ def test_deviation_is_found_with_a_reproducer(
     assert first.expected in done.stdout
     assert first.got is not None
     assert hex(int(first.got, 16)) in done.stdout
-
-
-def test_a_runtime_that_serves_clip_alone_is_refused(toy: Toy) -> None:
-    with pytest.raises(UserError, match="knows no operator but Clip"):
-        checked(toy, "numpy", "int8")
 
 
 def test_a_function_of_other_operands_is_refused(toy: Toy) -> None:
