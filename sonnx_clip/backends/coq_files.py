@@ -23,8 +23,6 @@ from sonnx_clip.backends.declared import definitions_beyond_readings
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
 from sonnx_clip.claims.meaning_claims import (
-    CASES_COMPLETE,
-    CASES_DISJOINT,
     case_claims,
     class_claims,
     property_claims,
@@ -179,9 +177,9 @@ class FamilyFile:
         match claim.role:
             case "written":
                 return f"{every}, cases {given} = Clip.clip {given}"
-            case "complete" if claim.name == CASES_COMPLETE:
+            case "complete" if claim.name == "cases_complete":
                 return f"{every}, {_one_of(claim.shows, given)}"
-            case "disjoint" if claim.name == CASES_DISJOINT:
+            case "disjoint" if claim.name == "cases_disjoint":
                 return f"{every},\n  {_no_two_of(claim.shows, given)}"
             case "complete":
                 return f"{every}, {id_} {given} ->\n  {_one_of(claim.shows[1:], given)}"
@@ -205,7 +203,7 @@ class FamilyFile:
             return f"intros index {given}; unfolded; by_entries {' '.join(given.split()[::-1])}; decided"
         if claim.role == "written":
             return "unfold Clip.clip; decided"
-        of_classes = claim.name not in (CASES_COMPLETE, CASES_DISJOINT)
+        of_classes = claim.name not in ("cases_complete", "cases_disjoint")
         return claim.role if claim.role in ("complete", "disjoint") and of_classes else "decided"
 
 

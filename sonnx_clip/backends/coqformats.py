@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
-from sonnx_clip.claims import goal_names as named
 from sonnx_clip.claims.all_claims import claims_of
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.nodes import variables_of
@@ -130,7 +129,7 @@ class _Format:
             agrees = f"Clip.same {self._pattern(other)} (cases {given})"
         return self._named(
             f"{reading.id} allows {'other bits' if bitwise else 'another value'} than the cases",
-            named.differs(reading.word, "bits" if bitwise else "values"),
+            f"{reading.word}_differs{kind}",
             (reading.id,),
             f"~ {reading.word}_region{kind} {given} /\\\n"
             f"  {reading.word}_returns {given} {self._pattern(other)} /\\ ~ ({agrees})",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.coqterm import (
     FOLDER,
@@ -19,19 +19,15 @@ from sonnx_clip.backends.coqterm import (
 from sonnx_clip.backends.declared import definitions_beyond_readings, definitions_used, reading_trees
 from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import header
-from sonnx_clip.claims import goal_names as named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sonnx_clip.claims.claim import Aspect
     from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import FamilyId
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Reading
 
-_VALUES: Final[Aspect] = "values"
-_BITS: Final[Aspect] = "bits"
 # In which files Coq proves what the YAML says of the readings, without the ending.
 MODULES: dict[FamilyId, str] = {"real": "RealReadings", "int": "IntReadings", "float": "FloatReadings"}
 
@@ -45,11 +41,11 @@ def render_readings(spec: Spec) -> dict[str, str]:
 
 def theorems_of(reading: Reading, family: FamilyId) -> Iterator[str]:
     """The names of the theorems that a reading has in a family."""
-    yield named.answers(reading.word)
-    for regions, aspect in ((reading.agrees, _VALUES), (reading.agrees_bitwise, _BITS)):
-        yield named.agrees(reading.word, aspect)
+    yield f"{reading.word}_answers"
+    for name, regions in (("agrees", reading.agrees), ("agrees_bitwise", reading.agrees_bitwise)):
+        yield f"{reading.word}_{name}"
         if family in regions:
-            yield named.nowhere_else(named.agrees(reading.word, aspect))
+            yield f"{reading.word}_{name}_nowhere_else"
 
 
 @dataclass(frozen=True)
@@ -115,12 +111,12 @@ class ReadingsFile:
         y, result = head.result.lower(), f"cases {head.arguments}"
         yield CoqStatement(
             f"{r.id} allows an answer for every input",
-            named.answers(r.word),
+            f"{r.word}_answers",
             statement=f"forall {head.arguments} : t, exists {y}, {returns}",
             shows=shows,
             proof="elsewhere",
         )
-        of_values, of_bits = (named.agrees(r.word, aspect) for aspect in (_VALUES, _BITS))
+        of_values, of_bits = f"{r.word}_agrees", f"{r.word}_agrees_bitwise"
         yield from self._agreement(
             r, of_values, self.family in r.agrees, "value", f"Clip.same {y} ({result})"
         )
@@ -144,7 +140,7 @@ class ReadingsFile:
             other = "another value" if what == "value" else "other bits"
             yield CoqStatement(
                 f"Elsewhere {r.id} allows an answer of {other}",
-                named.nowhere_else(name),
+                f"{name}_nowhere_else",
                 statement=f"forall {given} : t,\n  ~ {region} -> exists {y}, {returns} /\\ ~ ({same})",
                 shows=(r.id,),
                 proof="elsewhere",

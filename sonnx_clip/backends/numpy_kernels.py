@@ -10,7 +10,7 @@ from sonnx_clip.backends.templating import template
 from sonnx_clip.backends.theory import Goal, header, obligations_of, smoke
 from sonnx_clip.backends.whyml_printer import element_printer
 from sonnx_clip.backends.whyml_printer import goals as printed
-from sonnx_clip.claims.written_claims import integer_route_claims
+from sonnx_clip.claims.meaning_claims import integer_route_claims
 from sonnx_clip.language.values import float_bits, sign_bit
 from sonnx_clip.trace.branches import lines, tree, words
 from sonnx_clip.trace.symbolic_run import clone_name

@@ -18,10 +18,9 @@ from sonnx_clip.backends.declared import (
 from sonnx_clip.backends.theory import CLIP, TENSORS, Declared, Module, comment, declare
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, goals, tensor_printer
 from sonnx_clip.claims.all_claims import finding_claims
-from sonnx_clip.claims.dialect_claims import dialect_claims, dialect_example_claims, of_type
 from sonnx_clip.claims.meaning_claims import latitude_reading_claims
 from sonnx_clip.claims.nodes import free_names
-from sonnx_clip.claims.reading_claims import reading_claims
+from sonnx_clip.claims.reading_claims import dialect_claims, dialect_example_claims, of_type, reading_claims
 from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
 from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.dialects import ComputedBy, defaults

@@ -238,8 +238,7 @@ def statement(claim: Claim, printer: WhymlPrinter) -> str:
     Variables that it does not speak of are neither bound nor given: Why3 would warn.
     """
     if isinstance(claim.conclusion, Written):
-        literals = {name: printer.atom(expr) for name, expr in claim.conclusion.literals.items()}
-        return claim.conclusion.text.format(**literals) if literals else claim.conclusion.text
+        return "".join(p if isinstance(p, str) else printer.atom(p) for p in claim.conclusion.parts)
     parts = [printer.premise(part) for part in claim.premises]
     parts.append(printer.conclusion(claim.conclusion) if parts else printer.show(claim.conclusion))
     body = " -> ".join(parts)

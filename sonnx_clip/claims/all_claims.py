@@ -2,63 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sonnx_clip.claims.claim import Binder, Claim
-from sonnx_clip.claims.dialect_claims import dialect_claims, dialect_example_claims
 from sonnx_clip.claims.meaning_claims import (
     WRITTEN,
     case_claims,
     class_claims,
+    encoding_claims,
     example_claims,
+    integer_route_claims,
     latitude_claims,
     latitude_reading_claims,
     property_claims,
 )
 from sonnx_clip.claims.nodes import tensor_result_of
-from sonnx_clip.claims.reading_claims import reading_claims
+from sonnx_clip.claims.reading_claims import dialect_claims, dialect_example_claims, reading_claims
 from sonnx_clip.claims.tensor_claims import (
     SUBJECT,
     constraint_claims,
     refutation_claims,
     restriction_claims,
 )
-from sonnx_clip.claims.written_claims import encoding_claims, integer_route_claims
 from sonnx_clip.language.tree import Kind, Let
 from sonnx_clip.spec.claims import types_of_claim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
     from sonnx_clip.spec.findings import SourceFinding, Theorem
-
-
-def finding_claims(spec: Spec, etype: ElementType, *, tensors: bool) -> Iterator[Claim]:
-    """What is claimed of single elements, or of tensors, in the order of the file."""
-    for finding in spec.findings:
-        for part in finding.theorems:
-            if part.tensors == tensors and etype in types_of_claim(spec, part):
-                yield _claim(spec, etype, finding, part)
-
-
-def obligations_of_theorem(spec: Spec, finding: SourceFinding, part: Theorem) -> tuple[str, ...]:
-    """The ids of the obligations that show a theorem of a finding, one for each element type."""
-    return tuple(f"{etype.id}.{finding.goal(part)}" for etype in types_of_claim(spec, part))
-
-
-def _claim(spec: Spec, etype: ElementType, finding: SourceFinding, part: Theorem) -> Claim:
-    head = spec.head
-    holds = Let(head.result, tensor_result_of(head), part.holds) if part.tensors else part.holds
-    elements = (Binder(("F",), Kind.FLOAT), Binder((*head.all, "Z")))
-    every = (Binder(head.operands, Kind.TENSOR),) if part.tensors else elements
-    return Claim(
-        etype.id, finding.goal(part), "holds", "finding", (finding.id,), part.says, holds, binders=every
-    )
-
-
-# --- Every claim, in the order of the modules that are printed of them --------------------------------------
 
 
 def meaning_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -71,6 +45,24 @@ def meaning_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     yield from example_claims(spec, etype)
 
 
+def finding_claims(spec: Spec, etype: ElementType, *, tensors: bool) -> Iterator[Claim]:
+    """What findings claim of single elements, or of tensors, in the order of the file."""
+    of_elements = (Binder(("F",), Kind.FLOAT), Binder((*spec.head.all, "Z")))
+    every = (Binder(spec.head.operands, Kind.TENSOR),) if tensors else of_elements
+    for finding in spec.findings:
+        for part in finding.theorems:
+            if part.tensors == tensors and etype in types_of_claim(spec, part):
+                result = tensor_result_of(spec.head)
+                holds = Let(spec.head.result, result, part.holds) if tensors else part.holds
+                name, shows = finding.goal(part), (finding.id,)
+                yield Claim(etype.id, name, "holds", "finding", shows, part.says, holds, binders=every)
+
+
+def obligations_of_theorem(spec: Spec, finding: SourceFinding, part: Theorem) -> tuple[str, ...]:
+    """The ids of the obligations that show a theorem of a finding, one for each element type."""
+    return tuple(f"{etype.id}.{finding.goal(part)}" for etype in types_of_claim(spec, part))
+
+
 def claims_of(spec: Spec, subject: str) -> tuple[Claim, ...]:
     """Every claim on an element type, or on the restrictions, in the order of generated/why3.
 
@@ -80,17 +72,16 @@ def claims_of(spec: Spec, subject: str) -> tuple[Claim, ...]:
     """
     known = spec.memo.setdefault(("claims", ""), {})
     if subject not in known:
-        of_type = () if subject == SUBJECT else tuple(_of_type(spec, spec.element_type(subject)))
-        known[subject] = tuple(restriction_claims(spec)) if subject == SUBJECT else of_type
+        made = restriction_claims(spec) if subject == SUBJECT else _of_type(spec, spec.element_type(subject))
+        known[subject] = tuple(made)
     found: tuple[Claim, ...] = known[subject]
     return found
 
 
 def every_claim(spec: Spec) -> Iterator[Claim]:
     """Every claim on every subject."""
-    for etype in spec.element_types:
-        yield from claims_of(spec, etype.id)
-    yield from claims_of(spec, SUBJECT)
+    for subject in (*(etype.id for etype in spec.element_types), SUBJECT):
+        yield from claims_of(spec, subject)
 
 
 def _of_type(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -105,3 +96,26 @@ def _of_type(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     yield from finding_claims(spec, etype, tensors=True)
     if spec.operator in WRITTEN:
         yield from integer_route_claims(spec, etype)
+
+
+def unshown(spec: Spec, claims: Iterable[Claim]) -> Iterator[str]:
+    """A line for each entry without a claim in one of its element types."""
+    shown = {(claim.subject, id_) for claim in claims for id_ in claim.shows}
+    expected = [(SUBJECT, entry.id) for entry in spec.restrictions]
+    for etype in spec.element_types:
+        entries = (*spec.cases, *spec.readings, *(spec.latitude if etype.family == "float" else ()))
+        of_family: tuple[Any, ...] = (*spec.classes, *spec.properties, *spec.constraints)
+        findings = (f for f in spec.findings if any(etype in types_of_claim(spec, p) for p in f.theorems))
+        examples = (e for e in spec.examples if etype.id not in e.not_representable_in)
+        found = [
+            *((etype,) if etype.width is not None else ()),
+            *entries,
+            *(entry for entry in (*of_family, *examples) if etype.family in entry.families),
+            *(dialect for dialect in spec.dialects if etype.id in dialect.element_types),
+            *(example for example in spec.dialect_examples if example.type == etype.id),
+            *findings,
+        ]
+        expected += [(etype.id, entry.id) for entry in found]
+    for subject, id_ in expected:
+        if (subject, id_) not in shown:
+            yield f"{subject}: no claim shows {id_}"

@@ -79,15 +79,9 @@ class Binder:
 
 @dataclass(frozen=True)
 class Written:
-    """A formula that a person wrote, in WhyML: it speaks of symbols that the language does not have.
+    """A formula in WhyML, which speaks of symbols that the language does not have: texts and literals."""
 
-    Args:
-        text: the formula, with ``{name}`` for each of the literals.
-        literals: numbers, as expressions of the language.
-    """
-
-    text: str
-    literals: Mapping[str, Expr] = field(default_factory=dict)
+    parts: tuple[str | Expr, ...]
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.spec.claims import ClaimEvaluator
 from sonnx_clip.spec.document import read_document
-from sonnx_clip.spec.evaluate import TensorValue
+from sonnx_clip.spec.evaluate import TensorValue, as_tensors
 from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.readings import same_value, sampled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.tree import Expr
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from sonnx_clip.spec.evaluate import Function
 
 _CHECKED = ("claims are checked", "")  # of a specification's memo
-_ANSWERS = ("Y", "Z", "A")
 _FLOATS = ("nan", "-inf", "-1", "-0", "0", "0.5", "1", "300", "inf")
 
 
@@ -70,50 +69,37 @@ class ClaimTruth(ClaimEvaluator):
         )
         return TensorValue(first.type, first.shape, tuple(map(self.result, *rows)))
 
-    def holds_at(self, claim: Claim, numbers: Mapping[str, Value]) -> bool:
-        """Whether a claim holds for these values of its variables; where a premise fails, it does.
+    def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Any]], bool]:
+        """Whether a claim holds, as a function of its variables; where a premise fails, it does.
 
         Args:
             claim: one of which `is_evaluated` is true.
-            numbers: a value for each variable that it binds.
         """
-        return self.truth_of(claim)(numbers)
-
-    def truth_of(self, claim: Claim) -> Callable[[Mapping[str, Value]], bool]:
-        """`holds_at` of one claim, for many values in a row."""
         assert not isinstance(claim.conclusion, Written)
         witness = [(name, self.function(expr)) for name, expr in claim.witness.items()]
         premises = [self.function(part) for part in claim.premises]
         conclusion = self.function(claim.conclusion)
-        first, result = self._operands[0], self._head.result
 
-        def holds(numbers: Mapping[str, Value]) -> bool:
-            environment: dict[str, Any] = {**numbers}
-            for name, value in witness:
-                environment[name] = value(environment)
-            if claim.of_result:
-                environment[result] = self.result(*self._given(environment))
-            elif isinstance(environment.get(first), TensorValue):  # it speaks of valid indices alone
-                environment[result] = self._of_tensors(*self._given(environment))
+        def holds(numbers: Mapping[str, Any]) -> bool:
+            environment = {**numbers, **{name: value(numbers) for name, value in witness}}
+            of_tensors = isinstance(environment.get(self._operands[0]), TensorValue)
+            if claim.of_result or of_tensors:
+                result = self._of_tensors if of_tensors else self.result
+                given = (environment[name] for name in self._operands)
+                environment[self._head.result] = result(*given)
             return not all(premise(environment) for premise in premises) or bool(conclusion(environment))
 
         return holds
 
-    def _given(self, environment: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(environment[name] for name in self._operands)
-
 
 def is_evaluated(claim: Claim) -> bool:
     """Whether a claim can be evaluated: it speaks of elements or tensors, in the language alone."""
-    of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
-    by_hand = isinstance(claim.conclusion, Written) or (of_tensors and claim.role == "written")
+    by_hand = isinstance(claim.conclusion, Written) or (_of_tensors(claim) and claim.role == "written")
     return not by_hand and claim.subject != SUBJECT
 
 
-def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Value] | None:
-    """Values among the samples for which a claim is false; None if it holds for all of them."""
-    holds = truth(spec, etype).truth_of(claim)
-    return next((dict(at) for at in samples(spec, etype, claim) if not holds(at)), None)
+def _of_tensors(claim: Claim) -> bool:
+    return any(binder.sort is Kind.TENSOR for binder in claim.binders)
 
 
 def bound_names(spec: Spec, claim: Claim) -> list[str]:
@@ -124,26 +110,24 @@ def bound_names(spec: Spec, claim: Claim) -> list[str]:
 
 def samples(spec: Spec, etype: ElementType, claim: Claim) -> Sequence[Mapping[str, Any]]:
     """Values for the variables that a claim binds: special ones, and answers that an operator may give."""
-    of_tensors = any(binder.sort is Kind.TENSOR for binder in claim.binders)
-    bound = tuple(bound_names(spec, claim))
+    bound, of_tensors = tuple(bound_names(spec, claim)), _of_tensors(claim)
     known = spec.memo.setdefault(("samples of claims", etype.id), {})
     if (bound, of_tensors) not in known:
         found = {tuple(numbers.values()): numbers for numbers in _samples(spec, etype, bound)}.values()
-        known[bound, of_tensors] = [_tensors(spec, etype, of) if of_tensors else of for of in found]
+        known[bound, of_tensors] = [as_tensors(spec, etype, of) if of_tensors else of for of in found]
     made: Sequence[Mapping[str, Any]] = known[bound, of_tensors]
     return made
 
 
-def _samples(spec: Spec, etype: ElementType, bound: Collection[str]) -> Iterator[dict[str, Value]]:
+def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator[dict[str, Value]]:
     """The same, some of them more than once where an operand is not bound."""
-    if len(bound) <= 2 and etype.bits is not None and set(bound) <= set(spec.head.operands):
+    operands = spec.head.operands
+    if len(bound) <= 2 and etype.bits is not None and set(bound) <= set(operands):
         for patterns in product(special_patterns(etype), repeat=len(bound)):
             yield dict(zip(bound, patterns, strict=True))
     nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
-    of_float = spec.element_type("float32")
-    floats = [encode(text, of_float) for text in _FLOATS]
-    operands, second = spec.head.operands, spec.head.second
-    further = [name for name in (*_ANSWERS, second, "F") if name in bound]
+    floats = [encode(text, spec.element_type("float32")) for text in _FLOATS]
+    further = [name for name in bound if name not in operands]
     for given in sampled(etype, len(operands)):
         at = {name: value for name, value in zip(operands, given, strict=True) if name in bound}
         answers = tuple(dict.fromkeys((*given, *nans)))
@@ -151,27 +135,10 @@ def _samples(spec: Spec, etype: ElementType, bound: Collection[str]) -> Iterator
             yield {**at, **dict(zip(further, values, strict=True))}
 
 
-def _tensors(spec: Spec, etype: ElementType, numbers: Mapping[str, Value]) -> dict[str, Any]:
-    """A tensor of one entry for each operand that is one, and scalars for the others."""
-    shapes = dict.fromkeys(spec.head.tensors, (1,))
-    return {name: TensorValue(etype.id, shapes.get(name, ()), (of,)) for name, of in numbers.items()}
-
-
-def false_claims(
-    spec: Spec, etype: ElementType, asked: Collection[str] = ()
-) -> Iterator[tuple[Claim, dict[str, Value]]]:
-    """The claims of an element type that are false, each with values for which it is.
-
-    Args:
-        spec: the specification.
-        etype: the element type.
-        asked: the names of claims that were asked of another type.
-    """
-    for claim in claims_of(spec, etype.id):
-        if claim.name not in asked and is_evaluated(claim):
-            numbers = counterexample(spec, etype, claim)
-            if numbers is not None:
-                yield claim, numbers
+def counterexample(spec: Spec, etype: ElementType, claim: Claim) -> dict[str, Any] | None:
+    """Values among the samples for which a claim is false; None if it holds for all of them."""
+    holds = truth(spec, etype).truth_of(claim)
+    return next((dict(at) for at in samples(spec, etype, claim) if not holds(at)), None)
 
 
 def check_claims(spec: Spec) -> None:
@@ -185,30 +152,32 @@ def check_claims(spec: Spec) -> None:
     asked: dict[object, set[str]] = {}
     for etype in spec.element_types:
         of_kind = asked.setdefault((etype.family, getattr(etype.bits, "signed", None)), set())
-        for claim, numbers in false_claims(spec, etype, of_kind):
-            at = {**{name: _of(spec, etype, expr) for name, expr in claim.witness.items()}, **numbers}
-            told = ", ".join(f"{name} = {_shown(spec, etype, name, of)}" for name, of in at.items())
-            what = f"`{claim.id}` is false{f' for {told}' if told else ''}: {claim.title}"
-            todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"
-            raise UserError(what, _place(spec, claim), todo)
-        of_kind |= {claim.name for claim in claims_of(spec, etype.id)}
+        for claim in claims_of(spec, etype.id):
+            if claim.name not in of_kind and is_evaluated(claim):
+                numbers = counterexample(spec, etype, claim)
+                if numbers is not None:
+                    raise _false(spec, etype, claim, numbers)
+            of_kind.add(claim.name)
     spec.memo[_CHECKED] = True
+
+
+def _false(spec: Spec, etype: ElementType, claim: Claim, numbers: Mapping[str, Any]) -> UserError:
+    evaluate = truth(spec, etype)
+    at = {**{name: evaluate(expr, {}) for name, expr in claim.witness.items()}, **numbers}
+    told = ", ".join(f"{name} = {_shown(spec, etype, name, of)}" for name, of in at.items())
+    what = f"`{claim.id}` is false{f' for {told}' if told else ''}: {claim.title}"
+    todo = f"correct what is stated of {' and '.join(claim.shows)}; no prover was asked"
+    return UserError(what, _place(spec, claim), todo)
 
 
 def _place(spec: Spec, claim: Claim) -> str:
     """Where the entry stands that a claim is about, with its line if the file is still what was read."""
-    path = spec.path
     ways = [(name, index) for name, index, entry in entries_with(spec, "id") if entry.id == claim.shows[0]]
-    if ways and path.is_file():
-        document, content = read_document(path)
+    if ways and spec.path.is_file():
+        document, content = read_document(spec.path)
         if digest_of(content) == spec.digest:
             return document.error(ways[0], "", "").where or spec.file
     return f"{spec.file} ({claim.shows[0]})"
-
-
-def _of(spec: Spec, etype: ElementType, expr: Expr) -> Value:
-    found: Value = truth(spec, etype)(expr, {})
-    return found
 
 
 def _shown(spec: Spec, etype: ElementType, name: str, of: Value | TensorValue) -> str:

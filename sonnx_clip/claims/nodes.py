@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, get_args
 
 from sonnx_clip.claims.claim import Written
@@ -12,7 +12,7 @@ from sonnx_clip.language.tree import NOWHERE, Expr, Kind, parts_of
 from sonnx_clip.spec.entries import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
@@ -20,82 +20,17 @@ if TYPE_CHECKING:
 
 STATED = "stated_"
 """What stands before the id of a constraint or restriction as the YAML states it."""
-WRITTEN_ON_TENSORS = "clip_tensor"
-"""What why3/tensor.mlw calls the operator on tensors."""
 _NODES: tuple[Any, ...] = get_args(Expr)
 
-
-def element(name: str) -> tree.Name:
-    """A variable that stands for an element."""
-    return tree.Name(name, Kind.ELEMENT, NOWHERE)
-
-
-def tensor(name: str) -> tree.Name:
-    """A variable that stands for a tensor."""
-    return tree.Name(name, Kind.TENSOR, NOWHERE)
+element = partial(tree.Name, kind=Kind.ELEMENT, at=NOWHERE)
+"""A variable that stands for an element."""
+tensor = partial(tree.Name, kind=Kind.TENSOR, at=NOWHERE)
+"""A variable that stands for a tensor."""
+negation = partial(tree.Not, at=NOWHERE)
+group = tree.Parentheses
 
 
-def variables_of(head: Head, condition: Expr) -> tuple[str, ...]:
-    """The operands, and other entries of the first tensor where a condition compares two inputs."""
-    first, *others = head.operands
-    return (first, head.second, *others) if head.second in free_names(condition) else head.operands
-
-
-def result_of(head: Head) -> tree.CasesResult:
-    """The result of the cases."""
-    return tree.CasesResult(head.function, tuple(map(element, head.operands)), Kind.ELEMENT, NOWHERE)
-
-
-def tensor_result_of(head: Head) -> tree.Call:
-    """The result of the operator on tensors, which why3/tensor.mlw defines."""
-    return call(WRITTEN_ON_TENSORS, *map(tensor, head.operands), kind=Kind.TENSOR)
-
-
-def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
-    """A constraint or restriction as the YAML states it, of the operands and the result."""
-    return use(f"{STATED}{entry.id}", *(tree.Name(name, kind, NOWHERE) for name in head.all))
-
-
-def named_result(case: Case) -> Expr:
-    """What a case gives: an operand, or a number."""
-    return number(case.result) if is_number(case.result) else element(case.result)
-
-
-def use(id_: str, *arguments: Expr) -> tree.Use:
-    """A case, class, definition or reading by its id."""
-    return tree.Use(id_, arguments, Kind.BOOL, NOWHERE)
-
-
-def call(function: str, *arguments: Expr, kind: Kind = Kind.BOOL) -> tree.Call:
-    """A function or predicate of the theories."""
-    return tree.Call(function, arguments, kind, NOWHERE)
-
-
-def negation(operand: Expr) -> tree.Not:
-    """Not."""
-    return tree.Not(operand, NOWHERE)
-
-
-def _joined(word: str, parts: Iterable[Expr]) -> Expr:
-    return reduce(lambda left, right: tree.Connective(word, left, right, NOWHERE), parts)
-
-
-def all_of(*parts: Expr) -> Expr:
-    """And; there is at least one part."""
-    return _joined("and", parts)
-
-
-def any_of(*parts: Expr) -> Expr:
-    """Or; there is at least one part."""
-    return _joined("or", parts)
-
-
-def group(inner: Expr) -> tree.Parentheses:
-    """A condition that is taken over as a whole."""
-    return tree.Parentheses(inner)
-
-
-def number(text: str, kind: Kind = Kind.ELEMENT) -> Expr:
+def number(text: str, kind: Kind = Kind.ELEMENT) -> tree.Number:
     """A number or named constant, as a text of the YAML gives it."""
     return tree.Number(text, NOWHERE, kind)
 
@@ -108,6 +43,46 @@ def numbers(texts: Mapping[str, str]) -> dict[str, Expr]:
 def value(of: object, kind: Kind = Kind.ELEMENT) -> tree.Value:
     """A value by its bits."""
     return tree.Value(of, kind)
+
+
+def use(id_: str, *arguments: Expr) -> tree.Use:
+    """A case, class, definition or reading by its id."""
+    return tree.Use(id_, arguments, Kind.BOOL, NOWHERE)
+
+
+def call(function: str, *arguments: Expr, kind: Kind = Kind.BOOL) -> tree.Call:
+    """A function or predicate of the theories."""
+    return tree.Call(function, arguments, kind, NOWHERE)
+
+
+def all_of(*parts: Expr) -> Expr:
+    """And; there is at least one part."""
+    return reduce(lambda left, right: tree.Connective("and", left, right, NOWHERE), parts)
+
+
+def any_of(*parts: Expr) -> Expr:
+    """Or; there is at least one part."""
+    return reduce(lambda left, right: tree.Connective("or", left, right, NOWHERE), parts)
+
+
+def result_of(head: Head) -> tree.CasesResult:
+    """The result of the cases."""
+    return tree.CasesResult(head.function, tuple(map(element, head.operands)), Kind.ELEMENT, NOWHERE)
+
+
+def tensor_result_of(head: Head) -> tree.Call:
+    """The result of the operator on tensors, which why3/tensor.mlw defines."""
+    return call("clip_tensor", *map(tensor, head.operands), kind=Kind.TENSOR)
+
+
+def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
+    """A constraint or restriction as the YAML states it, of the operands and the result."""
+    return use(f"{STATED}{entry.id}", *(tree.Name(name, kind, NOWHERE) for name in head.all))
+
+
+def named_result(case: Case) -> Expr:
+    """What a case gives: an operand, or a number."""
+    return number(case.result) if is_number(case.result) else element(case.result)
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
@@ -129,29 +104,30 @@ def replaced(expr: Expr, name: str, by: Expr) -> Expr:
     return rewritten(expr, lambda node: by if isinstance(node, tree.Name) and node.id == name else None)
 
 
-def names_used(claim: Claim, head: Head) -> set[str]:
-    """The variables that a claim speaks of and does not bind; a result speaks of the operands."""
-    assert not isinstance(claim.conclusion, Written)
-    used = set().union(*(free_names(part) for part in (*claim.premises, claim.conclusion)))
-    return used - {head.result} | set(head.operands) if claim.of_result else used
-
-
 def free_names(expr: Expr) -> set[str]:
     """The variables that an expression speaks of and does not bind.
 
     What is used by its id alone speaks of the operands, and `every` of entries of tensors.
     """
-    found: set[str] = set()
-    pending: list[tuple[Expr, frozenset[str]]] = [(expr, frozenset())]
-    while pending:
-        node, bound = pending.pop()
-        match node:
-            case tree.Name(id=name):
-                found |= {name} - bound
-            case tree.Use(arguments=(), of=operands):
-                found |= set(operands) - bound
-            case tree.Let(name=name, value=of, body=body):
-                pending += [(of, bound), (body, bound | {name})]
-            case _:
-                pending += [(part, bound) for part in parts_of(node)]
-    return found
+    match expr:
+        case tree.Name(id=name):
+            return {name}
+        case tree.Use(arguments=(), of=operands):
+            return set(operands)
+        case tree.Let(name=name, value=of, body=body):
+            return free_names(of) | (free_names(body) - {name})
+        case _:
+            return {name for part in parts_of(expr) for name in free_names(part)}
+
+
+def names_used(claim: Claim, head: Head) -> set[str]:
+    """The variables that a claim speaks of and does not bind; a result speaks of the operands."""
+    assert not isinstance(claim.conclusion, Written)
+    used = {name for part in (*claim.premises, claim.conclusion) for name in free_names(part)}
+    return used - {head.result} | set(head.operands) if claim.of_result else used
+
+
+def variables_of(head: Head, condition: Expr) -> tuple[str, ...]:
+    """The operands, and other entries of the first tensor where a condition compares two inputs."""
+    first, *others = head.operands
+    return (first, head.second, *others) if head.second in free_names(condition) else head.operands

@@ -1,13 +1,18 @@
-"""Claims on readings in one element type: beside the cases, class by class, and beside another reading where
-a finding contrasts the two.
+"""Claims on readings and dialects in one element type: beside the cases, beside another reading where a
+finding contrasts the two, without bounds, after an older version; and the worked examples of dialects.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.claims.nodes import group, numbers, replaced, result_of
-from sonnx_clip.claims.templates import expanded
+from sonnx_clip.claims.nodes import number, numbers, value
+from sonnx_clip.claims.templates import Listed, expanded
+from sonnx_clip.language.convert import beyond
+from sonnx_clip.language.show import show
+from sonnx_clip.language.tree import Kind
+from sonnx_clip.language.values import encode
+from sonnx_clip.spec.dialects import ComputedBy, bounds_of, defaults, given_defaults
 from sonnx_clip.spec.findings import Contrast
 from sonnx_clip.spec.readings import leaves_values_open
 
@@ -15,34 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sonnx_clip.claims.claim import Claim
-    from sonnx_clip.language.tree import Expr
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
-    from sonnx_clip.spec.entries import Conditions, Reading
+    from sonnx_clip.spec.dialects import Dialect, DialectExample
+    from sonnx_clip.spec.entries import Reading
     from sonnx_clip.spec.findings import Side
-
-
-def region(spec: Spec, regions: Conditions, etype: ElementType) -> Expr | None:
-    """Where something agrees with the cases, as a whole; None for everywhere."""
-    found = regions.get(etype.family)
-    return None if found is None else group(replaced(found, spec.head.result, result_of(spec.head)))
 
 
 def answer_of(spec: Spec, reading: Reading, answer: str = "Y") -> str:
     """That a reading allows an answer, as text."""
     return f"{reading.predicate}({', '.join((*spec.head.operands, answer))})"
-
-
-def in_regions(spec: Spec, etype: ElementType, reading: Reading) -> dict[str, Any]:
-    """Where a reading agrees with the cases, for the templates."""
-    of_bits = region(spec, reading.agrees_bitwise, etype)
-    return {
-        "reads": answer_of(spec, reading),
-        "region": region(spec, reading.agrees, etype),
-        "open": leaves_values_open(spec, etype, reading),
-        "region_of_bits": of_bits,
-        "within_bits": () if of_bits is None else (of_bits,),
-    }
 
 
 def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -52,16 +39,10 @@ def reading_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     yield from contrast_claims(spec, etype)
 
 
-def beside_cases(spec: Spec, etype: ElementType, r: Reading) -> Iterator[Claim]:
+def beside_cases(spec: Spec, etype: ElementType, reading: Reading) -> Iterator[Claim]:
     """What a reading answers, and where that is the result of the cases, by value and bit for bit."""
-    witnesses = {
-        key: numbers({name: found[etype.family].texts()[name] for name in spec.head.operands})
-        for key, found in (("differs_at", r.differs_at), ("differs_bitwise_at", r.differs_bitwise_at))
-        if etype.family in found
-    }
-    yield from expanded(
-        spec, etype, "readings", id=r.id, word=r.word, **in_regions(spec, etype, r), **witnesses
-    )
+    is_open = leaves_values_open(spec, etype, reading)
+    yield from expanded(spec, etype, "readings", reading, reads=answer_of(spec, reading), open=is_open)
 
 
 def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
@@ -76,9 +57,8 @@ def contrast_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     for ids, witness in found.items():
         one, other = map(spec.reading, ids)
         yield from expanded(
-            spec, etype, "contrasts", id=one.id, one=one.word, other_id=other.id, other=other.word,
-            ids=" ".join(ids), reads=answer_of(spec, one), other_reads=answer_of(spec, other, "Z"),
-            contrasted_at=numbers(witness.texts()),
+            spec, etype, "contrasts", one, other=other.word, other_id=other.id, reads=answer_of(spec, one),
+            other_reads=answer_of(spec, other, "Z"), contrasted_at=numbers(witness.texts()),
         )  # fmt: skip
 
 
@@ -86,3 +66,110 @@ def _reading_of(spec: Spec, side: Side) -> str | None:
     """The reading that a side follows; None where it answers with bounds of its own."""
     of_dialect = {dialect.id: dialect.reading for dialect in spec.dialects}
     return None if side.texts() else of_dialect.get(side.by, side.by)
+
+
+# --- Dialects -----------------------------------------------------------------------------------------------
+
+
+def of_type(spec: Spec, etype: ElementType) -> tuple[Dialect, ...]:
+    """The dialects that take an element type, in the order of the file."""
+    return tuple(d for d in spec.dialects if etype.id in d.element_types)
+
+
+def dialect_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
+    """What each dialect does beside SONNX, without bounds and after the one before; then conversions."""
+    dialects = of_type(spec, etype)
+    for d in dialects:
+        yield from _of_dialect(spec, etype, d)
+        before = next((p for p in dialects if p.id == d.after), None)
+        if before is not None:
+            yield from _after(spec, etype, d, before)
+        if d.equivalence is not None:
+            other = spec.reading(d.equivalence.to)
+            yield from expanded(
+                spec, etype, "equivalence", d, d.equivalence, other=other.word, other_id=other.id,
+                reads=answer_of(spec, spec.reading(d.reading)), other_reads=answer_of(spec, other, "Z"),
+            )  # fmt: skip
+    converting = " ".join(d.id for d in dialects if d.converts_to(etype.id))
+    if converting and etype.family == "int":
+        low, high = (value(bits, Kind.FLOAT) for bits in beyond(etype, spec.element_type("float32")))
+        yield from expanded(spec, etype, "conversion to integers", id=converting, low=low, high=high)
+    elif converting:
+        is_wider = etype.id == "float64"
+        yield from expanded(spec, etype, "conversion to floats", id=converting, is_wider=is_wider)
+    scaled = " ".join(d.id for d in dialects if d.scale_bias)
+    if scaled and etype.family == "float":
+        yield from expanded(spec, etype, "scale and bias", id=scaled, is_float16=etype.id == "float16")
+
+
+def _of_dialect(spec: Spec, etype: ElementType, d: Dialect) -> Iterator[Claim]:
+    """What it does beside SONNX and without bounds."""
+    reading, printed = spec.reading(d.reading), {}
+    if d.printed_default is not None and etype.id == d.bound_type:
+        least, most = d.printed_default.min, d.printed_default.max
+        printed = {"printed": most, "at_least": number(least), "at_most": number(most)}
+    yield from expanded(
+        spec, etype, "dialects", d, reading, **_defaults(spec, etype, d), **printed,
+        reading=reading.predicate, reads=answer_of(spec, reading),
+        open=leaves_values_open(spec, etype, reading),
+        whatever="whatever its bounds become, " if d.converts_to(etype.id) else "",
+        oracle=spec.reading(d.answers).predicate if d.answers != d.reading else None,
+    )  # fmt: skip
+
+
+def _defaults(spec: Spec, etype: ElementType, d: Dialect) -> dict[str, Any]:
+    """The default bounds of a dialect, for the templates; empty where it has none."""
+    found, given = defaults(spec, d, etype), given_defaults(spec, d, etype)
+    if found is None or given is None or d.missing is None:
+        return {}
+    told = f"the least and the greatest number of {etype.id}"
+    if found != (encode("lowest", etype), encode("highest", etype)):
+        told = f"{show(found[0], etype)} and {show(found[1], etype)}"
+    low, high = map(value, found)
+    texts = {"low": low, "high": high, "told": told, "limits": True}
+    texts["keeps_infinities"] = etype.family == "float" and found[1] == encode("inf", etype)
+    if d.converts_to(etype.id) and d.missing.of == "bound":
+        least, greatest = (value(of, Kind.FLOAT) for of in given)
+        texts |= {"least": least, "greatest": greatest, "limits": False}
+    return texts
+
+
+def _after(spec: Spec, etype: ElementType, d: Dialect, before: Dialect) -> Iterator[Claim]:
+    """What a newer version changes: with given bounds nothing, without bounds nothing or what it says."""
+    reading, theirs = spec.reading(d.reading), spec.reading(before.reading)
+    given, old = _defaults(spec, etype, d), _defaults(spec, etype, before)
+    if given and old:
+        given |= {"low_before": old["low"], "high_before": old["high"]}
+    if etype.id in d.changes:
+        given |= {"changed_for": d.changes[etype.id], "changed": number(d.changes[etype.id])}
+    yield from expanded(
+        spec, etype, "after another", d, **given, before=before.word, before_id=before.id,
+        reading=reading.predicate, reads=answer_of(spec, reading),
+        before_reading=theirs.predicate, before_reads=answer_of(spec, theirs),
+        whatever=", whatever they become" if before.converts_to(etype.id) else "",
+        outside=" outside of what it widens" if etype.family in d.widens else "",
+    )  # fmt: skip
+
+
+def dialect_example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
+    """The worked examples of the pages of dialects: entry by entry, or for all X."""
+    for example in spec.dialect_examples:
+        if example.type == etype.id:
+            yield from _example(spec, etype, example)
+
+
+def _example(spec: Spec, etype: ElementType, example: DialectExample) -> Iterator[Claim]:
+    low, high = map(value, bounds_of(spec, example))
+    reading = spec.reading(spec.dialect(example.dialect).reading).predicate
+    rest: dict[str, Any]
+    if isinstance(example.Y, ComputedBy):
+        computed = spec.reading(example.Y.reading).predicate
+        rest = {"by": example.Y.reading, "computed": computed, **numbers(example.Y.texts())}
+    else:
+        rows = range(len(example.pairs))
+        entries = (f"group({reading}(_X{i}, _low, _high, Y) iff identical(Y, _Y{i}))" for i in rows)
+        texts = {f"{name}{i}": example.pairs[i][of] for i in rows for of, name in enumerate("XY")}
+        rest = {"entries": Listed(entries), **numbers(texts)}
+    yield from expanded(
+        spec, etype, "examples of dialects", example, reading=reading, low=low, high=high, **rest
+    )

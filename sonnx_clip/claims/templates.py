@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -14,7 +16,9 @@ from sonnx_clip.claims.nodes import (
     any_of,
     element,
     free_names,
+    group,
     number,
+    numbers,
     replaced,
     result_of,
     rewritten,
@@ -34,9 +38,10 @@ from sonnx_clip.language.scope import (
 from sonnx_clip.language.tree import Expr
 from sonnx_clip.language.tree import Kind as Sort
 from sonnx_clip.language.types import Part
+from sonnx_clip.spec.entries import Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec import Spec
@@ -52,9 +57,11 @@ _FUNCTIONS = {
     "different": Signature((_E, _E, _B), Sort.BOOL),
     "let": Signature((_E, _E, _B), Sort.BOOL),
     "with_result": Signature((_B,), Sort.BOOL),
+    "of_cases": Signature((_B,), Sort.BOOL),
     "group": Signature((_B,), Sort.BOOL),
 }
 """What templates have beside the language; claims.yaml says what each means."""
+_NODES = get_args(Expr)
 
 
 class Template(Part):
@@ -62,7 +69,7 @@ class Template(Part):
 
     goal: str
     role: Role
-    kind: str = "theorem"
+    kind: Kind = "theorem"
     title: str
     shows: str = "{id}"
     when: tuple[str, ...] = ()
@@ -71,15 +78,9 @@ class Template(Part):
     at: str = ""
     premises: tuple[str, ...] = ()
     of_result: bool = False
-    aspect: str = ""
+    aspect: Aspect = ""
     holds: str = ""
     written: str = ""
-
-    def applies(self, given: Mapping[str, object]) -> bool:
-        """Whether everything in `when` is given, or not."""
-        return all(
-            bool(given.get(word.removeprefix("not "))) != word.startswith("not ") for word in self.when
-        )
 
 
 @cache
@@ -89,89 +90,115 @@ def templates() -> Mapping[str, tuple[Template, ...]]:
     return TypeAdapter(dict[str, tuple[Template, ...]]).validate_python(yaml.safe_load(text))
 
 
-class _WithLiterals(dict[str, str]):
-    """Texts of a formula in WhyML, whose literals stay for its printer."""
+class Listed(tuple[str, ...]):
+    """Texts in a template: ``{ids: or }`` puts what follows the colon between them."""
 
-    def __missing__(self, name: str) -> str:
-        return f"{{{name}}}"
+    __slots__ = ()
+
+    def __format__(self, between: str) -> str:
+        return between.join(self)
 
 
-def expanded(spec: Spec, etype: ElementType, section: str, **given: Any) -> Iterator[Claim]:
+class Given(dict[str, Any]):
+    """What placeholders stand for: what is given by name, and else what one of the entries has.
+
+    What an entry has by family is that of the element type; a witness is its numbers, by variable. What is
+    None, false or empty is not given.
+    """
+
+    def __init__(self, etype: ElementType, entries: tuple[object, ...], given: dict[str, Any]) -> None:
+        super().__init__(given)
+        self._family, self._entries = etype.family, entries
+
+    def __missing__(self, name: str) -> Any:
+        if (found := self.find(name)) is None:
+            raise KeyError(f"claims.yaml: nothing is given for `{name}`")
+        return found
+
+    def find(self, name: str) -> Any:
+        """What a placeholder stands for; None if it is not given."""
+        if name not in self:
+            found = next((getattr(entry, name) for entry in self._entries if hasattr(entry, name)), None)
+            if isinstance(found, Mapping):
+                found = found.get(self._family)
+            if isinstance(found, Witness):
+                found = numbers(found.texts())
+            self[name] = Listed(found) if isinstance(found, tuple) else found
+        return self[name]
+
+    def has(self, words: tuple[str, ...]) -> bool:
+        """Whether each of the words is given; with `not` before it, whether it is not."""
+        return all(bool(self.find(w.removeprefix("not "))) != w.startswith("not ") for w in words)
+
+
+def expanded(spec: Spec, etype: ElementType, section: str, *entries: object, **given: Any) -> Iterator[Claim]:
     """The claims of a section of claims.yaml on one entry.
 
     Args:
         spec: the specification.
         etype: the element type.
         section: the key in claims.yaml.
-        given: what placeholders stand for: texts; expressions; tuples of expressions, for premises; numbers
-            by variable, for a witness; `literals` of a formula in WhyML. What is None or empty is not given.
+        entries: whose attributes placeholders may stand for; the first that has one counts.
+        given: what other placeholders stand for: texts; expressions; tuples of expressions, for premises;
+            numbers by variable, for a witness.
     """
     head = spec.head
-    given |= {"operands": ", ".join(head.operands), "variables": " ".join(head.operands), "type": etype.id}
-    given["result"] = f"{head.function}({given['operands']})"
-    texts = {name: of for name, of in given.items() if isinstance(of, str)}
+    given |= {"operands": ", ".join(head.operands), "variables": " ".join(head.operands)}
+    given |= {"result": f"{head.function}({given['operands']})", "type": etype.id, etype.family: True}
+    known = Given(etype, entries, given)
     for template in templates()[section]:
-        if template.applies(given):
-            yield _claim(spec, etype, template, texts, given)
+        if known.has(template.when):
+            yield _claim(spec, etype, template, known)
 
 
-def _claim(
-    spec: Spec, etype: ElementType, template: Template, texts: Mapping[str, str], given: Mapping[str, Any]
-) -> Claim:
-    def filled(text: str) -> str:
-        return text.format_map(texts)
-
+def _claim(spec: Spec, etype: ElementType, template: Template, given: Given) -> Claim:
     def made(text: str) -> Expr:
-        return condition(spec, etype, filled(text), given, tensors=template.tensors)
+        return condition(spec, etype, text.format_map(given), given, tensors=template.tensors)
 
     premises: list[Expr] = []
     for text in template.premises:
-        several = given.get(text.removeprefix("_"))
-        premises += several if isinstance(several, tuple) else [made(text)]
-    names = tuple(filled(template.every).split())
+        named = [given.find(name) for name in re.findall(r"\b_(\w+)", text)]
+        if all(of is not None for of in named):
+            premises += named[0] if named and isinstance(named[0], tuple) else [made(text)]
+    names = tuple(template.every.format_map(given).split())
     return Claim(
         subject=etype.id,
-        name=filled(template.goal),
+        name=template.goal.format_map(given),
         role=template.role,
-        kind=_KIND.validate_python(filled(template.kind)),
-        shows=tuple(filled(template.shows).split()),
-        title=filled(template.title),
-        conclusion=(
-            Written(template.written.format_map(_WithLiterals(texts)), given.get("literals", {}))
-            if template.written
-            else made(template.holds)
-        ),
+        kind=template.kind,
+        shows=tuple(template.shows.format_map(given).split()),
+        title=template.title.format_map(given),
+        conclusion=_formula(template.written, given) if template.written else made(template.holds),
         premises=tuple(premises),
         binders=(Binder(names, Sort.TENSOR if template.tensors else Sort.ELEMENT),) if names else (),
         witness=given[template.at] if template.at else {},
         of_result=template.of_result,
-        aspect=_ASPECT.validate_python(filled(template.aspect)),
+        aspect=template.aspect,
     )
 
 
-_KIND: TypeAdapter[Kind] = TypeAdapter(Kind)
-_ASPECT: TypeAdapter[Aspect] = TypeAdapter(Aspect)
+def _formula(text: str, given: Given) -> Written:
+    """A formula in WhyML; in braces what is given, or a number, or a number as a FLOAT."""
+    parts: list[str | Expr] = [*re.split(r"\{(.*?)\}", text)]
+    for index in range(1, len(parts), 2):
+        name = str(parts[index])
+        kind = Sort.FLOAT if name.startswith("FLOAT ") else Sort.ELEMENT
+        parts[index] = given.find(name) or number(name.removeprefix("FLOAT "), kind)
+    return Written(tuple(parts))
 
 
 def condition(
-    spec: Spec,
-    etype: ElementType,
-    text: str,
-    given: Mapping[str, Any] | None = None,
-    *,
-    tensors: bool = False,
+    spec: Spec, etype: ElementType, text: str, given: Given | None = None, *, tensors: bool = False
 ) -> Expr:
     """A condition as claims.yaml has it, with the given expressions in the places of their names."""
-    expressions = {f"_{name}": of for name, of in (given or {}).items() if isinstance(of, _NODES)}
-    kinds = {name: kind_of(of) for name, of in expressions.items() if name in text}
+    found = {name: given.find(name[1:]) if given else None for name in re.findall(r"\b_\w+", text)}
+    expressions = {name: of for name, of in found.items() if isinstance(of, _NODES)}
+    kinds = {name: kind_of(of) for name, of in expressions.items()}
     parsed = spec.memo.setdefault(("templates", etype.family), {})
     key = (text, tensors, tuple(kinds.items()))
     if key not in parsed:
         parsed[key] = parse(text, _scope(spec, etype, kinds, tensors=tensors))
     return rewritten(parsed[key], partial(_meant, spec, etype, expressions, tensors))
-
-
-_NODES = get_args(Expr)
 
 
 def _scope(spec: Spec, etype: ElementType, kinds: Mapping[str, Sort], *, tensors: bool) -> Scope:
@@ -195,7 +222,9 @@ def _meant(
         case tree.Name(id=name) if name in expressions:
             return expressions[name]
         case tree.Call(function="group", arguments=(inner,)):
-            return tree.Parentheses(inner)
+            return group(inner)
+        case tree.Call(function="of_cases", arguments=(inner,)):
+            return group(replaced(inner, head.result, result_of(head)))
         case tree.Call(function="let", arguments=(tree.Name(id=name), value, body)):
             return tree.Let(name, value, body)
         case tree.Call(function="with_result", arguments=(body,)):

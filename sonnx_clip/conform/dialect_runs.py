@@ -13,7 +13,6 @@ import numpy as np
 import onnx
 
 import sonnx_clip
-from sonnx_clip.claims import goal_names as named
 from sonnx_clip.conform.conditions import conditions
 from sonnx_clip.conform.dialect_forms import clip_version, dialect_forms, newest_opset, opsets_of
 from sonnx_clip.conform.dialect_report import (
@@ -249,20 +248,20 @@ def _cause(spec: Spec, form: DialectForm, rows: Array, got: Array) -> tuple[str 
     """The first rule that allows every answer, with the obligations that prove that it differs."""
     own, word = spec.reading(str(form.dialect.row["reading"])), form.dialect.id.replace("-", "_")
     missing = "bounds" if len(form.form.missing) == 2 else "".join(form.form.missing)
-    no_bound = (named.infinities(word), named.without(word, missing))
+    no_bound = (f"{word}_infinities", f"{word}_without_{missing}")
     bounds = form.unbounded()
     if missing and _allows(form, own.id, rows, got, bounds).all():
         return _NO_BOUND, _known(form, no_bound)
     others = [reading for reading in spec.readings if reading.id != own.id]
     for reading in others:
         if _allows(form, reading.id, rows, got).all():
-            goals = named.agrees(own.word), named.agrees(reading.word)
+            goals = f"{own.word}_agrees", f"{reading.word}_agrees"
             return f"it answers as the reading {reading.id} allows", _known(form, goals)
     for reading in others if missing else ():
         if _allows(form, reading.id, rows, got, bounds).all():
-            both = (named.agrees(own.word), named.agrees(reading.word), *no_bound)
+            both = (f"{own.word}_agrees", f"{reading.word}_agrees", *no_bound)
             return f"{_NO_BOUND}, and answers as the reading {reading.id} allows", _known(form, both)
-    return None, _known(form, (named.is_sonnx(word),))
+    return None, _known(form, (f"{word}_is_sonnx",))
 
 
 def _known(form: DialectForm, goals: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sonnx_clip.claims import goal_names as named
 from sonnx_clip.language.show import show
 from sonnx_clip.language.values import encode, is_nan
 from sonnx_clip.root.errors import UserError
@@ -172,8 +171,8 @@ def _cell(
         answers=(*told, "any nan") if any_nan else told,
         other=_other(spec, etype, found),
         obligations=(
-            named.of(etype.id, named.agrees(reading.word)),
-            named.of(etype.id, named.agrees(reading.word, "bits")),
+            f"{etype.id}.{reading.word}_agrees",
+            f"{etype.id}.{reading.word}_agrees_bitwise",
         ),
     )
 

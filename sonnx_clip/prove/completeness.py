@@ -9,9 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from sonnx_clip.backends.numpy_kernels import goal_name, kernels_of
-from sonnx_clip.claims.all_claims import every_claim
+from sonnx_clip.claims.all_claims import every_claim, unshown
 from sonnx_clip.claims.meaning_claims import WRITTEN
-from sonnx_clip.claims.unshown import unshown
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.trace.tracing import traced_kernels

@@ -17,7 +17,6 @@ from sonnx_clip import __version__
 from sonnx_clip.backends.coq_files import claims_of_family, theorem_name
 from sonnx_clip.backends.coqreadings import MODULES, theorems_of
 from sonnx_clip.backends.generate import ids_of
-from sonnx_clip.claims import goal_names as named
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
@@ -153,7 +152,7 @@ def _wanted(spec: Spec) -> Iterator[tuple[str, str]]:
             yield f"Generated.{family.id.capitalize()}", theorem_name(claim)
             if claim.role == "repaired":
                 for etype in spec.types_of(family.id):
-                    yield "Generated.Formats", f"{etype.id}_{named.refuted(claim.shows[0])}"
+                    yield "Generated.Formats", f"{etype.id}_{claim.shows[0]}_refuted"
         for reading in spec.readings:
             for name in theorems_of(reading, family.id):
                 yield f"Generated.{MODULES[family.id]}", name

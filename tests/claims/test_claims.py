@@ -8,10 +8,9 @@ from collections import Counter
 import pytest
 
 from sonnx_clip.backends.generate import all_obligations
-from sonnx_clip.claims.all_claims import claims_of, every_claim
+from sonnx_clip.claims.all_claims import claims_of, every_claim, unshown
 from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.templates import expanded, templates
-from sonnx_clip.claims.unshown import unshown
 from sonnx_clip.language.parse import LanguageError
 from sonnx_clip.spec import load_spec
 
@@ -86,13 +85,12 @@ def test_every_template_makes_a_claim() -> None:
 def test_misspelt_placeholder_or_name_in_a_template_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     (right,) = templates()["inhabited"]
     etype, case = SPEC.element_type("int8"), SPEC.cases[0]
-    given = {"id": case.id, "inhabited_at": {}}
-    assert len(list(expanded(SPEC, etype, "inhabited", **given))) == 1
-    for wrong in ({"title": "some input falls into {ids}"}, {"holds": "{id} and lowe"}):
+    assert len(list(expanded(SPEC, etype, "inhabited", case))) == 1
+    for wrong in ({"title": "some input falls into {idd}"}, {"holds": "{id} and lowe"}):
         planted = {**templates(), "inhabited": (right.model_copy(update=wrong),)}
         monkeypatch.setattr("sonnx_clip.claims.templates.templates", lambda planted=planted: planted)
         with pytest.raises((KeyError, LanguageError)):
-            list(expanded(SPEC, etype, "inhabited", **given))
+            list(expanded(SPEC, etype, "inhabited", case))
 
 
 def test_claims_of_a_subject_are_made_once() -> None:

@@ -117,11 +117,10 @@ class Former:
     def claim(self, claim: Claim) -> Any:
         """Binders with their sorts, witnesses, premises and conclusion, of what the claim speaks of."""
         if isinstance(claim.conclusion, Written):
-            names = {name: f"literal_{name}" for name in claim.conclusion.literals}
-            text = claim.conclusion.text.format(**names) if names else claim.conclusion.text
-            made = read_formula(text)
-            for name, expr in claim.conclusion.literals.items():
-                made = replaced(made, f"literal_{name}", self.form(expr))
+            parts = list(enumerate(claim.conclusion.parts))
+            made = read_formula("".join(p if isinstance(p, str) else f"literal_{n}" for n, p in parts))
+            for n, part in parts:
+                made = made if isinstance(part, str) else replaced(made, f"literal_{n}", self.form(part))
             return made
         body = self.form(claim.conclusion)
         for premise in reversed(claim.premises):
