@@ -18,7 +18,7 @@ from sonnx_clip.backends.declared import (
 from sonnx_clip.backends.theory import CLIP, TENSORS, Declared, Module, comment, declare
 from sonnx_clip.backends.whyml_printer import WhymlPrinter, element_printer, goals, tensor_printer
 from sonnx_clip.claims.all_claims import finding_claims
-from sonnx_clip.claims.meaning_claims import latitude_reading_claims
+from sonnx_clip.claims.meaning_claims import WRITTEN, latitude_reading_claims
 from sonnx_clip.claims.nodes import free_names
 from sonnx_clip.claims.reading_claims import dialect_claims, dialect_example_claims, of_type, reading_claims
 from sonnx_clip.language.tree import Call, CasesResult, Use, subtrees
@@ -60,15 +60,18 @@ def _readings_declared(
 
 def reading_modules(spec: Spec, etype: ElementType) -> list[Module]:
     """Where the readings agree with the cases."""
+    if not spec.readings:
+        return []
     printer = element_printer(spec, etype)
     of_latitude = [tree for entry in spec.latitude for tree in (entry.when, entry.accepts)]
     trees = reading_trees(spec) + of_latitude * (etype.family == "float")
     claims = (*reading_claims(spec, etype), *latitude_reading_claims(spec, etype))
+    where = f"Where the readings of {spec.operator} agree in {etype.id}"
     return [
         Module(
             "Readings",
-            f"Where the readings of Clip agree in {etype.id}: with the cases, and with one another.",
-            [f"use elements.{etype.why3}", CLIP],
+            f"{where}: with the cases, and with one another.",
+            [f"use elements.{etype.why3}", *[CLIP] * (spec.operator in WRITTEN)],
             _readings_declared(spec, etype, printer, (r.id for r in spec.readings), trees),
             list(goals(claims, printer)),
             "smoke_readings",
@@ -137,11 +140,13 @@ def example_modules(spec: Spec, etype: ElementType) -> list[Module]:
 def finding_modules(spec: Spec, etype: ElementType) -> list[Module]:
     """What the findings about the sources claim of elements, and of tensors of any shape."""
     parts = [p for f in spec.findings for p in f.theorems if etype in types_of_claim(spec, p)]
-    return [*_of_elements(spec, etype, parts), *_of_tensors(spec, etype, parts)]
+    of_tensors = _of_tensors(spec, etype, parts) if spec.operator in WRITTEN else ()
+    return [*_of_elements(spec, etype, parts), *of_tensors]
 
 
 def _of_elements(spec: Spec, etype: ElementType, parts: Sequence[Theorem]) -> Iterator[Module]:
-    printer = element_printer(spec, etype, spec.element_type("float32"))
+    float32 = next((of for of in spec.element_types if of.id == "float32"), None)
+    printer = element_printer(spec, etype, float32)
     claims = list(goals(finding_claims(spec, etype, tensors=False), printer))
     if not claims:
         return

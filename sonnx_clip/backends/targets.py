@@ -97,6 +97,7 @@ THEORIES: tuple[TheoryTarget, ...] = (
         rf"generated/why3/readings_{_MLW}",
         "readings of the formula, against the cases",
         lambda spec: theories_of_types(spec, "readings_", reading_modules),
+        of_every=True,
     ),
     TheoryTarget(
         rf"generated/why3/dialects_{_MLW}",
@@ -112,11 +113,13 @@ THEORIES: tuple[TheoryTarget, ...] = (
         rf"generated/why3/findings_{_MLW}",
         "what findings claim",
         lambda spec: theories_of_types(spec, "findings_", finding_modules),
+        of_every=True,
     ),
     TheoryTarget(
         rf"generated/why3/canaries_{_MLW}",
         "properties of wrong operators, which provers must refute; they are no obligations",
         lambda spec: (render_canaries(spec)[0], ()),
+        of_every=True,
     ),
     TheoryTarget(
         rf"generated/why3/c_{_MLW}|generated/c/drivers/.*",

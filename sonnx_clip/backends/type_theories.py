@@ -63,7 +63,7 @@ _ORDERED = "why3/ordered.mlw"
 def type_theories(spec: Spec) -> tuple[Mapping[str, str], list[Obligation]]:
     """The theories of the element types and of the restrictions by their path, and their obligations."""
     files, obligations = theories_of_types(spec, "", lambda s, etype: [*_modules(s, etype)])
-    if not spec.restrictions:
+    if spec.operator not in WRITTEN or not spec.restrictions:
         return files, obligations
     path, module = f"{FOLDER}/{SUBJECT}.mlw", restrictions_module(spec)
     return {**files, path: theory_file(spec, [module])}, [*obligations, *module.obligations(SUBJECT, path)]
@@ -81,6 +81,8 @@ def ordered_axioms() -> tuple[str, ...]:
 def _modules(spec: Spec, etype: ElementType) -> Iterator[Module]:
     yield _instance(etype)
     yield _meaning(spec, etype)
+    if spec.operator not in WRITTEN:
+        return
     if spec.constraints:
         yield _constraints(spec, etype)
     if refutations := list(refutation_claims(spec, etype)):

@@ -21,6 +21,7 @@ from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.spec.claims import ClaimEvaluator
 from sonnx_clip.spec.document import read_document
+from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.evaluate import TensorValue, as_tensors
 from sonnx_clip.spec.model import entries_with
 from sonnx_clip.spec.readings import same_value, sampled
@@ -125,12 +126,13 @@ def _samples(spec: Spec, etype: ElementType, bound: tuple[str, ...]) -> Iterator
     if len(bound) <= 2 and etype.bits is not None and set(bound) <= set(operands):
         for patterns in product(special_patterns(etype), repeat=len(bound)):
             yield dict(zip(bound, patterns, strict=True))
-    nans = tuple(encode(text, etype) for text in ("nan", "-nan")) if etype.family == "float" else ()
-    floats = [encode(text, spec.element_type("float32")) for text in _FLOATS]
+    further_answers = [encode(text, etype) for text in ("nan", "-nan") if etype.family == "float"]
+    further_answers += [encode(c.result, etype) for c in spec.cases if is_number(c.result)]
+    floats = [encode(text, spec.element_type("float32")) for text in _FLOATS if "F" in bound]
     further = [name for name in bound if name not in operands]
     for given in sampled(etype, len(operands)):
         at = {name: value for name, value in zip(operands, given, strict=True) if name in bound}
-        answers = tuple(dict.fromkeys((*given, *nans)))
+        answers = tuple(dict.fromkeys((*given, *further_answers)))
         for values in product(*(floats if name == "F" else answers for name in further)):
             yield {**at, **dict(zip(further, values, strict=True))}
 

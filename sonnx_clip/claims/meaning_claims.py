@@ -127,11 +127,14 @@ def example_claims(spec: Spec, etype: ElementType) -> Iterator[Claim]:
     """The worked examples of the page, entry by entry."""
     for example in spec.examples:
         if example.family == etype.family and etype.id not in example.not_representable_in:
-            scalars, function = spec.head.scalars, spec.head.function
-            rows = range(len(example.X))
-            entries = (f"identical({function}({', '.join((f'_X{i}', *scalars))}), _Y{i})" for i in rows)
-            texts = {f"{name}{i}": example.values[name][i] for name in "XY" for i in rows}
+            head, entries, texts = spec.head, list[str](), dict[str, str]()
+            for row, given in enumerate(example.given):
+                at = {name: f"_{name}{row}" if name in head.tensors else name for name in head.operands}
+                entries.append(f"identical({head.function}({', '.join(at.values())}), _Y{row})")
+                texts |= {f"{name}{row}": text for name, text in zip(at, given, strict=True)}
+                texts[f"Y{row}"] = example.Y[row]
+            scalars = numbers({name: getattr(example, name) for name in head.scalars})
+            every = Listed(entries)
             yield from expanded(
-                spec, etype, "examples", example, entries=Listed(entries), **numbers(texts),
-                scalars=numbers({name: getattr(example, name) for name in scalars}),
-            )  # fmt: skip
+                spec, etype, "examples", example, entries=every, scalars=scalars, **numbers(texts)
+            )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from sonnx_clip.claims.claim import Claim
     from sonnx_clip.language.scope import Head
+    from sonnx_clip.spec import Spec
     from sonnx_clip.spec.entries import Case, Constraint, Restriction
 
 STATED = "stated_"
@@ -83,6 +84,11 @@ def stated(head: Head, entry: Constraint | Restriction, kind: Kind) -> tree.Use:
 def named_result(case: Case) -> Expr:
     """What a case gives: an operand, or a number."""
     return number(case.result) if is_number(case.result) else element(case.result)
+
+
+def numbers_of_cases(spec: Spec) -> tuple[Expr, ...]:
+    """The numbers that cases give, each once; none where each gives an operand."""
+    return tuple(number(text) for text in dict.fromkeys(c.result for c in spec.cases) if is_number(text))
 
 
 def rewritten(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:

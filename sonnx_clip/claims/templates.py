@@ -19,6 +19,7 @@ from sonnx_clip.claims.nodes import (
     group,
     number,
     numbers,
+    numbers_of_cases,
     replaced,
     result_of,
     rewritten,
@@ -238,8 +239,8 @@ def _meant(
 
 
 def _some(spec: Spec, etype: ElementType, word: str, names: list[str], body: Expr) -> Expr:
-    """A disjunction over operands, or over all answers of readings but for payloads of NaNs."""
-    operands = tuple(map(element, spec.head.operands))
+    """A disjunction over what cases give, or over all answers of readings but for payloads of NaNs."""
+    operands = (*map(element, spec.head.operands), *numbers_of_cases(spec))
     answers = (*operands, *((number("nan"), number("-nan")) if etype.family == "float" else ()))
     if word != "different":
         return any_of(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sonnx_clip.claims.claim import Claim, Written
+from sonnx_clip.claims.meaning_claims import WRITTEN
 from sonnx_clip.claims.nodes import all_of, call, free_names, negation, stated, tensor, use, value
 from sonnx_clip.claims.templates import expanded
 from sonnx_clip.language.tree import Call, Kind, conjuncts, subtrees
@@ -70,7 +71,7 @@ _DECLARED: tuple[DeclaredTensor | None, ...] = (
 
 def restriction_claims(spec: Spec) -> Iterator[Claim]:
     """All that is claimed of the restrictions."""
-    if not spec.restrictions:
+    if spec.operator not in WRITTEN or not spec.restrictions:
         return
     conditions = {r.id: stated(spec.head, r, Kind.DECLARED) for r in spec.restrictions}
     fields = " ".join(f"n.{name.lower()}" for name in spec.head.all)

@@ -108,6 +108,12 @@ X: TypeAlias = Annotated[
 Build: TypeAlias = Annotated[
     Path, typer.Option(metavar="DIR", help="Folder of results; default: build.", rich_help_panel=OUTPUT)
 ]
+Another: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--spec", metavar="FILE", help="Another operator: docs/operators.md.", rich_help_panel=INPUT
+    ),
+]
 Brief: TypeAlias = Annotated[
     bool, typer.Option("--brief", help="Print the summary only.", rich_help_panel=OUTPUT)
 ]

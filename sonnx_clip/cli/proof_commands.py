@@ -10,6 +10,7 @@ from sonnx_clip.cli.options import (
     INPUT,
     OUTPUT,
     RUN,
+    Another,
     Build,
     FamilyName,
     Format,
@@ -28,10 +29,7 @@ def generate(
         bool,
         typer.Option("--check", help="Write nothing; status 1 if a file is stale.", rich_help_panel=OUTPUT),
     ] = False,
-    spec: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Another operator: docs/operators.md.", rich_help_panel=INPUT),
-    ] = None,
+    spec: Another = None,
     into: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Output folder for --spec.", rich_help_panel=OUTPUT)
     ] = None,
@@ -95,6 +93,7 @@ def prove(
         Road | None,
         typer.Option(metavar="coq|frama-c", help="Independent proof instead.", rich_help_panel=INPUT),
     ] = None,
+    spec: Another = None,
     jobs: Jobs = None,
     format: Format = TextOrJson.TEXT,
     json: Json = False,
@@ -102,7 +101,7 @@ def prove(
 ) -> None:
     """Prove each obligation with two provers; unchanged ones are read from the ledger."""
     as_json = wants_json(format, json=json)
-    if road is not None and (family or prover or only or (dtype and road is Road.COQ)):
+    if road is not None and (family or prover or only or spec or (dtype and road is Road.COQ)):
         raise UserError(f"--road {road} proves all of its theorems", todo="leave the other options out")
     if road is Road.COQ:
         from sonnx_clip.cli.coq_command import prove_by_coq
@@ -122,6 +121,7 @@ def prove(
         jobs=jobs,
         as_json=as_json,
         build=build,
+        file=spec,
     )
     raise typer.Exit(status)
 

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from sonnx_clip.backends.c_reference import render_c
 from sonnx_clip.backends.canaries import render_canaries
-from sonnx_clip.backends.generate import Generated, differences, render_theories
+from sonnx_clip.backends.generate import Generated, differences, render_theories, write
+from sonnx_clip.claims.all_claims import unclaimed
 from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.ledger import Ledger
@@ -43,6 +44,7 @@ _NEWS = f"[red]the assumptions of the proofs have changed[/] (compared with {GOL
 _ACCEPT_NEWS = f"to accept them, edit {GOLDEN} and give the reason for each"
 _CHANGED = f"[red]the hand-written theories differ from {STATEMENTS}[/]"
 _ACCEPT_CHANGED = f"to accept it, compare each statement with its sentence in {STATEMENTS}"
+_UNCLAIMED = "not proved, since only of Clip has why3/ theories of tensors and dialects: "
 _UNTRUSTED = (
     "\n[red]no answer of this run is reliable:[/] a printer, Why3, a driver or a prover is wrong;"
     " build/proofs.json is unchanged"
@@ -58,6 +60,7 @@ def prove(
     jobs: int | None,
     as_json: bool,
     build: Path,
+    file: Path | None = None,
 ) -> int:
     """Prove what is asked for; print a table, or JSON; returns the exit status.
 
@@ -69,10 +72,22 @@ def prove(
         jobs: how many processes run at once; all cores by default.
         as_json: print the document instead of the table.
         build: where the ledger, the configuration and the document go.
+        file: the specification of another operator, whose theories are written into a folder of `build` with
+            its name, with all else; by default Clip, whose theories are those in generated/.
 
     Raises:
         UserError: a tool is missing, generated/ is stale, or nothing fits what was asked for.
     """
+    if file is not None:
+        from sonnx_clip.cli.another_operator import load_another
+
+        spec = load_another(file)
+        theories, build = render_theories(spec), build / spec.head.function
+        write(theories, build, alone=False)
+        return prove_these(
+            spec, theories, family=family, types=types, provers=provers, only=only, jobs=jobs,
+            as_json=as_json, build=build, root=build,
+        )  # fmt: skip
     spec = load_spec()
     check_spec(spec)
     theories = _rendered(spec)
@@ -95,6 +110,7 @@ def prove_these(
     only: Sequence[str] = (),
     as_json: bool = False,
     shown: int = _SHOWN,
+    root: Path | None = None,
 ) -> int:
     """Prove what is asked for of theories that lie in generated/; print a table, or JSON; the exit status.
 
@@ -109,16 +125,17 @@ def prove_these(
         only: likewise.
         as_json: likewise.
         shown: how many failures are shown in full.
+        root: the folder that holds generated/, of another operator than Clip.
 
     Raises:
         UserError: as for `prove`.
     """
     selected = _select(spec, theories.obligations, family, types, only)
     found = find_provers(tuple(provers) or NAMES)
-    why3 = configure(build)
+    why3 = configure(build, root=root)
     _, canaries = render_canaries(spec)
     complete = selected == theories.obligations and len(found) == len(NAMES)
-    if complete:
+    if complete and root is None:
         _require_extracted(spec, theories)
     console = Console(stderr=as_json)
     if not console.is_terminal:
@@ -131,7 +148,7 @@ def prove_these(
     why3.require_unchanged()
     listed = trusted(theories.obligations, why3.texts)
     taken = (*listed, *of_tasks(proofs.said, listed))
-    news = surprises(taken)
+    news = [line for line in surprises(taken) if root is None or not line.startswith("- ")]
     if any(t.kind == "refused" for t in taken):  # nobody else need try to read it
         _print_failures(console, why3, found, proofs, shown)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
@@ -150,8 +167,10 @@ def prove_these(
         if not complete:
             console.print(f"partial run: {build}/proofs.json is unchanged", highlight=False)
         console.print(summary(proofs), soft_wrap=True, highlight=False)
+        if left := unclaimed(spec):
+            console.print(f"{_UNCLAIMED}{', '.join(left)}", soft_wrap=True, highlight=False)
     _print_listed(console, _NEWS, news, _ACCEPT_NEWS)
-    _print_listed(console, "[red]entries of spec/clip.yaml without an obligation[/]", gaps)
+    _print_listed(console, f"[red]entries of {spec.file} without an obligation[/]", gaps)
     _print_listed(console, _CHANGED, changed, _ACCEPT_CHANGED)
     _print_listed(console, "[red]claims that differ from spec/clip.expected.yaml[/]", weakened)
     return 0 if proofs.all_shown and not (news or gaps or changed or weakened) else 1

@@ -12,6 +12,7 @@ from sonnx_clip.cli.options import (
     RUN,
     Again,
     AllForms,
+    Another,
     Brief,
     Build,
     CheckFormat,
@@ -68,10 +69,7 @@ def check(
             metavar="COMMAND", help="Program for one model: './run {model} {in} {out}'.", rich_help_panel=_OF
         ),
     ] = None,
-    spec: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Another operator: docs/operators.md.", rich_help_panel=INPUT),
-    ] = None,
+    spec: Another = None,
     dtype: OnlyTypes = None,
     require: Annotated[
         list[str] | None,

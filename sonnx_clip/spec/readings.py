@@ -10,6 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
+from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.evaluate import NoCaseError, evaluator
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) ->
     if triple not in known:
         ask, nans = evaluator(spec, etype), ("nan", "-nan") if etype.family == "float" else ()
         allows, environment = ask.function(reading.returns), ask.named(triple)
-        tried = dict.fromkeys((*triple, *(encode(text, etype) for text in nans)))
+        given = (case.result for case in spec.cases if is_number(case.result))
+        tried = dict.fromkeys((*triple, *(encode(text, etype) for text in (*nans, *given))))
         try:
             known[triple] = tuple(y for y in tried if allows({**environment, "Y": y}))
         except NoCaseError:  # the cases have a gap here, so that a reading that speaks of them allows nothing
