@@ -20,7 +20,7 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.document import Diagnostic, Document, raise_first, read_text, unknown
 from sonnx_clip.spec.model import SECTIONS
 from sonnx_clip.spec.quotes import quoted
-from sonnx_clip.spec.structure import validate_as
+from sonnx_clip.spec.structure import validate
 from sonnx_clip.spec.texts import fold, source_text
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def require_coverage(spec: Spec, obligations: Iterable[str]) -> Coverage:
 @lru_cache(maxsize=2)  # the tests that plant mistakes in the specification call it again and again
 def _read(name: str, text: str) -> tuple[Document, CoverageFile]:
     document = Document(name, text)
-    return document, validate_as(CoverageFile, document, document.data)
+    return document, validate(CoverageFile, document)
 
 
 def _check_sources(spec: Spec, file: CoverageFile) -> Iterator[Diagnostic]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import (
@@ -16,17 +14,11 @@ from pydantic import (
     PlainValidator,
     StringConstraints,
     Tag,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticKnownError
 
 from sonnx_clip.language.types import FamilyId, Flag, Form, Id, NumberText, Part, Scalar, Source, Text, Word
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sonnx_clip.language.tree import Expr
 
 
@@ -49,34 +41,6 @@ def _no_repetition(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
-@dataclass(frozen=True)
-class FileContext:
-    """What validation needs to know of the file.
-
-    Args:
-        path: the file.
-        digest: the SHA-256 of its content.
-        operands: the ids of the operands; None if the file has no such list.
-    """
-
-    path: Path | None = None
-    digest: str = ""
-    operands: tuple[str, ...] | None = None
-
-
-def _operands(info: ValidationInfo) -> tuple[str, ...] | None:
-    return info.context.operands if isinstance(info.context, FileContext) else None
-
-
-def _result_of_case(value: object, info: ValidationInfo) -> object:
-    """One of the operands, or a number."""
-    operands = _operands(info)
-    if operands is None or value in operands or is_number(value):
-        return value
-    expected = " or ".join(filter(None, (", ".join(map(repr, operands[:-1])), repr(operands[-1]))))
-    raise PydanticKnownError("literal_error", {"expected": expected})
-
-
 NUMBER = r"^-?(\d|inf$|nan$)"
 """How the text of a number begins, which is no operand."""
 
@@ -86,7 +50,6 @@ def is_number(value: object) -> bool:
     return isinstance(value, str) and re.match(NUMBER, value) is not None
 
 
-CaseResult: TypeAlias = Annotated[str, StringConstraints(min_length=1), BeforeValidator(_result_of_case)]
 OperatorName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*$")]
 Symbol: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9]*$")]
 Families: TypeAlias = Annotated[tuple[FamilyId, ...], Field(min_length=1), AfterValidator(_no_repetition)]
@@ -120,7 +83,11 @@ class Page(Part):
 
 
 class OperandValues(Part):
-    """Values of the operands, each by its name; a `partial` one may leave some out."""
+    """Values of the operands, each by its name, which `check_operands` compares with the head of the file.
+
+    A `partial` one may leave operands out; one that `has_second` may have X2, say, another entry of the first
+    tensor X; `further` names other variables that it must have.
+    """
 
     model_config = ConfigDict(extra="allow")
     partial: ClassVar[bool] = False
@@ -130,35 +97,6 @@ class OperandValues(Part):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
-
-    @classmethod
-    def keys(cls, operands: tuple[str, ...]) -> dict[str, bool]:
-        """What it may have, in order: the operands, other numbers, its fields; true for what it must have."""
-        second = {f"{operands[0]}2": False} if cls.has_second and operands else {}
-        fields = {name: field.is_required() for name, field in cls.model_fields.items()}
-        return dict.fromkeys(operands, not cls.partial) | second | dict.fromkeys(cls.further, True) | fields
-
-    @model_validator(mode="before")
-    @classmethod
-    def _has_the_operands(cls, value: Any, info: ValidationInfo) -> Any:
-        """The numbers in the order of the operands; an error for each that lacks or is too many."""
-        operands = _operands(info)
-        if operands is None or not isinstance(value, Mapping):
-            return value
-        keys = cls.keys(operands)
-        missing = [
-            InitErrorDetails(type="missing", loc=(name,), input=value)
-            for name, needed in keys.items()
-            if needed and name not in value
-        ]
-        unknown = [
-            InitErrorDetails(type="extra_forbidden", loc=(name,), input=value[name])
-            for name in value
-            if name not in keys
-        ]
-        if missing or unknown:
-            raise ValidationError.from_exception_data(cls.__name__, [*missing, *unknown])
-        return {name: value[name] for name in keys if name in value}
 
 
 class Witness(OperandValues):
@@ -287,7 +225,7 @@ class Case(Part):
     id: Word
     title: Text
     when: Condition
-    result: CaseResult
+    result: Annotated[str, StringConstraints(min_length=1)]  # an operand, or a number
     inhabited_by: Witness
     source: Source
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.conditions import parse_conditions
-from sonnx_clip.spec.dialects import check_dialects
+from sonnx_clip.spec.dialects import check_dialects, inherit
 from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.element_types import check_bits
-from sonnx_clip.spec.references import check_references
+from sonnx_clip.spec.model import Spec
+from sonnx_clip.spec.references import check_operands, check_references
 from sonnx_clip.spec.structure import validate
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sonnx_clip.spec.document import Diagnostic
-    from sonnx_clip.spec.model import Spec
 
 
 def load_spec(path: Path | None = None) -> Spec:
@@ -44,8 +44,9 @@ def _read(path: Path) -> Spec:
     gc.disable()  # almost everything allocated here stays: collecting would take a third of the time
     try:
         document, content = read_document(path)
-        spec = validate(document, path, digest_of(content))
-        for check in (check_references, check_bits, check_dialects):
+        inherit(document.data)
+        spec = validate(Spec, document).read_from(path, digest_of(content))
+        for check in (check_operands, check_references, check_bits, check_dialects):
             raise_first(document, check(spec))
         parse_conditions(document, spec)
     finally:

@@ -21,7 +21,6 @@ from sonnx_clip.spec.entries import (
     Declaration,
     Definition,
     Example,
-    FileContext,
     Latitude,
     Operand,
     OperatorName,
@@ -174,11 +173,10 @@ class Spec(Part):
     _digest: str = PrivateAttr(default="")
     _path: Path = PrivateAttr(default=Path("spec/clip.yaml"))
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Keep path and digest of the file, which come as the context of validation."""
-        if isinstance(context, FileContext):
-            self._digest = context.digest
-            self._path = context.path or self._path
+    def read_from(self, path: Path, digest: str) -> Spec:
+        """The same, which knows its file and the SHA-256 of that."""
+        self._path, self._digest = path, digest
+        return self
 
     def __copy__(self) -> Spec:
         """A copy, which takes over nothing that was computed for this specification."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from sonnx_clip.language.parse import THEORY_NAMES, VARIABLES
+from sonnx_clip.language.parse import THEORY_NAMES, VARIABLES, suggestion
+from sonnx_clip.language.types import Part
 from sonnx_clip.spec.dialects import ComputedBy
 from sonnx_clip.spec.document import Diagnostic, unknown
+from sonnx_clip.spec.entries import OperandValues, is_number
 from sonnx_clip.spec.findings import Theorem
 from sonnx_clip.spec.model import SECTIONS, entries_with, unknown_in
 
@@ -32,9 +34,56 @@ REFERENCES: Final = (
 """The keys of entries that hold ids, one or a list, with the section to which these belong."""
 
 
+def check_operands(spec: Spec) -> Iterator[Diagnostic]:
+    """The results of the cases, and the operands in witnesses and examples, are those of the head."""
+    names = spec.head.operands
+    if len(set(names)) < len(names):
+        return  # `check_references` reports it
+    for index, case in enumerate(spec.cases):
+        if case.result not in names and not is_number(case.result):
+            what = f"`{case.result}` is not allowed here"
+            yield Diagnostic(("cases", index, "result"), what, f"one of: {', '.join(names)}; or a number")
+    for section in SECTIONS:
+        for way, values in _operand_values(getattr(spec, section.name), (section.name,)):
+            yield from _check_values(spec, way, values)
+
+
+def _check_values(spec: Spec, way: Way, values: OperandValues) -> Iterator[Diagnostic]:
+    names = spec.head.operands
+    needed = (*(() if values.partial else names), *values.further)
+    known = list(dict.fromkeys((*names, *needed, *((spec.head.second,) if values.has_second else ()))))
+    given = list(values.model_extra or ())
+    unknown = [name for name in given if name not in known]
+    for name in unknown:
+        todo = suggestion(name, (*known, *type(values).model_fields), "known keys")
+        yield Diagnostic((*way, name), f"the key `{name}` is not known here", todo, of_key=True)
+    for name in (name for name in needed if name not in given and not unknown):
+        yield Diagnostic(way, f"the key `{name}` is missing", f"add `{name}: …` to this entry")
+    ordered = [name for name in known if name in given]
+    if not unknown and given != ordered:
+        yield Diagnostic(way, "these numbers are not in order", f"the order is {', '.join(ordered)}")
+
+
+def _operand_values(part: object, way: tuple[str | int, ...]) -> Iterator[tuple[Way, OperandValues]]:
+    """Each part of the model that has values of the operands, with its place."""
+    items: Iterable[tuple[str | int, object]] = ()
+    if isinstance(part, Part):
+        items = (
+            (field.alias or name, getattr(part, name)) for name, field in type(part).model_fields.items()
+        )
+    elif isinstance(part, dict):
+        items = part.items()
+    elif isinstance(part, tuple):
+        items = enumerate(part)
+    if isinstance(part, OperandValues):
+        yield way, part
+    for key, inner in items:
+        yield from _operand_values(inner, (*way, key))
+
+
 def check_references(spec: Spec) -> Iterator[Diagnostic]:
     """Ids that are there twice, and references to missing entries."""
-    yield from _operands(spec)
+    yield from _check_head(spec)
     yield from _duplicates(spec)
     for key, of in REFERENCES:
         for section, index, entry in entries_with(spec, key):
@@ -51,7 +100,7 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
     yield from _theorems(spec)
 
 
-def _operands(spec: Spec) -> Iterator[Diagnostic]:
+def _check_head(spec: Spec) -> Iterator[Diagnostic]:
     if spec.result.id in [operand.id for operand in spec.operands]:
         what = f"`{spec.result.id}` is an operand"
         yield Diagnostic(("result", "id"), what, "the result has a name of its own")

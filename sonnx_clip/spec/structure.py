@@ -10,13 +10,9 @@ from pydantic import BaseModel, ValidationError
 from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.types import Part
 from sonnx_clip.root.terminal import nearest
-from sonnx_clip.spec.dialects import inherit
-from sonnx_clip.spec.entries import FileContext, OperandValues
-from sonnx_clip.spec.model import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
@@ -37,28 +33,10 @@ _WANTED = {
 }
 
 
-def validate(document: Document, path: Path, digest: str) -> Spec:
+def validate(model: type[_Model], document: Document) -> _Model:
     """The model of a file; UserError for the first place where the file does not fit."""
-    inherit(document.data)
-    context = FileContext(path, digest, _operands(document.data))
-    return validate_as(Spec, document, document.data, context)
-
-
-def _operands(data: Any) -> tuple[str, ...] | None:
-    """The ids of the operands in the head of a file; None without such a list, or if one is there twice."""
-    listed = data.get("operands") if isinstance(data, Mapping) else None
-    if not isinstance(listed, list):
-        return None
-    found = [str(entry["id"]) for entry in listed if isinstance(entry, Mapping) and "id" in entry]
-    return tuple(found) if found and len(set(found)) == len(found) else None
-
-
-def validate_as(
-    model: type[_Model], document: Document, data: Any, context: FileContext | None = None
-) -> _Model:
-    """Plain data as a model; UserError as `validate`."""
     try:
-        return model.model_validate(data, context=context)
+        return model.model_validate(document.data)
     except ValidationError as error:
         found = [_error(document, details) for details in error.errors() if not _follows(details)]
         raise min(found, key=lambda pair: pair[0])[1] from error
@@ -85,7 +63,7 @@ def _error(document: Document, details: ErrorDetails) -> tuple[tuple[int, int], 
         case "extra_forbidden":
             at = order = document.key_position(way)
             what = f"the key `{way[-1]}` is not known here"
-            todo = _known_keys(document.data, way, _operands(document.data) or ())
+            todo = _known_keys(document.data, way)
         case "missing":
             what, todo = f"the key `{way[-1]}` is missing", f"add `{way[-1]}: …` to this entry"
             way = way[:-1]
@@ -119,15 +97,15 @@ def _real_way(data: Any, loc: tuple[int | str, ...], *, missing: bool) -> tuple[
     return tuple(way)
 
 
-def _known_keys(data: Any, way: Sequence[int | str], operands: tuple[str, ...]) -> str:
+def _known_keys(data: Any, way: Sequence[int | str]) -> str:
     """The keys of the part of the model that fits best the other keys beside an unknown one."""
     *above, key = way
     for part in above:
         data = data[part]
     siblings = data.keys() - {key}
-    parts = [_keys(part, operands) for part in _parts(Part)]
-    best = max(parts, key=lambda keys: len(siblings & set(keys)) / len(siblings | set(keys)))
+    parts = [[f.alias or name for name, f in part.model_fields.items()] for part in _parts(Part)]
     if siblings:
+        best = max(parts, key=lambda keys: len(siblings & set(keys)) / len(siblings | set(keys)))
         return suggestion(str(key), best, "known keys")
     near = nearest(str(key), {name for keys in parts for name in keys})
     return f"did you mean `{near[0]}`?" if near else "leave it out"
@@ -137,12 +115,6 @@ def _parts(part: type[Part]) -> Iterator[type[Part]]:
     for below in part.__subclasses__():
         yield below
         yield from _parts(below)
-
-
-def _keys(part: type[Part], operands: tuple[str, ...]) -> list[str]:
-    names = {name: field.alias or name for name, field in part.model_fields.items()}
-    more = part.keys(operands) if issubclass(part, OperandValues) else ()
-    return list(dict.fromkeys((*more, *names.values())))
 
 
 def _short(value: object) -> str:

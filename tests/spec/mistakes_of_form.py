@@ -48,7 +48,7 @@ STRUCTURE = [
     m("text for width", "width: 32, bits: {exponent: 8", "width: §many, bits: {exponent: 8",
       "(element_types[…].width)", "a whole number is expected", "this is `many`"),
     m("bad literal", "result: L\n", "result: §N\n", "(cases[…].result)", "`N` is not allowed here",
-      "'X', 'L' or 'M'"),
+      "one of: X, L, M"),
     m("version", "format: 1\n", "format: §2\n", "(format)", "less than or equal to 1"),
     m("bad id", "- id: zero_tie", "- id: §zero-tie", "(definitions[…].id)", "`zero-tie` is not a valid name"),
     m("comma without quotes", 'repaired: {float: "not (high and zero_tie(L, M)) or identical(L, M)"}',
