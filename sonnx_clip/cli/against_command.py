@@ -5,24 +5,31 @@ from __future__ import annotations
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from sonnx_clip.conform.dialect_forms import clip_version, newest_opset, opsets_of
-from sonnx_clip.conform.dialect_report import FOLDER, NOT_DIRECTML, RUNTIMES, print_dialects, summary
-from sonnx_clip.conform.dialect_runs import kept_or_compared
-from sonnx_clip.conform.kept import FOLDER as KEPT
+from sonnx_clip.conform import dialects as dialects_here
+from sonnx_clip.conform.dialect_report import (
+    FOLDER,
+    NOT_DIRECTML,
+    RUNTIMES,
+    DialectReport,
+    print_dialects,
+    summary,
+)
+from sonnx_clip.conform.identity import cache_identity
+from sonnx_clip.conform.store import CACHE, Store
 from sonnx_clip.root.errors import UserError
-from sonnx_clip.root.files import make_folder, write_whole
+from sonnx_clip.root.files import digest_of_parts, make_folder, write_whole
 from sonnx_clip.root.terminal import progress
+from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from sonnx_clip.conform.dialect_report import DialectReport
 
 
 def check_against(
@@ -69,7 +76,7 @@ def check_against(
             def at(opset: int) -> None:
                 show_progress(next(begun), f"{runtime}, opset {opset}")
 
-            return kept_or_compared(runtime, versions, types, kept=build / KEPT, again=again, on_opset=at)
+            return kept_or_compared(runtime, versions, types, build=build, again=again, on_opset=at)
 
         for report in pool.map(report_on, chosen):
             text = report.model_dump_json(indent=1)
@@ -84,3 +91,22 @@ def check_against(
                 print_dialects(report, Console())
     print(f"[{','.join(reports)}]" if as_json else NOT_DIRECTML)
     return status
+
+
+def kept_or_compared(
+    runtime: str, versions: Sequence[int], types: Sequence[str], *,
+    build: Path, again: bool, on_opset: Callable[[int], None],
+) -> DialectReport:  # fmt: skip
+    """The report of an earlier run under the same conditions, if it is whole; else as `compare_dialects`."""
+    key = cache_identity(runtime, [dialects_here.__name__], [dialects_here.OBLIGATIONS])
+    if key is None:
+        return dialects_here.compare_dialects(runtime, versions, types, on_opset=on_opset)
+    digest = digest_of_parts([key, "dialects", str(sorted({*versions})), str(sorted({*types}))])
+    with closing(Store(build / CACHE, key, is_cache=True)) as store:
+        found = None if again else store.take(digest, "dialects", DialectReport)
+        if found is not None:
+            return found[0].model_copy(update={"kept": found[1]})
+        report = dialects_here.compare_dialects(runtime, versions, types, on_opset=on_opset)
+        if not any(cell.verdict == "crashed" for cell in report.cells):  # that may be the machine's fault
+            store.keep(digest, "dialects", report, report.seconds, replace=again)
+    return report

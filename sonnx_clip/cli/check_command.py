@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,20 +12,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sonnx_clip.cli.scheduler import here_and_there, workers_of
-from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types, run_campaign
+from sonnx_clip.cli.scheduler import workers_of
+from sonnx_clip.conform.campaign import InterruptedCampaignError, machine_types, run_campaign, version_of
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.form_words import form_lines
-from sonnx_clip.conform.identity import identity
-from sonnx_clip.conform.journal import UnitJournal
-from sonnx_clip.conform.journal_status import journal_status
-from sonnx_clip.conform.kept import FOLDER
-from sonnx_clip.conform.levels import WHICH_CALLS, CheckOptions
+from sonnx_clip.conform.identity import cache_identity, identity
+from sonnx_clip.conform.levels import WHICH_CALLS, CheckOptions, units_of
 from sonnx_clip.conform.matching import behaviour
-from sonnx_clip.conform.probe import planned, probe
 from sonnx_clip.conform.remote_judge import RemoteJudge
 from sonnx_clip.conform.report_formats import to_junit
 from sonnx_clip.conform.report_text import print_report, reproducers, summary
+from sonnx_clip.conform.store import CACHE, Store
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import check_target, is_standard_output, make_folder, write_whole
 from sonnx_clip.root.terminal import counted, duration, progress
@@ -33,16 +30,15 @@ from sonnx_clip.runtimes.find_runtime import module_of
 from sonnx_clip.runtimes.limits import LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import Literal, TypeAlias
 
     from sonnx_clip.conform.check_report import Report
     from sonnx_clip.conform.checked_operator import CheckedOperator
     from sonnx_clip.conform.compare import Policy
-    from sonnx_clip.conform.journal_status import CampaignStatus
     from sonnx_clip.conform.levels import WhichCalls
-    from sonnx_clip.conform.probe import Probed
+    from sonnx_clip.conform.store import CampaignStatus
     from sonnx_clip.conform.units import Level
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.root.terminal import Show
@@ -118,15 +114,16 @@ def check_runtime(
             make_folder(file.parent)
     sys.path.insert(0, "")  # module:function is looked up from where the command runs, as by `python -m`
     interrupted = False
-    asked = CheckOptions(runtime, "", policy, limits, forms, level, few_calls)
+    options = CheckOptions(runtime, "", policy, limits, forms, level, few_calls)
     at_once = jobs or os.cpu_count() or 1
-    with _campaign(asked, types, require, journal, scheduler, at_once, calls, of) as (book, show, judges):
+    wanted = machine_types([*types, *require] if types else (), of)
+    cache = None if build is None or of is not None or calls != WHICH_CALLS else build / CACHE
+    with _campaign(options, wanted, journal, scheduler, cache, calls, at_once) as (store, show, judge):
         try:
             report = run_campaign(
-                runtime, types, policy=policy, on_progress=show, jobs=at_once,
-                kept=None if build is None else build / FOLDER, again=again,
-                limits=limits, require=require, forms=forms, level=level, journal=book,
-                judges=judges, calls=calls, few_calls=few_calls, on_pace=_pace, of=of,
+                runtime, types, policy=policy, on_progress=show, jobs=at_once, again=again,
+                limits=limits, require=require, forms=forms, level=level, store=store,
+                judge=judge, calls=calls, few_calls=few_calls, on_pace=_pace, of=of,
             )  # fmt: skip
         except InterruptedCampaignError as error:
             report, interrupted = error.report, True
@@ -164,55 +161,43 @@ def _write(
 
 @contextmanager
 def _campaign(
-    asked: CheckOptions, types: Sequence[str], require: Sequence[str], journal: Path | None,
-    scheduler: str | None, jobs: int, calls: WhichCalls, of: CheckedOperator | None,
-) -> Iterator[tuple[UnitJournal | None, Show, RemoteJudge | None]]:  # fmt: skip
-    """The journal, if one is asked for; what shows how far it is; and who judges, if not this machine.
-
-    Before what takes long it says what is planned, and how long that takes here, and there.
-    """
-    wanted = machine_types([*types, *require] if types else (), of)
-    console = Console(stderr=True)
-    if journal is None and scheduler is None and asked.level == "quick":
-        units = planned(wanted, asked, calls)
-        unit = "element types" if len(units) == len(wanted) else "units"
-        with progress(asked.runtime, len(units), unit, console) as show:
-            yield None, show, None
-        return
-    module_of(asked.runtime)
-    if journal is not None:
-        UnitJournal(journal).close()  # what is no journal is told before the runtime is opened
+    options: CheckOptions, wanted: Sequence[ElementType], journal: Path | None, scheduler: str | None,
+    cache: Path | None, calls: WhichCalls, jobs: int,
+) -> Iterator[tuple[Store | None, Show, RemoteJudge | None]]:  # fmt: skip
+    """The store of results, what shows the progress, and who judges, if not this machine."""
     with ExitStack() as left_open:
-        workers = None if scheduler is None else left_open.enter_context(workers_of(scheduler))
-        timed = asked.level != "quick" or scheduler is not None
-        seen = probe(asked.runtime, wanted, asked.limits, timed=timed)
-        book, judges = None, None
-        if workers is not None:
-            judges = RemoteJudge(workers, asked.runtime, seen.version)
+        judge, store = None, None
         if journal is not None:
-            book = UnitJournal(journal, identity(asked.runtime, seen.version), _warn)
-            left_open.callback(book.close)
-            asked = replace(asked, identity=book.identity)
-        units = planned(wanted, asked, calls)
-        took: Mapping[str, float] = {}
-        if book is not None:
-            book.plan(_named(asked, seen, wanted), [unit for _, unit in units])
-            took = book.seconds()
-        left = [pair for pair in units if pair[1].digest not in took]
-        known = "" if journal is None else f", {len(units) - len(left)} of them in {journal}"
-        time_ = here_and_there(seen.seconds(left) if left else None, jobs, workers)
-        kinds = f"{counted(len(units), 'unit')} at most in {counted(len(wanted), 'element type')}"
-        print(f"plan: {kinds}{known}{time_}", file=sys.stderr)
-        with progress(asked.runtime, len(units), "units", console, len(units) - len(left)) as show:
-            yield book, show, judges
-
-
-def _named(asked: CheckOptions, seen: Probed, types: Sequence[ElementType]) -> dict[str, object]:
-    """What a campaign is called in the journal."""
-    return {
-        "runtime": asked.runtime, "version": seen.version, "level": asked.level, "policy": asked.policy,
-        "forms": asked.forms, "types": [etype.id for etype in types],
-    }  # fmt: skip
+            Store(journal).close()  # a file that is no journal is reported before the runtime is opened
+        if journal is None and scheduler is None:
+            if cache is not None and (key := cache_identity(options.runtime)) is not None:
+                store = Store(cache, key, _warn, is_cache=True)
+        else:
+            module_of(options.runtime)
+            workers = None if scheduler is None else left_open.enter_context(workers_of(scheduler))
+            version = version_of(options.runtime, wanted, options.limits)
+            if workers is not None:
+                judge = RemoteJudge(workers, options.runtime, version)
+            if journal is not None:
+                store = Store(journal, identity(options.runtime, version), _warn)
+        if store is not None:
+            left_open.callback(store.close)
+            options = replace(options, identity=store.identity)
+        units = [unit for etype in wanted for unit in units_of(etype, options, calls)]
+        known = 0
+        if store is not None and not store.is_cache:
+            named = {key: getattr(options, key) for key in ("runtime", "level", "policy", "forms")}
+            store.plan({**named, "version": version, "types": [etype.id for etype in wanted]}, units)
+            known = len({unit.digest for unit in units} & store.seconds().keys())
+        if len(units) > len(wanted) or journal is not None or judge is not None:
+            stored = f", {known} of them in {journal}" if journal is not None else ""
+            where = counted(jobs, "job") if judge is None else judge.name
+            kinds = f"{counted(len(units), 'unit')} at most in {counted(len(wanted), 'element type')}"
+            print(f"plan: {kinds}{stored} ({where})", file=sys.stderr)
+        unit = "element types" if len(units) == len(wanted) else "units"
+        rate = known if len(units) > len(wanted) else None
+        with progress(options.runtime, len(units), unit, Console(stderr=True), rate) as show:
+            yield store, show, judge
 
 
 def _pace(words: str) -> None:
@@ -245,11 +230,8 @@ def show_status(file: Path, *, as_json: bool) -> None:
     Raises:
         UserError: it is no journal, or cannot be read.
     """
-    journal = UnitJournal(file, create=False)
-    try:
-        status = journal_status(journal)
-    finally:
-        journal.close()
+    with closing(Store(file, create=False)) as store:
+        status = store.status()
     if as_json:
         sys.stdout.write(status.model_dump_json(indent=1) + "\n")
         return

@@ -6,9 +6,8 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.conditions import VARIABLES, variables
+from sonnx_clip.conform.identity import VARIABLES, variables
 from sonnx_clip.machines.dask_workers import DaskWorkers
-from sonnx_clip.root.terminal import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,20 +33,3 @@ def workers_of(scheduler: str) -> Iterator[DaskWorkers]:
         yield found
     finally:
         found.stop()
-
-
-def here_and_there(seconds: float | None, jobs: int, workers: DaskWorkers | None) -> str:
-    """How long something takes here, and at workers, in words that follow others.
-
-    Args:
-        seconds: of one processor; None if nobody knows.
-        jobs: how much is done at once here.
-        workers: those of a scheduler, if any does it.
-    """
-    here = "" if seconds is None else f"; about {duration(seconds / jobs)} here"
-    here += f" ({counted(jobs, 'job')})"
-    if workers is None:
-        return here
-    if seconds is None:
-        return f"; on the {workers.name}"
-    return f"{here}, about {duration(seconds / workers.threads)} on the {workers.name}"

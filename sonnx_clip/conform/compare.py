@@ -11,11 +11,12 @@ from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
 from sonnx_clip.root.dtypes import Array, numpy_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sonnx_clip.language.types import ElementType
 
 Policy: TypeAlias = Literal["default", "strict"]
+Accepts: TypeAlias = "Mapping[str, Callable[..., Array]]"
 
 _WORD = np.dtype(np.uint64)
 
@@ -27,7 +28,7 @@ class Differences:
     Args:
         rows: the call of each, shape (d,).
         columns: the entry of each, shape (d,).
-        latitude: what accepts it, as an index into `latitude_ids`, or -1 if nothing does, shape (d,).
+        latitude: the index of what accepts it, or -1 if nothing does, shape (d,).
     """
 
     rows: Array
@@ -35,11 +36,11 @@ class Differences:
     latitude: Array
 
 
-def latitude_ids(policy: Policy, of: CheckedOperator | None = None) -> tuple[str, ...]:
-    """The latitudes that a policy keeps."""
+def latitudes(etype: ElementType, policy: Policy, of: CheckedOperator | None = None) -> Accepts:
+    """The latitudes that a policy keeps: functions of operands, expected results and results."""
     oracle = (of or clip_operator()).oracle
-    every = tuple(oracle.LATITUDE.get("float", ()))
-    return every if policy == "default" else tuple(id_ for id_ in every if id_ in oracle.ALWAYS)
+    found: Accepts = oracle.LATITUDE[etype.family]
+    return {id_: accepts for id_, accepts in found.items() if policy == "default" or id_ in oracle.ALWAYS}
 
 
 def same_bits(a: Array, b: Array) -> bool:
@@ -59,12 +60,7 @@ def _contiguous(a: Array) -> bool:
 
 
 def compare(
-    etype: ElementType,
-    got: Array,
-    due: Array,
-    operands: Sequence[Array],
-    policy: Policy,
-    of: CheckedOperator | None = None,
+    etype: ElementType, got: Array, due: Array, operands: Sequence[Array], accepts: Accepts
 ) -> Differences:
     """Find where results deviate, and what accepts the deviation.
 
@@ -73,8 +69,7 @@ def compare(
         got: bits of the results, shape (p, n).
         due: bits of what is expected, shape (p, n).
         operands: bits of each tensor, of shape (p, n), and of each scalar, of shape (p,).
-        policy: which latitudes count.
-        of: the operator; Clip by default.
+        accepts: by id, whether a result other than the expected one is accepted.
     """
     if same_bits(got, due):
         nowhere = np.zeros(0, np.intp)
@@ -83,10 +78,8 @@ def compare(
     latitude = np.full(len(rows), -1, np.int8)
     dtype = numpy_type(etype.id)
     values = [_at(part, rows, columns).view(dtype) for part in (*operands, due, got)]
-    of = of or clip_operator()
-    accepts = of.oracle.LATITUDE[etype.family]
-    for index, id_ in enumerate(latitude_ids(policy, of)):
-        latitude[(latitude < 0) & accepts[id_](*values)] = index
+    for index, accepted in enumerate(accepts.values()):
+        latitude[(latitude < 0) & accepted(*values)] = index
     return Differences(rows, columns, latitude)
 
 

@@ -6,13 +6,16 @@ stays. So it does not matter when a unit was judged, or beside which others.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from sonnx_clip.conform.check_report import Deviation
 
 _T = TypeVar("_T")
+
+Known: TypeAlias = "frozenset[tuple[str, str]]"
+"""Classes, each with a kind of deviation of which a description is known."""
 
 
 class _Counted(BaseModel):
@@ -98,15 +101,10 @@ class Counts(_Counted):
         raised = added(self.raised, other.raised)
         return Counts(of=added(self.of, other.of), raised=raised, answers=self.answers)
 
-    def without_deviations_of(self, earlier: Counts) -> Counts:
-        """The same without deviations that an earlier unit has too: of these, no report shows the second."""
-        of = {
-            key: count.model_copy(
-                update={"deviations": _missing(count.deviations, earlier.of[key].deviations)}
-            )
-            for key, count in self.of.items()
-        }
-        return self.model_copy(update={"of": of})
+    @property
+    def known(self) -> Known:
+        """The kinds of deviations that are described, each with its class."""
+        return frozenset((key, kind) for key, count in self.of.items() for kind in count.deviations)
 
 
 def added(first: dict[str, _T], second: dict[str, _T]) -> dict[str, _T]:

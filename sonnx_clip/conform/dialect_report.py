@@ -120,7 +120,7 @@ def dialect_oracle_digest() -> str:
     """SHA-256 of what judges: the generated oracle, that of the dialects, and what calls and compares."""
     here = Path(__file__).resolve().parent
     there = (here.parent / "oracle" / "dialect.py", here.parent / "runtimes" / "model_process.py")
-    files = (repo_file(ORACLE_FILE), *there, *sorted(here.glob("dialect_*.py")))
+    files = (repo_file(ORACLE_FILE), *there, here / "compare.py", here / "dialects.py")
     return digest_of_parts(file.read_bytes() for file in files)
 
 

@@ -1,20 +1,27 @@
-"""What is judged, and by what: where any of it changes, no result in a journal is that of the same unit.
+"""What a verdict depends on: where any of it changes, no stored result is that of the same unit.
 
-Of a runtime that the project knows it is all that `conditions` says. Of any other it is less: what it says of
-its version, and the bytes of the files that its name names. What these load in turn is not seen.
+For a runtime that the project knows this includes its installed packages, so `check` keeps its verdicts. For
+any other it is the version that it reports and the bytes of the files in its name; what these load in turn
+is not seen, so its results are used again only from a journal.
 """
 
 from __future__ import annotations
 
+import os
+import platform
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.conditions import conditions, conditions_of_all, key_of, releases
+from sonnx_clip.oracle import ORACLE_FILE
+from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_parts
-from sonnx_clip.root.installed import CPUINFO
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.installed import distribution, files_behind, processor, release
 from sonnx_clip.runtimes.find_runtime import module_of
+from sonnx_clip.runtimes.runtime import RUNTIMES, code_digest
 from sonnx_clip.runtimes.runtime_names import command_name, file_name, library_name, opener_name, program_name
 
 if TYPE_CHECKING:
@@ -22,42 +29,118 @@ if TYPE_CHECKING:
 
 CHECKER = "sonnx_clip.conform.campaign"
 """The module that makes the verdicts: all that it imports takes part."""
+VARIABLES = ("CC", "CFLAGS", "GLIBC_TUNABLES", "MALLOC_", "MKL_", "NPY_", "OMP_", "ONNX", "OPENBLAS_",
+              "ORT_", "LD_", "PYTHON", "SONNX_CLIP_KERNELS", "XDG_CACHE_HOME")  # fmt: skip
+"""Prefixes of environment variables that affect results."""
+
+_CHECKER_PACKAGES = ("numpy", "ml_dtypes")
+_PACKAGES = {
+    "sonnx": (),
+    "sonnx-c": (),
+    "numpy": (),
+    "onnxruntime": ("onnxruntime", "onnx", "protobuf"),
+    "onnx-reference": ("onnx", "protobuf"),
+}
 
 
-def identity(runtime: str, version: str, checker: Sequence[str] = (CHECKER,), cpuinfo: Path = CPUINFO) -> str:
+def cache_identity(
+    runtime: str, checker: Sequence[str] = (CHECKER,), files: Sequence[str] = ()
+) -> str | None:
+    """The identity under which verdicts are kept without a journal; None if it cannot be known.
+
+    Args:
+        runtime: the name of a runtime.
+        checker: the modules that make the verdicts.
+        files: further files of the repository that they read.
+
+    Raises:
+        UserError: there is no C compiler, for a runtime that needs one.
+    """
+    packages = {name: distribution(name) for name in (*_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ()))}
+    if runtime not in RUNTIMES or None in packages.values():
+        return None
+    return _digest({**_parts(runtime, checker, files), "packages": str(packages)})
+
+
+def identity(runtime: str, version: str, checker: Sequence[str] = (CHECKER,)) -> str:
     """A digest of the runtime, the specification, the checker and the machine.
 
     Args:
         runtime: the name of a runtime.
-        version: what it says that it is.
+        version: the version that it reports.
         checker: the modules that make the verdicts.
-        cpuinfo: the file that says which processors there are.
 
     Raises:
         UserError: there is no such runtime, or no C compiler for one that needs it.
     """
-    return key_of({**_parts(runtime, checker, cpuinfo), "version": version})
+    return cache_identity(runtime, checker) or _digest({**_parts(runtime, checker), "version": version})
 
 
 def comparable_parts(runtime: str) -> dict[str, str]:
-    """The same of this machine, part by part, for a comparison with others.
+    """The parts of the identity that can be compared between machines; UserError as for `identity`.
 
-    Packages are compared by what they say to consist of, and the sizes of their files: when a file was
-    written differs from machine to machine. UserError as for `identity`.
+    Packages are compared by their lists of files and the sizes of these: times differ between machines.
     """
-    return {**_parts(runtime, (CHECKER,), CPUINFO), "packages": releases(runtime)}
+    names = (*_CHECKER_PACKAGES, *_PACKAGES.get(runtime, ()))
+    packages = "; ".join(f"{name} {release(name)}" for name in names)
+    return {**_parts(runtime, (CHECKER,)), "packages": packages}
 
 
-def _parts(runtime: str, checker: Sequence[str], cpuinfo: Path) -> dict[str, str]:
-    found = conditions(runtime, checker, {}, cpuinfo=cpuinfo)
-    if found is not None:
-        return found
-    files = digest_of_parts(part for file in files_named(runtime) for part in (file.name, _bytes(file)))
-    return {**conditions_of_all(checker, {}, cpuinfo=cpuinfo), "runtime": runtime, "its files": files}
+def _digest(parts: dict[str, str]) -> str:
+    return digest_of_parts(text for item in parts.items() for text in item)
+
+
+def _parts(runtime: str, checker: Sequence[str], files: Sequence[str] = ()) -> dict[str, str]:
+    """Everything but packages and versions, by name."""
+    found = {"runtime": runtime}
+    modules = tuple(checker)
+    if runtime in RUNTIMES:
+        modules += (RUNTIMES[runtime],)
+        found |= {"its code": code_digest(runtime) or "", "its library": _library(runtime)}
+    else:
+        named = [text for file in files_named(runtime) for text in (file.name, _bytes(file))]
+        found["its files"] = digest_of_parts(named)
+    code = _files_behind(modules)
+    return {
+        **found,
+        "checker": digest_of_parts(text for file in code for text in (file.name, file.read_bytes())),
+        "spec": digest_of_parts(_bytes(repo_file(path)) for path in ("spec/clip.yaml", ORACLE_FILE, *files)),
+        "processor": processor(),
+        "system": f"{platform.platform()} {' '.join(platform.libc_ver())}",
+        "Python": f"{sys.version} {sys.implementation.name}",
+        "environment": digest_of_parts(f"{name}={value}" for name, value in variables().items()),
+    }
+
+
+@cache
+def _files_behind(modules: tuple[str, ...]) -> tuple[Path, ...]:
+    return files_behind(modules)
+
+
+def variables() -> dict[str, str]:
+    """The environment variables on which a verdict may depend, sorted by name."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES)}
+
+
+def _library(runtime: str) -> str:
+    """The library of C kernels that a runtime calls; its name holds a digest of its bytes."""
+    if runtime == "sonnx":  # uses it where it has been built
+        from sonnx_clip.oracle.built import installed
+
+        try:
+            found = installed()
+        except (UserError, OSError) as error:
+            return str(error)
+        return "none" if found is None else found.name
+    if runtime == "sonnx-c":  # builds it
+        from sonnx_clip.oracle.c_build import built_file, find_compiler, source_files
+
+        return built_file(find_compiler(), source_files()).name
+    return ""
 
 
 def files_named(runtime: str) -> Iterator[Path]:
-    """The files that a name of a runtime names, as far as they exist."""
+    """The existing files in the name of a runtime."""
     target = opener_name(runtime) or runtime
     words: list[str] = []
     if (program := program_name(runtime)) is not None:
@@ -89,5 +172,5 @@ def _files_of_module(name: str) -> Iterator[Path]:
 def _bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
-    except OSError:
+    except OSError:  # reported by whoever needs it
         return b""

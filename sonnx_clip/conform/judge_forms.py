@@ -191,7 +191,7 @@ def opsets_of_this_clip() -> tuple[int, ...]:
         UserError: onnx is not installed.
     """
     try:
-        from sonnx_clip.conform.dialect_forms import clip_version, newest_opset
+        from sonnx_clip.runtimes.opsets import clip_version, newest_opset
     except ImportError as error:
         what = f"environment: models cannot be made for a runtime that opens them: {error}"
         raise UserError(what, todo="install onnx: pip install 'sonnx-clip[onnx]'") from None

@@ -100,24 +100,13 @@ def kinds_of(etype: ElementType, level: Level) -> Sequence[tuple[str, int]]:
     return found
 
 
-def size_of(etype: ElementType, part: str) -> tuple[int, int]:
-    """About how many calls a part has, and how many results: for the time that it will take."""
-    kind, _, number = part.rpartition("-")
-    if kind in _STRIDED:
-        return 4 * _TURNS, 256 * _TURNS
-    pairs = {"special": _PAIRS, "every-min": _BOUNDS * _OTHERS, "every-max": _BOUNDS * _OTHERS}
-    pairs["every-x"] = _STRETCHES * _COVER
-    if kind in pairs:
-        return pairs[kind], pairs[kind] * _ENTRIES
-    match kind:
-        case "random":
-            return _DRAWS * 100, _DRAWS * 20_000 * _JOINED
-        case "lengths":
-            calls = _LENGTHS * _UNDER
-            return calls, calls * _LENGTHS * (2 * int(number) + 1) // 2
-    if etype.width == 8:
-        return 69_000, 19_000_000
-    return 7_000, 4_200_000
+def size_of(etype: ElementType, part: str) -> int:
+    """About how many calls a part has."""
+    kind = part.rpartition("-")[0]
+    sizes = {"special": _PAIRS, "every-min": _BOUNDS * _OTHERS, "every-max": _BOUNDS * _OTHERS}
+    sizes |= {"every-x": _STRETCHES * _COVER, "random": _DRAWS * 100, "lengths": _LENGTHS * _UNDER}
+    sizes |= dict.fromkeys(_STRIDED, 4 * _TURNS)
+    return sizes.get(kind, 69_000 if etype.width == 8 else 7_000)
 
 
 @dataclass(frozen=True)

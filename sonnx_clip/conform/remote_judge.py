@@ -1,16 +1,12 @@
-"""Judges the units of a campaign at the workers of a Dask scheduler: for `sonnx-clip check --scheduler`.
-
-A worker judges as this machine does, or not at all: before the start all of them, and with each unit the one
-that has it, say of what code, packages, Python, system and processor they are.
-"""
+"""Judges units at the workers of a Dask scheduler: `check --scheduler`."""
 
 from __future__ import annotations
 
-import time
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sonnx_clip.conform.campaign import judge_unit
+from sonnx_clip.conform.campaign import LocalJudge
+from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.identity import comparable_parts
 from sonnx_clip.conform.units import UnitResult
 from sonnx_clip.machines.dask_workers import WorkLostError, require_same, require_same_workers
@@ -18,41 +14,42 @@ from sonnx_clip.machines.dask_workers import WorkLostError, require_same, requir
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from sonnx_clip.conform.counts import Known
     from sonnx_clip.conform.units import Unit
     from sonnx_clip.machines.dask_workers import DaskWorkers
 
-_AHEAD = 2  # units that are given out for each thread of a worker, so that those which join find some
+_AHEAD = 2  # units for each thread of a worker, so that workers that join find some
 
 
 class RemoteJudge:
-    """Judge of units at the workers of a scheduler.
+    """Judges units at workers, which have to be as this machine is: code, packages, Python and processor.
 
     Args:
-        workers: that judge.
+        workers: of a scheduler.
         runtime: the name of the runtime.
-        version: what it says here that it is.
+        version: the version that it reports here.
 
     Raises:
-        UserError: a worker is not as this machine is.
+        UserError: a worker differs from this machine.
     """
 
     def __init__(self, workers: DaskWorkers, runtime: str, version: str) -> None:
         self._workers, self._version = workers, version
         self._here = require_same_workers(workers, comparable_parts, runtime)
-        self.places = _AHEAD * workers.threads
+        self.places, self.name = _AHEAD * workers.threads, workers.name
 
-    def judge(self, unit: Unit) -> tuple[UnitResult, float]:
-        """What comes of a unit, and the seconds that it took there.
+    def judge(self, unit: Unit, known: Known = frozenset()) -> tuple[UnitResult, float]:
+        """The result of a unit, and the seconds that it took there.
 
         Where worker after worker ends with it, the machines are at fault: ``environment``.
 
         Raises:
-            UserError: the scheduler or all workers are gone, a worker is not as this machine is, or lacks
+            UserError: the scheduler or all workers are gone, a worker differs from this machine, or lacks
                 what the runtime needs.
             CancelledError: the campaign is stopped.
         """
         try:
-            return self._workers.call(judge_there, unit, self._here, self._version)
+            return self._workers.call(judge_there, unit, known, self._here, self._version)
         except WorkLostError as error:
             return UnitResult(version=unit.runtime, stopped=("environment", error.what)), 0.0
 
@@ -61,26 +58,17 @@ class RemoteJudge:
         self._workers.stop()
 
 
-def judge_there(unit: Unit, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
-    """Judge a unit at a worker.
-
-    Args:
-        unit: the unit.
-        here: what the machine is that asks.
-        version: what the runtime is there.
-
-    Returns:
-        What comes of it, and the seconds that it took.
+def judge_there(unit: Unit, known: Known, here: Mapping[str, str], version: str) -> tuple[UnitResult, float]:
+    """Judge a unit at a worker: its result, and the seconds that it took.
 
     Raises:
-        UserError: this machine is not the same, or the runtime is another one here.
+        UserError: this machine differs from that of the campaign, or the runtime has another version here.
     """
     require_same(here, _own_parts(unit.runtime))
-    began = time.monotonic()
-    found = judge_unit(unit)
-    if found.version not in (version, unit.runtime):  # its name, where it died before it said more
+    found, seconds = LocalJudge(1, clip_operator()).judge(unit, known)
+    if found.version not in (version, unit.runtime):  # its name, where it died before it was opened
         require_same({**here, "version": version}, {**here, "version": found.version})
-    return found, time.monotonic() - began
+    return found, seconds
 
 
 @cache

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
-from sonnx_clip.conform.compare import Differences, Policy, compare, latitude_ids
-from sonnx_clip.conform.counts import Count, Counts, Raised
+from sonnx_clip.conform.compare import Differences, Policy, compare, latitudes
+from sonnx_clip.conform.counts import Count, Counts, Known, Raised
 from sonnx_clip.conform.matching import Observed
 from sonnx_clip.runtimes.calls import Answer, Failure, Request, entry_indices
 from sonnx_clip.runtimes.layouts import LAYOUTS, PLAIN
@@ -53,6 +53,7 @@ class Tally:
         policy: which latitudes count.
         describe: writes the first deviation of each kind in each class.
         of: the operator; Clip by default.
+        known: the kinds of deviations of each class that are not described again.
     """
 
     def __init__(
@@ -61,11 +62,12 @@ class Tally:
         policy: Policy,
         describe: Callable[[Spot], Deviation],
         of: CheckedOperator | None = None,
+        known: Known = frozenset(),
     ) -> None:
-        self.etype = etype
+        self.etype, self._known_kinds = etype, known
         self._of = of or clip_operator()
         self._ids = self._of.class_ids(etype.family)
-        self.policy = policy
+        self._accepts = latitudes(etype, policy, self._of)
         self.describe = describe
         self._counts = {key: Count() for key in (*self._ids, *FORM_TAGS)}
         self._raised: dict[str, Raised] = {}
@@ -164,7 +166,7 @@ class Tally:
         count = self._counts[key]
         count.words = count.words or spot.words
         kind = spot.latitude or spot.kind
-        if kind not in count.deviations:
+        if kind not in count.deviations and (key, kind) not in self._known_kinds:
             count.deviations[kind] = self.describe(spot)
 
     def _first_column(self, key: str, classes: Array) -> int:
@@ -176,10 +178,10 @@ class Tally:
     ) -> Differences:
         """Count the entries whose bits are not those that are expected, and return them."""
         operands = (*tensors, *request.scalars)
-        found = compare(self.etype, got, expected.due, operands, self.policy, self._of)
+        found = compare(self.etype, got, expected.due, operands, self._accepts)
         if not len(found.rows):
             return found
-        names: list[str | None] = [*latitude_ids(self.policy, self._of), None]
+        names: list[str | None] = [*self._accepts, None]
         classes = expected.classes_at(found.rows, found.columns)
         keys = classes.astype(np.int16) * len(names) + found.latitude % len(names)
         numbers = np.bincount(keys)
@@ -190,7 +192,8 @@ class Tally:
                 count.violating += number
             else:
                 count.latitude[name] = count.latitude.get(name, 0) + number
-            if (name or "violates") not in count.deviations:
+            kind_: str = name or "violates"
+            if kind_ not in count.deviations and (id_, kind_) not in self._known_kinds:
                 first = int((keys == key).argmax())
                 row, column = int(found.rows[first]), int(found.columns[first])
                 x, y, answer = (int(part[row, column]) for part in (tensors[0], expected.due, got))

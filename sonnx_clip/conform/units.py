@@ -113,9 +113,9 @@ class UnitResult(Stored):
         unopened = self.unopened is not None and not self.models
         return self.stopped is not None or unopened or self.forms_stopped
 
-    @property
-    def kept(self) -> bool:
-        """Whether it goes into a journal; not so what the machine lacked."""
-        stopped = [self.stopped, self.unopened]
-        verdicts = {found[0] for found in stopped if found} | {form.verdict for form in self.forms or ()}
-        return "environment" not in verdicts
+    def is_kept(self, *, cache: bool) -> bool:
+        """Whether it is stored: not what the machine lacked; in a cache, nor what may be its fault."""
+        verdicts = {found[0] for found in (self.stopped, self.unopened) if found}
+        verdicts |= {form.verdict for form in self.forms or ()}
+        died = self.tally is not None and any(count.died for count in self.tally.of.values())
+        return "environment" not in verdicts and not (cache and (died or "crashed" in verdicts))

@@ -90,7 +90,7 @@ def _files_of(name: str) -> tuple[str, str, tuple[str, ...]] | None:
 
 # --- Which files of this package take part when a module of it runs: what it imports, directly or not -------
 #
-# The conditions of a verdict ask it (conform/conditions.py). Sources are read, nothing is imported: an import
+# The conditions of a verdict ask it (conform/identity.py). Sources are read, nothing is imported: an import
 # inside a function or under TYPE_CHECKING counts like any other, so that the answer is rather too large.
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import dask
@@ -13,7 +12,6 @@ import distributed  # noqa: F401 - it reads the settings that a test changes
 import pytest
 
 from sonnx_clip.cli import app
-from sonnx_clip.cli.scheduler import here_and_there
 from sonnx_clip.root.folders import repo_root
 
 if TYPE_CHECKING:
@@ -75,12 +73,3 @@ def test_nothing_imports_dask_unless_it_is_asked_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=repo_root(), check=False, capture_output=True)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_plan_says_the_time_here_and_there() -> None:
-    workers = SimpleNamespace(threads=8, name="8 threads of 4 workers of tcp://10.0.0.1:8786")
-    assert here_and_there(240, 2, None) == "; about 2 min here (2 jobs)"
-    assert here_and_there(None, 1, None) == " (1 job)"
-    there = "about 30 s on the 8 threads of 4 workers of tcp://10.0.0.1:8786"
-    assert here_and_there(240, 2, workers) == f"; about 2 min here (2 jobs), {there}"
-    assert here_and_there(None, 2, workers) == f"; on the {workers.name}"

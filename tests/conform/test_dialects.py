@@ -7,15 +7,15 @@ import pytest
 from typer.testing import CliRunner
 
 from sonnx_clip.cli.app import app
-from sonnx_clip.conform.dialect_forms import clip_version, dialect_forms, newest_opset, opsets_of
 from sonnx_clip.conform.dialect_report import DialectReport, dialect_oracle_digest, rows_of
-from sonnx_clip.conform.dialect_runs import compare_dialects, known_obligations
+from sonnx_clip.conform.dialects import compare_dialects, dialect_forms, known_obligations
 from sonnx_clip.oracle.dialect import dialect
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.runtimes import model_process
 from sonnx_clip.runtimes.board import Board
 from sonnx_clip.runtimes.calls import read_answer
+from sonnx_clip.runtimes.opsets import clip_version, newest_opset, opsets_of
 from sonnx_clip.spec import load_spec
 
 SPEC = load_spec()

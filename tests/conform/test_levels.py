@@ -40,7 +40,7 @@ def test_a_level_asks_all_that_a_lower_one_asks(name: str) -> None:
     assert parts(name, "quick") == ["chosen"]
     every = parts(name, "exhaustive")
     assert len(set(every)) == len(every)
-    assert all(calls > 0 and entries > 0 for calls, entries in (size_of(TYPES[name], part) for part in every))
+    assert all(size_of(TYPES[name], part) > 0 for part in every)
 
 
 def test_all_forms_are_units_of_their_own() -> None:
@@ -61,13 +61,9 @@ def test_a_part_that_there_is_not_is_refused(part: str) -> None:
 def test_the_size_of_a_part_is_about_what_it_asks(name: str) -> None:
     for part in parts(name, "exhaustive"):
         if part.endswith("-0") and not part.startswith("every-"):
-            calls = entries = 0
-            for request, _ in calls_of(TYPES[name], part):
-                calls += request.count
-                entries += request.count * request.length
+            calls = sum(request.count for request, _ in calls_of(TYPES[name], part))
             guessed = size_of(TYPES[name], part)
-            assert guessed[0] / 4 < calls < guessed[0] * 4, part
-            assert guessed[1] / 4 < entries < guessed[1] * 4, part
+            assert guessed / 4 < calls < guessed * 4, part
 
 
 @pytest.mark.parametrize("layout", ["offset", "rank-3"])

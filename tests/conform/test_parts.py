@@ -11,7 +11,7 @@ from sonnx_clip import strategies
 from sonnx_clip.conform import chosen_triples
 from sonnx_clip.conform.checked_operator import clip_operator
 from sonnx_clip.conform.chosen_triples import plan, random_patterns
-from sonnx_clip.conform.compare import compare
+from sonnx_clip.conform.compare import compare, latitudes
 from sonnx_clip.conform.explanations import explain_deviation
 from sonnx_clip.language import decode, encode
 from sonnx_clip.language.special import special_patterns
@@ -179,13 +179,14 @@ def test_a_latitude_counts_only_where_bits_differ_and_the_policy_keeps_it(policy
     lower, upper = (np.array(values(t), np.uint32) for t in ("0", "1"))
     due = np.array([values("0", "nan", "1", "1", "1")], np.uint32)
     got = np.array([values("-0", "-nan", "1", "2", "1")], np.uint32)
-    found = compare(F32, got, due, (x, lower, upper), policy)
+    accepts = latitudes(F32, policy)
+    found = compare(F32, got, due, (x, lower, upper), accepts)
     inverted = compare(
         F32,
         np.array([values("nan")], np.uint32),
         np.array([values("0")], np.uint32),
         (np.array([values("nan")], np.uint32), upper, lower),
-        policy,
+        accepts,
     )
     assert found.columns.tolist() == [0, 1, 3]
     assert [*found.latitude.tolist()[:2], *inverted.latitude.tolist(), found.latitude.tolist()[2]] == latitude

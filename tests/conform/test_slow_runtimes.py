@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from sonnx_clip.cli.check_command import INTERRUPTED
-from sonnx_clip.conform.campaign import run_campaign
-from sonnx_clip.conform.probe import Pace
+from sonnx_clip.conform.campaign import Pace
 from sonnx_clip.root.folders import repo_root
 from tests.meta.judged import judged
 
@@ -97,14 +96,6 @@ def test_few_calls_reach_every_class_and_say_what_they_do_not_see():
     assert {one.verdict for one in classes.values()} == {"conforms"}
     assert "what only many calls in one process bring about" in report.scope[1]
     assert "each call had a process of its own" not in report.scope[1]
-
-
-def test_few_calls_are_another_unit_and_another_verdict_to_keep(tmp_path):
-    names = [
-        run_campaign("tests.meta.planted:right", ["int16"], kept=tmp_path, few_calls=few).types[0].calls
-        for few in (True, False, True)
-    ]
-    assert names[0] == names[2] < FEW < names[1]
 
 
 def marked(mark: str) -> list[bytes]:

@@ -6,7 +6,7 @@ import pytest
 
 from sonnx_clip.backends.acsl import due, functions
 from sonnx_clip.conform.dialect_report import FOLDER
-from sonnx_clip.conform.dialect_runs import compare_dialects
+from sonnx_clip.conform.dialects import compare_dialects
 from sonnx_clip.evidence import collect
 from sonnx_clip.evidence.records import replayed_digest
 from sonnx_clip.prove.coq import GOLDEN, coq_sources

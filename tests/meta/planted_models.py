@@ -6,8 +6,8 @@ import time
 import numpy as np
 import onnx
 
-from sonnx_clip.conform.dialect_forms import clip_version
 from sonnx_clip.oracle.dialect import dialect
+from sonnx_clip.runtimes.opsets import clip_version
 
 __version__ = "planted"
 

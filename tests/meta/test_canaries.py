@@ -72,7 +72,7 @@ def test_a_driver_that_prints_equality_as_true_fails_the_run(bench: Workbench, t
         file.write_text(text.replace('syntax predicate (=)  "(= %1 %2)"', 'syntax predicate (=)  "true"'))
     bench.monkeypatch.setattr(
         "sonnx_clip.cli.prove_command.configure",
-        lambda build: configure(build, lambda name, _: driver(name, str(tmp_path))),
+        lambda build, **_: configure(build, lambda name, _: driver(name, str(tmp_path))),
     )
     ended = bench.prove("--only", "int8.clip_is_cases")
     assert ended.status == 1

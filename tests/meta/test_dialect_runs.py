@@ -3,7 +3,7 @@
 import pytest
 
 from sonnx_clip.cli.against_command import check_against
-from sonnx_clip.conform.dialect_runs import compare_dialects
+from sonnx_clip.conform.dialects import compare_dialects
 from sonnx_clip.runtimes.limits import Limits
 
 

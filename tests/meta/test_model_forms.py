@@ -219,7 +219,7 @@ def test_no_forms_at_all_fail(monkeypatch):
 
 
 def test_without_onnx_one_message_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sonnx_clip.conform.dialect_forms", None)
+    monkeypatch.setitem(sys.modules, "sonnx_clip.runtimes.opsets", None)
     with pytest.raises(UserError, match="environment: models cannot be made") as told:
         run_campaign("tests.meta.planted_forms:right", ["int16"])
     assert "pip install" in told.value.todo

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.backends import whyml_printer
-from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
 from tests.meta.spec_bugs import ALL, TOGETHER, Bug
 
@@ -54,10 +53,6 @@ def test_bug_is_caught_by_each_of_its_obligations(bug: Bug, bench: Workbench) ->
     bench.limit(SECONDS)
     bench.plant(bug.file, bug.old, bug.new)
     bench.believe_the_yaml()
-    if bug.told == "no case holds":  # so that no answer of a reading can be compared, and nothing rendered
-        with pytest.raises(UserError, match=bug.told):
-            bench.generate()
-        return
     bench.generate()
     ended = bench.prove(*_only(bug.caught_by))
     assert ended.status == 1

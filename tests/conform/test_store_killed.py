@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.cli.check_command import INTERRUPTED
-from sonnx_clip.conform.journal import UnitJournal
-from sonnx_clip.conform.journal_status import journal_status
+from sonnx_clip.conform.store import Store
 from sonnx_clip.root.folders import repo_root
 from tests.conform.small_campaign import UNITS
 
@@ -122,8 +121,8 @@ def test_journal_killed_while_writing_can_be_read(folder: Path, tmp_path: Path) 
             shutil.copy(f"{file}{end}", f"{left}{end}")
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         sqlite3.connect(f"file:{left}?mode=ro", uri=True).execute("SELECT count(*) FROM units")
-    journal = UnitJournal(left, create=False)
-    found = journal_status(journal)
+    journal = Store(left, create=False)
+    found = journal.status()
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         journal._base.execute("CREATE TABLE more (words TEXT)")
     journal.close()

@@ -1,0 +1,460 @@
+"""The store: stored results are used, what does not match is judged again, and the report is the same."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sonnx_clip.conform import campaign, units
+from sonnx_clip.conform import identity as identities
+from sonnx_clip.conform.campaign import InterruptedCampaignError, LocalJudge, run_campaign
+from sonnx_clip.conform.checked_operator import CheckedOperator, clip_operator
+from sonnx_clip.conform.identity import CHECKER, cache_identity, files_named, identity
+from sonnx_clip.conform.store import APPLICATION, Store
+from sonnx_clip.oracle import ORACLE_FILE
+from sonnx_clip.root import installed
+from sonnx_clip.root.errors import UserError
+from sonnx_clip.root.folders import repo_file
+from sonnx_clip.root.installed import files_behind
+from sonnx_clip.runtimes.limits import Limits
+from tests.conform.small_campaign import SMALL, UNITS
+from tests.other_root import use_root
+
+if TYPE_CHECKING:
+    from sonnx_clip.conform.check_report import Report
+
+RIGHT, WRONG = "tests.meta.planted:right", "tests.meta.planted:ignores_upper"
+DIES = "tests.meta.planted_deaths:segfaults_inverted"
+SHORT = Limits(call=0.2)
+
+
+def run(
+    runtime: str, file: Path | None, *types: str, warn=lambda _: None, who="me", is_cache=False, **options
+) -> Report:  # fmt: skip
+    store = None if file is None else Store(file, who, warn, is_cache=is_cache)
+    options = {"level": "standard", "limits": SHORT, "calls": SMALL, **options}
+    try:
+        return run_campaign(runtime, types or ["int16"], store=store, **options)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def text(report: Report) -> str:
+    """A report as it is written, but for the time that it took."""
+    return report.model_copy(update={"seconds": 0}).model_dump_json(indent=1)
+
+
+def rows(file: Path) -> list[tuple[int, str]]:
+    with closing(sqlite3.connect(file)) as base:
+        return base.execute("SELECT number, name FROM units ORDER BY number").fetchall()
+
+
+def change(file: Path, statement: str, *values: object) -> None:
+    """Change a store, as nothing of ours does."""
+    with closing(sqlite3.connect(file)) as base:
+        for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            base.execute(f"DROP TRIGGER {name}")
+        assert base.execute(statement, values).rowcount
+        base.commit()
+
+
+class Watched(LocalJudge):
+    """Judges as this machine does; remembers what."""
+
+    def __init__(self) -> None:
+        super().__init__(1, clip_operator(), SMALL)
+        self.seen: list[object] = []
+
+    def judge(self, unit, known=frozenset()):
+        self.seen.append(unit)
+        return super().judge(unit, known)
+
+
+NIGHTLY = ("planted_memory:is_wrong_in_call_3", "planted:refuses_inverted", "planted_deaths:hangs",
+           "planted_deaths:dies_once_in_a_while", "planted_forms:right")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "runtime",
+    [WRONG, DIES, *(pytest.param(f"tests.meta.{name}", marks=pytest.mark.nightly) for name in NIGHTLY)],
+)
+def test_report_is_the_same_with_and_without_a_store_and_after_any_part_of_it(runtime, tmp_path) -> None:
+    whole, part = tmp_path / "whole.sqlite", tmp_path / "part.sqlite"
+    without = text(run(runtime, None, jobs=1))
+    assert text(run(runtime, whole, jobs=3)) == without
+    shutil.copy(whole, part)
+    change(part, "DELETE FROM units WHERE number % 2 = (SELECT count(*) FROM units) % 2")
+    assert len(rows(part)) < len(rows(whole))
+    assert text(run(runtime, part, jobs=2)) == without
+    judge = Watched()
+    assert text(run(runtime, part, judge=judge)) == without
+    assert judge.seen == []
+    assert sorted({name for _, name in rows(part)}) == sorted({name for _, name in rows(whole)})
+
+
+def test_higher_level_uses_what_a_lower_one_has_judged(tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    run(RIGHT, file, level="quick")
+    run(RIGHT, file, level="standard")
+    assert [name for _, name in rows(file)].count("int16") == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"policy": "strict"}, {"limits": Limits(call=0.4)}, {"forms": "all"}, {"who": "another"},
+     {"few_calls": True}],
+    ids=str,
+)  # fmt: skip
+def test_other_options_are_another_unit(options, tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    run(RIGHT, file, level="quick")
+    run(RIGHT, file, level="quick", **options)
+    assert [name for _, name in rows(file)] == ["int16", "int16"]
+
+
+def test_unit_is_complete_and_can_be_sent(tmp_path) -> None:
+    options = campaign.CheckOptions(RIGHT, "me", "default", SHORT, "default", "standard")
+    (etype,) = campaign.machine_types(["int16"])
+    for unit in campaign.units_of(etype, options, SMALL):
+        again = pickle.loads(pickle.dumps(unit))
+        assert (again, again.digest) == (unit, unit.digest)
+
+
+# --------------------------------------------------------------- verdicts that are kept
+
+
+def test_cached_verdict_is_used_and_marked(tmp_path) -> None:
+    file = tmp_path / "c.sqlite"
+    first = run(WRONG, file, is_cache=True)
+    judge = Watched()
+    second = run(WRONG, file, "int16", "uint8", is_cache=True, judge=judge)
+    assert {unit.etype for unit in judge.seen} == {"uint8"}
+    assert (first.kept, set(second.kept)) == ({}, {"int16"})
+    assert second.types[0] == first.types[0]
+    again = Watched()
+    assert run(WRONG, file, is_cache=True, again=True, judge=again).kept == {}
+    assert len(again.seen) == 1 + UNITS
+    assert set(run(WRONG, file, is_cache=True).kept) == {"int16"}
+
+
+def test_crash_is_not_cached(tmp_path) -> None:
+    file = tmp_path / "c.sqlite"
+    run(DIES, file, is_cache=True)
+    assert run(DIES, file, is_cache=True).kept == {}
+
+
+def test_verdict_on_files_changed_meanwhile_is_not_cached(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(campaign, "cache_identity", lambda _: "changed meanwhile")
+    run(WRONG, tmp_path / "c.sqlite", is_cache=True)
+    assert rows(tmp_path / "c.sqlite") == []
+
+
+def test_verdict_on_own_code_is_not_cached() -> None:
+    assert cache_identity(RIGHT) is None
+    assert cache_identity("numpy")
+
+
+@pytest.fixture(autouse=True)
+def every_runtime_is_known(request, monkeypatch) -> None:
+    """A cache is for known runtimes; here it holds verdicts on planted ones."""
+    if "cache" in request.node.name and "changed" not in request.node.name and "own" not in request.node.name:
+        monkeypatch.setattr(campaign, "cache_identity", lambda _: "me")
+
+
+# --------------------------------------------------------------- what a result depends on
+
+
+def _changed_data(changed: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    for path in ("spec/clip.yaml", ORACLE_FILE):
+        copy = folder / "root" / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(repo_file(path).read_bytes() + (b"\n" if path == changed else b""))
+    use_root(folder / "root", patch)
+
+
+CHANGES = {
+    "specification": lambda folder, patch: _changed_data("spec/clip.yaml", folder, patch),
+    "oracle": lambda folder, patch: _changed_data(ORACLE_FILE, folder, patch),
+    "processor": lambda _, patch: patch.setattr(identities, "processor", lambda: "another"),
+    "system": lambda _, patch: patch.setattr(identities.platform, "platform", lambda: "Linux-0.1"),
+    "Python": lambda _, patch: patch.setattr(identities.sys, "version", "3.99.0"),
+    "environment": lambda _, patch: patch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2"),
+    "library": lambda _, patch: patch.setattr(identities, "_library", lambda _: "built anew"),
+    "packages": lambda _, patch: patch.setattr(identities, "distribution", lambda name: f"{name} 9.9 x"),
+    "a package is gone": lambda _, patch: patch.setattr(identities, "distribution", lambda _: None),
+    "checker": lambda _, patch: patch.setattr(identities, "_files_behind", lambda _: (Path(__file__),)),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_identity_changes_with_everything_it_depends_on(what, monkeypatch, tmp_path) -> None:
+    before = cache_identity("numpy")
+    assert cache_identity("numpy") == before
+    CHANGES[what](tmp_path, monkeypatch)
+    assert cache_identity("numpy") != before
+
+
+def test_identity_of_own_code_has_version_checker_and_files(tmp_path, monkeypatch) -> None:
+    found = {identity(RIGHT, "1"), identity(RIGHT, "2"), identity("tests.meta.planted_forms:right", "1")}
+    found.add(identity(RIGHT, "1", [CHECKER, "sonnx_clip.pytest_plugin"]))
+    assert len(found) == 4
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("clip = 1\n")
+    (tmp_path / "run").write_text("x")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, files in (
+        ("./mine.py:clip", ["mine.py"]),
+        ("onnx:./mine.py:clip", ["mine.py"]),
+        ("mine:clip", ["mine.py"]),
+        ("exec:./run ./mine.py", ["run", "mine.py"]),
+        ("onnx-cmd:./run {model} {in} {out}", ["run"]),
+        ("so[run]:./mine.py", ["run", "mine.py"]),
+    ):
+        assert [file.name for file in files_named(name)] == files, name
+    before = identity("./mine.py:clip", "1")
+    (tmp_path / "mine.py").write_text("clip = 2\n")
+    assert identity("./mine.py:clip", "1") != before
+
+
+def test_checker_is_every_module_that_judges() -> None:
+    names = {file.name for file in files_behind([CHECKER])}
+    assert {"campaign.py", "compare.py", "tally.py", "worker.py", "supervisor.py", "calls.py", "describe.py",
+            "clip_model.py", "model_forms.py", "load.py"} <= names  # fmt: skip
+    names = {file.name for file in files_behind(["sonnx_clip.conform.dialects"])}
+    assert {"dialect_report.py", "model_process.py", "dialect.py", "compare.py"} <= names
+
+
+def test_edited_package_is_another_one(tmp_path, monkeypatch) -> None:
+    record = tmp_path / "numpy-1.0.dist-info" / "RECORD"
+    record.parent.mkdir(parents=True)
+    (record.parent / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n")
+    record.write_text("installed_file.py,sha256=x,8\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = []
+    for content in ("x = 1.0\n", "x = 2.00\n"):
+        (tmp_path / "installed_file.py").write_text(content)
+        installed._files_of.cache_clear()
+        found.append(installed.distribution("numpy"))
+    installed._files_of.cache_clear()
+    assert len({*found}) == 2
+
+
+def test_flags_of_the_processor_count(tmp_path: Path) -> None:
+    lines = "processor : 0\nmodel name : P\nflags : fpu avx2\ncpu MHz : 1\n"
+    (tmp_path / "a").write_text(lines)
+    (tmp_path / "b").write_text(lines.replace(" avx2", ""))
+    (tmp_path / "c").write_text(lines.replace("MHz : 1", "MHz : 2"))
+    a, b, c = (installed.processor(tmp_path / name) for name in "abc")
+    assert (a != b, a == c) == (True, True)
+
+
+# --------------------------------------------------------------- damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "result = replace(result, '\"violating\":', '\"violating\":1')",
+        "result = '{}', result_digest = 'x'",
+        "result_digest = ''",
+        "result = x'00'",
+        "made = '1999-01-01'",
+        "digest = (SELECT digest FROM units WHERE number = 2)",
+    ],
+)
+def test_damaged_row_is_reported_and_judged_again(damage, tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    whole = text(run(WRONG, file))
+    count = len(rows(file))
+    change(file, f"UPDATE units SET {damage} WHERE number = 3")
+    with closing(Store(file, create=False)) as store:
+        assert store.status().damaged == 1
+    warnings: list[str] = []
+    assert text(run(WRONG, file, warn=warnings.append)) == whole
+    assert len(rows(file)) == count + 1
+    assert any("is damaged (row 3); it is judged again" in words for words in warnings)
+    assert text(run(WRONG, file)) == whole
+    assert len(rows(file)) == count + 1
+
+
+def test_rows_are_only_added(tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    run(RIGHT, file, level="quick")
+    with closing(sqlite3.connect(file)) as base:
+        for statement in ("UPDATE units SET name = ''", "DELETE FROM units"):
+            with pytest.raises(sqlite3.IntegrityError, match="rows are only added"):
+                base.execute(statement)
+
+
+def test_result_of_another_campaign_is_used_if_it_was_first(tmp_path) -> None:
+    with closing(Store(tmp_path / "j.sqlite")) as store:
+        first, second = (units.UnitResult(version=version) for version in "12")
+        assert store.keep("digest", "name", first, 1.0) == first
+        assert store.keep("digest", "name", second, 1.0) == first
+        assert store.keep("digest", "name", second, 1.0, replace=True) == second
+        assert store.take("digest", "name", units.UnitResult)[0] == second
+
+
+def test_environment_verdict_is_not_stored(tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    report = run("tests.meta.planted_environment:runs_out_of_memory", file)
+    assert report.types[0].verdict == "environment"
+    assert rows(file) == []
+
+
+def test_interrupt_leaves_what_was_judged(tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    whole = text(run(WRONG, tmp_path / "other.sqlite", "int16", "uint8"))
+
+    def show(done: int, _: str) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(InterruptedCampaignError) as interrupted:
+        run(WRONG, file, "int16", "uint8", on_progress=show)
+    report = interrupted.value.report
+    assert set(report.unfinished) == {"int16", "uint8"}
+    assert not {"conforms", "acceptable"} & {c.verdict for one in report.types for c in one.classes}
+    assert {one.verdict for one in report.types} == {"violates"}  # what was found stays found
+    assert (report.failed, report.scope) == (True, ())
+    before = len(rows(file))
+    assert 2 <= before < 2 * (1 + UNITS)
+    judge = Watched()
+    assert text(run(WRONG, file, "int16", "uint8", judge=judge)) == whole
+    assert len(judge.seen) == 2 * (1 + UNITS) - before
+
+
+def test_interrupt_gives_no_verdict_on_a_right_runtime() -> None:
+    def show(done: int, _: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(InterruptedCampaignError) as interrupted:
+        run(RIGHT, None, "int16", "uint8", on_progress=show)
+    report = interrupted.value.report
+    assert {c.verdict for one in report.types for c in one.classes} == {"unfinished"}
+    assert all("before it was interrupted" in words for words in report.unfinished.values())
+
+
+def test_other_operator_has_no_store(tmp_path) -> None:
+    another = CheckedOperator(SimpleNamespace(operator="Relu"), None)
+    with pytest.raises(UserError, match="a campaign is of Clip, and not of Relu"):
+        run(RIGHT, tmp_path / "j.sqlite", level="quick", of=another)
+
+
+# --------------------------------------------------------------- files that are no store
+
+
+def _database(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("CREATE TABLE units (digest TEXT)")
+        base.commit()
+
+
+def _newer(file: Path) -> None:
+    Store(file).close()
+    with closing(sqlite3.connect(file)) as base:
+        base.execute("PRAGMA user_version = 2")
+
+
+def _cut(file: Path) -> None:
+    Store(file).close()
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+def _link(file: Path) -> None:
+    Store(file.with_name("other.sqlite")).close()
+    file.symlink_to("other.sqlite")
+
+
+KINDS = {
+    "text": (lambda file: file.write_text("my thesis\n"), "this is no journal but another file"),
+    "database": (_database, "this is a database of another program"),
+    "newer": (_newer, "this journal has the format 2, and this program knows 1"),
+    "cut": (_cut, "the journal cannot be used: "),
+    "fifo": (os.mkfifo, "this is a FIFO"),
+    "link": (_link, "this is a symbolic link"),
+    "folder": (Path.mkdir, "this is a folder"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("create", [True, False])
+def test_other_file_is_refused_and_unchanged(kind, create, tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    KINDS[kind][0](file)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    with pytest.raises(UserError) as refused:
+        Store(file, create=create)
+    assert refused.value.what.startswith(KINDS[kind][1])
+    assert str(file) == refused.value.where
+    assert refused.value.todo
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+def test_store_that_cannot_be_written_is_one_message(tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    Store(file).close()
+    file.chmod(0o400)
+    with pytest.raises(UserError, match="the journal cannot be used"):
+        Store(file)
+    with closing(Store(file, create=False)) as store:
+        assert store.status().results == 0
+
+
+def test_empty_file_and_odd_names_become_stores(tmp_path) -> None:
+    with pytest.raises(UserError, match="this is a device"):
+        Store(Path("/dev/null"))
+    file = tmp_path / "a?mode=ro#b%20.sqlite"
+    file.touch()
+    Store(file).close()
+    with closing(sqlite3.connect(file)) as base:
+        assert base.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+# --------------------------------------------------------------- status
+
+
+def test_status_reports_what_is_done_and_what_is_not(tmp_path) -> None:
+    file = tmp_path / "j.sqlite"
+    options = campaign.CheckOptions(WRONG, "me", "default", SHORT, "default", "standard")
+    types = campaign.machine_types(["int16", "uint8"])
+    every = [unit for etype in types for unit in campaign.units_of(etype, options, SMALL)]
+    named = {"runtime": WRONG, "version": "planted", "level": "standard", "policy": "default",
+             "forms": "default", "types": ["int16", "uint8"]}  # fmt: skip
+    with closing(Store(file, "me")) as store:
+        for _ in range(2):
+            store.plan(named, every)
+    run(WRONG, file, "int16")
+    with closing(Store(file, create=False)) as store:
+        (one,) = store.status().campaigns
+    assert (one.done, one.units) == (1 + UNITS, 2 * (1 + UNITS))
+    assert [(t.type, t.verdict, t.done) for t in one.types] == [
+        ("int16", "violates", 1 + UNITS), ("uint8", "unfinished", 0)]  # fmt: skip
+    assert one.left is not None
+    assert one.left > 0
+
+
+def test_type_that_ends_early_needs_no_more_units(tmp_path) -> None:
+    file, runtime = tmp_path / "j.sqlite", "tests.meta.planted_deaths:aborts"
+    options = campaign.CheckOptions(runtime, "me", "default", SHORT, "default", "standard")
+    (etype,) = campaign.machine_types(["int16"])
+    with closing(Store(file, "me")) as store:
+        store.plan(
+            {"runtime": runtime, "version": "", "level": "", "policy": "", "forms": ""},
+            campaign.units_of(etype, options, SMALL),
+        )
+    run(runtime, file)
+    with closing(Store(file, create=False)) as store:
+        (one,) = store.status().campaigns
+    assert (one.done, one.units, one.types[0].verdict, one.left) == (1, 1, "crashed", 0)
