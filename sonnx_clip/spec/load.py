@@ -13,8 +13,9 @@ from sonnx_clip.spec.dialects import check_dialects, inherit
 from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.element_types import check_bits
 from sonnx_clip.spec.model import Spec
-from sonnx_clip.spec.references import check_operands, check_references
+from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.structure import validate
+from sonnx_clip.spec.witnesses import check_operands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

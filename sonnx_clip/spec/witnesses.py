@@ -1,35 +1,95 @@
-"""Checks of the numbers in the file: each exists in every element type for which it is stated."""
+"""Checks of the numbers in the file: each is given for an operand, and every element type can hold it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.parse import suggestion
 from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
+from sonnx_clip.spec.dialects import ComputedBy
 from sonnx_clip.spec.document import Diagnostic
+from sonnx_clip.spec.entries import OperandValues, Witness, is_number
 from sonnx_clip.spec.model import entries_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Example, Witness
+    from sonnx_clip.spec.entries import Example
     from sonnx_clip.spec.model import Spec
+
+
+def witnesses(spec: Spec) -> Iterator[tuple[Way, Iterable[str], Witness]]:
+    """Every witness of an entry with its place and the families for which it is given."""
+    every = [family.id for family in spec.families]
+    for section, index, entry in entries_with(spec, "inhabited_by"):
+        families = ["float"] if section == "latitude" else getattr(entry, "families", every)
+        yield (section, index, "inhabited_by"), families, entry.inhabited_by
+    for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
+        for section, index, entry in entries_with(spec, key):
+            for family, witness in getattr(entry, key).items():
+                yield (section, index, key, family), [family], witness
+    for index, dialect in enumerate(spec.dialects):
+        for family, witness in dialect.equivalence.fails_at.items() if dialect.equivalence else ():
+            yield ("dialects", index, "equivalence", "fails_at", family), [family], witness
+
+
+def _operand_values(spec: Spec) -> Iterator[tuple[Way, OperandValues]]:
+    """Witnesses of entries and findings, and examples, with their places."""
+    yield from ((way, witness) for way, _, witness in witnesses(spec))
+    for section in ("examples", "dialect_examples"):
+        for index, example in enumerate(getattr(spec, section)):
+            yield (section, index), example
+            if isinstance(example.Y, ComputedBy):
+                yield (section, index, "Y"), example.Y
+    for index, finding in enumerate(spec.findings):
+        for position, of in enumerate(finding.witnesses):
+            way: Way = ("findings", index, "witnesses", position)
+            if isinstance(of, OperandValues):
+                yield way, of
+                sides = getattr(of, "answers", ())
+                yield from (((*way, "answers", place), side) for place, side in enumerate(sides))
+
+
+def check_operands(spec: Spec) -> Iterator[Diagnostic]:
+    """Results of cases, witnesses and examples that do not have the operands of the head."""
+    names = spec.head.operands
+    if len(set(names)) < len(names):
+        return  # `check_references` reports it
+    for index, case in enumerate(spec.cases):
+        if case.result not in names and not is_number(case.result):
+            what = f"`{case.result}` is not allowed here"
+            yield Diagnostic(("cases", index, "result"), what, f"one of: {', '.join(names)}; or a number")
+    for way, values in _operand_values(spec):
+        needed = (*(() if values.partial else names), *values.further)
+        known = list(dict.fromkeys((*names, *needed, *((spec.head.second,) if values.has_second else ()))))
+        given = list(values.model_extra or ())
+        unknown = [name for name in given if name not in known]
+        for name in unknown:
+            todo = suggestion(name, (*known, *type(values).model_fields), "known keys")
+            yield Diagnostic((*way, name), f"the key `{name}` is not known here", todo, of_key=True)
+        for name in needed if not unknown else ():
+            if name not in given:
+                yield Diagnostic(way, f"the key `{name}` is missing", f"add `{name}: …` to this entry")
+        ordered = [name for name in known if name in given]
+        if not unknown and given != ordered:
+            yield Diagnostic(way, "these numbers are not in order", f"the order is {', '.join(ordered)}")
 
 
 def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
     """Witnesses and examples that an element type cannot hold."""
-    every = [family.id for family in spec.families]
-    for section, index, entry in entries_with(spec, "inhabited_by"):
-        families = ["float"] if section == "latitude" else getattr(entry, "families", every)
-        yield from _witness(spec, (section, index, "inhabited_by"), families, entry.inhabited_by)
-    for key in ("refuted_for", "differs_at", "differs_bitwise_at"):
-        for section, index, entry in entries_with(spec, key):
-            for family, witness in getattr(entry, key).items():
-                yield from _witness(spec, (section, index, key, family), [family], witness)
+    for way, families, witness in witnesses(spec):
+        types = [etype for family in families for etype in spec.types_of(family)]
+        for name, text in witness.texts().items():
+            try:
+                for etype in types:
+                    encode(text, etype)
+            except UserError as error:
+                yield Diagnostic((*way, name), error.what, error.todo)
     for index, example in enumerate(spec.examples):
-        yield from _example(spec, ("examples", index), example)
+        yield from _check_example(spec, ("examples", index), example)
     second = spec.head.second
     for index, entry in enumerate(spec.properties):
         used = any(isinstance(node, Name) and node.id == second for node in subtrees(entry.claim))
@@ -39,29 +99,18 @@ def check_numbers(spec: Spec) -> Iterator[Diagnostic]:
                 yield Diagnostic(("properties", index, "refuted_for", family), what, "add it")
 
 
-def _witness(spec: Spec, way: Way, families: Iterable[str], witness: Witness) -> Iterator[Diagnostic]:
-    for etype in (etype for family in families for etype in spec.types_of(family)):
-        for name, text in witness.texts().items():
-            try:
-                encode(text, etype)
-            except UserError as error:
-                yield Diagnostic((*way, name), error.what, error.todo)
-                return
-
-
-def _example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnostic]:
+def _check_example(spec: Spec, way: Way, example: Example) -> Iterator[Diagnostic]:
     """Exactly the types that lack one of its numbers are listed."""
+    listed = example.not_representable_in
     for etype in spec.types_of(example.family):
-        listed = etype.id in example.not_representable_in
         try:
             for text in example.numbers:
                 encode(text, etype)
         except UserError as error:
-            if not listed:
+            if etype.id not in listed:
                 todo = f"correct it, or add {etype.id} to `not_representable_in`"
                 yield Diagnostic(way, f"`{example.id}` does not fit {etype.id}: {error.what}", todo)
         else:
-            if listed:
-                place = (*way, "not_representable_in", example.not_representable_in.index(etype.id))
-                what = f"`{example.id}` can be represented in {etype.id}"
-                yield Diagnostic(place, what, "remove the type")
+            if etype.id in listed:
+                place = (*way, "not_representable_in", listed.index(etype.id))
+                yield Diagnostic(place, f"`{example.id}` can be represented in {etype.id}", "remove the type")

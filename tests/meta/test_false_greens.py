@@ -58,7 +58,7 @@ REFUSED = {
     "a family that is forgotten": (
         "    claim: is_nan(Y) iff (is_nan(X) and not M < L)\n    holds_for: [real, int, float]\n",
         "    claim: is_nan(Y) iff (is_nan(X) and not M < L)\n    holds_for: [real, int]\n",
-        "`nan_out` says nothing of the family float"),
+        "`nan_out` leaves out float"),
     "an excuse for a family of which it speaks": (
         "    not_for: {real: the reals have no limits}\n    refuted_for: {float: {X: inf, L: lowest,",
         "    not_for: {real: none, int: none}\n    refuted_for: {float: {X: inf, L: lowest,",
