@@ -16,9 +16,9 @@ from sonnx_clip.claims.all_claims import unclaimed
 from sonnx_clip.prove.completeness import GOLDEN as STATEMENTS
 from sonnx_clip.prove.completeness import uncovered, unpinned
 from sonnx_clip.prove.ledger import Ledger
-from sonnx_clip.prove.proofs_record import RECORD, by_hand, record_of
+from sonnx_clip.prove.proofs_record import RECORD
 from sonnx_clip.prove.proofs_table import print_table, summary
-from sonnx_clip.prove.prove_all import Proofs, ProofSession
+from sonnx_clip.prove.prove_all import Proofs, ProofSession, by_hand, record_of
 from sonnx_clip.prove.provers import NAMES, Prover, find_provers
 from sonnx_clip.prove.snapshot import Why3, configure
 from sonnx_clip.prove.trusted import GOLDEN, of_tasks, surprises, trusted

@@ -31,7 +31,7 @@ from sonnx_clip.prove.coq import digests as coq_digests
 from sonnx_clip.prove.frama_c import OPTIONS, PROVERS
 from sonnx_clip.prove.frama_c import digests as frama_c_digests
 from sonnx_clip.prove.outcome import Outcome, distinct_tasks
-from sonnx_clip.prove.trusted import TrustedItem, surprises, trusted
+from sonnx_clip.prove.trusted import surprises, trusted
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file, repo_root
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sonnx_clip.evidence.records import Records
     from sonnx_clip.language import ElementType
     from sonnx_clip.prove.frama_c import OfType
+    from sonnx_clip.prove.proofs_record import TrustedItem
     from sonnx_clip.spec.coverage import Coverage
 
 TAKEN: Basis = "taken from records, not repeated"

@@ -15,9 +15,8 @@ from sonnx_clip.conform.check_report import Verdict
 from sonnx_clip.conform.dialect_report import DialectDeviation
 from sonnx_clip.explain.finding_views import FindingView
 from sonnx_clip.prove.coq import CoqTheorem
-from sonnx_clip.prove.outcome import Status
-from sonnx_clip.prove.provers import ProverVerdict
-from sonnx_clip.prove.trusted import TrustedItem
+from sonnx_clip.prove.outcome import ProverVerdict, Status
+from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.root.stored import Stored
 from sonnx_clip.spec.coverage import Sort
 from sonnx_clip.spec.model import SHOWN

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sonnx_clip.conform.check_report import Deviation
     from sonnx_clip.evidence.model import Evidence
     from sonnx_clip.evidence.records import Records
-    from sonnx_clip.prove.provers import Reply
+    from sonnx_clip.prove.outcome import Reply
     from sonnx_clip.prove.tasks import PrintedTasks
 
     _T = TypeVar("_T")

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
-from sonnx_clip.prove.provers import Prover, ProverLimits, ProverVerdict, Reply, follows, reply
+from sonnx_clip.prove.outcome import ProverVerdict, Reply
+from sonnx_clip.prove.provers import Prover, ProverLimits, follows, reply
 from sonnx_clip.root.errors import UserError
 
 if TYPE_CHECKING:

@@ -5,13 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pydantic import Field
+
+from sonnx_clip.root.stored import Excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sonnx_clip.claims.claim import Obligation
-    from sonnx_clip.prove.provers import Reply
 
+ProverVerdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 Status: TypeAlias = Literal["proved", "proved by one", "not proved"]
+
+
+class Reply(Excerpt):
+    """The answer of one prover to one task: as it is given, kept in the ledger and held by build/proofs.json.
+
+    Of the verdicts ``valid`` is the only one that proves anything. `task` is the digest of the task's text,
+    and empty if there was no task. `words` is what the prover printed last, for people; `cpu` is in seconds,
+    start-up included.
+    """
+
+    prover: str
+    version: str
+    verdict: ProverVerdict
+    cpu: float = Field(ge=0)
+    task: str
+    words: str
 
 
 @dataclass(frozen=True)

@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sonnx_clip import __version__
 from sonnx_clip.claims.claim import Obligation
-from sonnx_clip.prove.outcome import Outcome, Status
-from sonnx_clip.prove.prove_all import PROOF, SMOKE, Proofs, limits_of
-from sonnx_clip.prove.provers import Reply
-from sonnx_clip.prove.tasks import command, goal_options
-from sonnx_clip.prove.trusted import TrustedItem
+from sonnx_clip.prove.outcome import Outcome, Reply, Status
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.root.stored import Excerpt, read_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from sonnx_clip.prove.provers import Prover
-    from sonnx_clip.prove.snapshot import Why3
     from sonnx_clip.spec import Spec
 
 RECORD = "proofs.json"
 AGAIN = "run `sonnx-clip prove`"
 _FOLDERS = ("why3", "generated/why3", "generated/c")
+
+
+TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
+
+
+@dataclass(frozen=True)
+class TrustedItem:
+    """One thing that is taken for granted.
+
+    Args:
+        kind: an axiom, a theory whose axioms are assumed, or a symbol that the driver gives to the provers.
+        name: its full name.
+        where: the file.
+        statement: what is taken for granted: a formula, or SMT-LIB text.
+        justification: why, in the words of the comment beside it.
+        discharged_by: the obligations that show it where it is used.
+    """
+
+    kind: TrustedKind
+    name: str
+    where: str
+    statement: str
+    justification: str
+    discharged_by: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The line in the golden list."""
+        return f"{self.kind} {self.name}: {self.statement}"
 
 
 class OutcomeRecord(BaseModel):
@@ -88,51 +109,6 @@ class ProofsRecord(Excerpt):
                 answers = {}
             found.append(Outcome(o, tuple(answers.values())))
         return tuple(found)
-
-
-def record_of(
-    spec: Spec,
-    why3: Why3,
-    provers: Sequence[Prover],
-    proofs: Proofs,
-    taken: Sequence[TrustedItem],
-    *,
-    complete: bool,
-) -> ProofsRecord:
-    """The record of a run: the same answers give the same record, whenever they were given.
-
-    Args:
-        spec: the specification that was proved.
-        why3: Why3 as it was used.
-        provers: the provers that had to answer.
-        proofs: what came out.
-        taken: what is taken for granted.
-        complete: whether every obligation was asked about, of every prover.
-    """
-    files = {**theory_digests(), **why3.digests}
-    return ProofsRecord(
-        about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
-        tools={"why3": why3.version, **{p.name: p.version for p in provers}},
-        programs={"why3": why3.program, **{p.name: p.digest for p in provers}},
-        why3_drivers=dict(why3.files),
-        commands={p.name: " ".join(p.command) for p in provers},
-        limits={"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
-        complete=complete,
-        outcomes=tuple(map(_row, proofs.outcomes)),
-        canaries=tuple(map(_row, proofs.canaries)),
-        strays=proofs.strays,
-        trusted=tuple(taken),
-    )
-
-
-def _row(outcome: Outcome) -> OutcomeRecord:
-    beside = {**vars(outcome.obligation), "status": outcome.status}
-    return OutcomeRecord.model_validate({**beside, "replies": outcome.replies})
-
-
-def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
-    """The command that asks a prover about an obligation by hand, from the repository's root."""
-    return shlex.join(command(why3, prover, o.file, "-t", str(limits_of(o).seconds), *goal_options(o)))
 
 
 def theory_digests() -> dict[str, str]:

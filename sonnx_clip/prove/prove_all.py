@@ -1,20 +1,25 @@
-"""Proves obligations: Why3 prints the tasks, the provers answer side by side, the ledger remembers."""
+"""Proves obligations: Why3 prints the tasks, the provers answer side by side, the ledger remembers; and
+makes the record of a run.
+"""
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 import time
 from collections import defaultdict
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sonnx_clip import __version__
 from sonnx_clip.prove.ledger import Listing
-from sonnx_clip.prove.outcome import Outcome
-from sonnx_clip.prove.provers import Prover, ProverLimits, Reply, ask, reply
-from sonnx_clip.prove.tasks import PrintedTasks, Task, print_tasks
+from sonnx_clip.prove.outcome import Outcome, Reply
+from sonnx_clip.prove.proofs_record import OutcomeRecord, ProofsAbout, ProofsRecord, theory_digests
+from sonnx_clip.prove.provers import Prover, ProverLimits, ask, reply
+from sonnx_clip.prove.tasks import PrintedTasks, Task, command, goal_options, print_tasks
 from sonnx_clip.root.run_program import Running
 
 if TYPE_CHECKING:
@@ -23,7 +28,9 @@ if TYPE_CHECKING:
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.accounts import Said
     from sonnx_clip.prove.ledger import Ledger
+    from sonnx_clip.prove.proofs_record import TrustedItem
     from sonnx_clip.prove.snapshot import Why3
+    from sonnx_clip.spec import Spec
 
 PROOF = ProverLimits(seconds=60)
 SMOKE = ProverLimits(seconds=1)
@@ -263,3 +270,48 @@ def _portions(why3: Why3, batches: Iterable[_Batch], count: int) -> Iterator[lis
 def limits_of(obligation: Obligation) -> ProverLimits:
     """A smoke obligation only waits whether false turns up."""
     return SMOKE if obligation.kind == "smoke" else PROOF
+
+
+def record_of(
+    spec: Spec,
+    why3: Why3,
+    provers: Sequence[Prover],
+    proofs: Proofs,
+    taken: Sequence[TrustedItem],
+    *,
+    complete: bool,
+) -> ProofsRecord:
+    """The record of a run: the same answers give the same record, whenever they were given.
+
+    Args:
+        spec: the specification that was proved.
+        why3: Why3 as it was used.
+        provers: the provers that had to answer.
+        proofs: what came out.
+        taken: what is taken for granted.
+        complete: whether every obligation was asked about, of every prover.
+    """
+    files = {**theory_digests(), **why3.digests}
+    return ProofsRecord(
+        about=ProofsAbout(tool=f"sonnx-clip {__version__}", spec_digest=spec.digest, files=files),
+        tools={"why3": why3.version, **{p.name: p.version for p in provers}},
+        programs={"why3": why3.program, **{p.name: p.digest for p in provers}},
+        why3_drivers=dict(why3.files),
+        commands={p.name: " ".join(p.command) for p in provers},
+        limits={"proof": asdict(PROOF), "smoke": asdict(SMOKE)},
+        complete=complete,
+        outcomes=tuple(map(_row, proofs.outcomes)),
+        canaries=tuple(map(_row, proofs.canaries)),
+        strays=proofs.strays,
+        trusted=tuple(taken),
+    )
+
+
+def _row(outcome: Outcome) -> OutcomeRecord:
+    beside = {**vars(outcome.obligation), "status": outcome.status}
+    return OutcomeRecord.model_validate({**beside, "replies": outcome.replies})
+
+
+def by_hand(why3: Why3, prover: Prover, o: Obligation) -> str:
+    """The command that asks a prover about an obligation by hand, from the repository's root."""
+    return shlex.join(command(why3, prover, o.file, "-t", str(limits_of(o).seconds), *goal_options(o)))

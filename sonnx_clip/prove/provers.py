@@ -11,17 +11,12 @@ import shutil
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
-
-from pydantic import Field
 
 from sonnx_clip.backends.drivers import COMMANDS
+from sonnx_clip.prove.outcome import ProverVerdict, Reply
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.files import digest_of_file, digest_of_parts
 from sonnx_clip.root.run_program import LARGE_PAGES, Running, run_limited, version_of
-from sonnx_clip.root.stored import Excerpt
-
-ProverVerdict: TypeAlias = Literal["valid", "countermodel", "unknown", "timeout", "failed"]
 
 INSTALL = "install it: apt-get install why3 z3 cvc5"
 _VERDICTS: dict[str, ProverVerdict] = {"unsat": "valid", "sat": "countermodel", "unknown": "unknown"}
@@ -59,22 +54,6 @@ class ProverLimits:
 
     seconds: int
     megabytes: int = 4000
-
-
-class Reply(Excerpt):
-    """The answer of one prover to one task: as it is given, kept in the ledger and held by build/proofs.json.
-
-    Of the verdicts ``valid`` is the only one that proves anything. `task` is the digest of the task's text,
-    and empty if there was no task. `words` is what the prover printed last, for people; `cpu` is in seconds,
-    start-up included.
-    """
-
-    prover: str
-    version: str
-    verdict: ProverVerdict
-    cpu: float = Field(ge=0)
-    task: str
-    words: str
 
 
 _VERSIONS = {"Z3": re.compile(r"^Z3 version (\S+)"), "cvc5": re.compile(r"^This is cvc5 version (\S+)")}

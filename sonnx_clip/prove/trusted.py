@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from sonnx_clip.backends.c_reference import COMMAND as EXTRACT
 from sonnx_clip.backends.c_reference import HEADER, HEADER_TEMPLATE, PRECISE
 from sonnx_clip.backends.drivers import COMMANDS, configuration, driver, driver_file
 from sonnx_clip.backends.templating import template_text
 from sonnx_clip.prove.assumptions import CALLED, Found, read_theories
+from sonnx_clip.prove.proofs_record import TrustedItem
 from sonnx_clip.prove.snapshot import INLINE
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
@@ -38,7 +38,6 @@ _TOOLS = "sonnx_clip/backends/drivers.py"
 _TASKS = "sonnx_clip/prove/tasks.py"
 C_DRIVERS = "generated/c/drivers"
 
-TrustedKind: TypeAlias = Literal["axiom", "assumption", "symbol", "assertion", "setting", "refused"]
 
 _POINTER = re.compile(r"^(const )?\w+ \*$")
 
@@ -63,32 +62,6 @@ _WHY3S = "Why3's own: of its library, or of the encoding of types"
 _LOGIC = "chooses the logic, and states nothing"
 _IN_TASKS = "the tasks"
 _BITS = "the sort, the literal or the operation of the SMT-LIB theory FixedSizeBitVectors"
-
-
-@dataclass(frozen=True)
-class TrustedItem:
-    """One thing that is taken for granted.
-
-    Args:
-        kind: an axiom, a theory whose axioms are assumed, or a symbol that the driver gives to the provers.
-        name: its full name.
-        where: the file.
-        statement: what is taken for granted: a formula, or SMT-LIB text.
-        justification: why, in the words of the comment beside it.
-        discharged_by: the obligations that show it where it is used.
-    """
-
-    kind: TrustedKind
-    name: str
-    where: str
-    statement: str
-    justification: str
-    discharged_by: tuple[str, ...] = ()
-
-    @property
-    def line(self) -> str:
-        """The line in the golden list."""
-        return f"{self.kind} {self.name}: {self.statement}"
 
 
 def trusted(

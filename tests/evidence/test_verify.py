@@ -17,7 +17,8 @@ from sonnx_clip.evidence.verify import (
     sample,
     verify,
 )
-from sonnx_clip.prove.provers import Reply, find_provers
+from sonnx_clip.prove.outcome import Reply
+from sonnx_clip.prove.provers import find_provers
 from sonnx_clip.prove.snapshot import configure
 from sonnx_clip.prove.tasks import print_tasks
 from sonnx_clip.root.errors import UserError

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from sonnx_clip.prove.provers import Prover, ProverLimits, Reply
+    from sonnx_clip.prove.outcome import Reply
+    from sonnx_clip.prove.provers import Prover, ProverLimits
     from sonnx_clip.root.run_program import Ended, Running
 
 _REAL: Final = {name: shutil.which(name) for name in ("why3", "z3", "cvc5")}
