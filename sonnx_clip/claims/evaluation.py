@@ -14,7 +14,7 @@ from sonnx_clip.claims.claim import Written
 from sonnx_clip.claims.nodes import STATED, names_used
 from sonnx_clip.claims.tensor_claims import SUBJECT
 from sonnx_clip.language.show import show
-from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.language.tree import Kind
 from sonnx_clip.language.values import encode, identical
 from sonnx_clip.root.errors import UserError
@@ -24,7 +24,7 @@ from sonnx_clip.spec.document import read_document
 from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.evaluate import TensorValue, as_tensors
 from sonnx_clip.spec.model import entries_with
-from sonnx_clip.spec.readings import same_value, sampled
+from sonnx_clip.spec.readings import same_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

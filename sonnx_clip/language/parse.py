@@ -1,21 +1,19 @@
-"""Text of a condition -> tokens -> expression tree, with every node's kind checked as it is built; and checks
-on the names in it.
-"""
+"""Text of a condition -> tokens -> expression tree; kinds and names are checked as each node is built."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sonnx_clip.language import tree
-from sonnx_clip.language.scope import BUILT_IN, Scope, Usable, kind_of
+from sonnx_clip.language.scope import BUILT_IN, Scope, kind_of
 from sonnx_clip.language.tree import Expr, Kind, Position
 from sonnx_clip.language.values import CONSTANTS
 from sonnx_clip.root.terminal import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 KEYWORDS = frozenset({"and", "or", "not", "implies", "iff", "if", "then", "else"})
@@ -55,8 +53,7 @@ class LanguageError(Exception):
         super().__init__(what)
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token: its kind (``number``, ``word``, ``keyword``, ``mark``, ``end``), text and offset."""
 
     kind: str
@@ -81,8 +78,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-# --- Checks on the names in a condition: do they exist, and does every family have them ---------------------
-
+# --- Names that are taken----------------------------------------------------------------------
 
 VARIABLES = frozenset({"Y", "A", "Z", "F"})
 """The result, an answer of an implementation, another answer, and a FLOAT: no operand is called so."""
@@ -121,35 +117,7 @@ def suggestion(name: str, names: Iterable[str], label: str) -> str:
     return f"{label}: {', '.join(names)}"
 
 
-def unknown_name(token: Token, scope: Scope) -> LanguageError:
-    """The error for a name that the scope does not have."""
-    known = {*scope.head.variables, scope.head.function}
-    if token.text in RESERVED or token.text in known:
-        what = f"`{token.text}` cannot be used in {scope.name}"
-    else:
-        what = f"`{token.text}` is not defined in {scope.name}"
-    return LanguageError(token.offset, what, suggestion(token.text, scope.names(), "it knows"))
-
-
-def check_constant(token: Token, scope: Scope) -> None:
-    """LanguageError where a family of the scope has no such constant."""
-    lacking = sorted(family for family in scope.families if token.text not in CONSTANTS[family])
-    if lacking:
-        raise LanguageError(
-            token.offset,
-            f"`{token.text}` does not exist for {' and '.join(lacking)}",
-            "use it in a definition with `families`, which is false elsewhere",
-        )
-
-
-def check_use(token: Token, usable: Usable, scope: Scope) -> None:
-    """LanguageError where an element-valued entry does not exist for a family of the scope."""
-    lacking = sorted(scope.families - usable.families)
-    if lacking and usable.kind.name == "ELEMENT":
-        raise LanguageError(token.offset, f"`{token.text}` is not defined for {' and '.join(lacking)}")
-
-
-# --- Tokens -> expression tree, by recursive descent, with every node's kind checked as it is built ---------
+# --- The parser: precedence climbing, with every node's kind checked as it is built -------------------------
 #
 # From loosest to tightest: ``if _ then _ else _``, ``iff``, ``implies`` (to the right), ``or``, ``and``,
 # ``not``, one comparison, a primary.
@@ -157,7 +125,9 @@ def check_use(token: Token, usable: Usable, scope: Scope) -> None:
 
 _DEEPEST = 50  # levels of parentheses, calls, `not`, `implies`
 _LONGEST = 500  # tokens
+_LEVELS = {"iff": 1, "implies": 2, "or": 3, "and": 4}
 COMPARISONS = ("<", "<=", ">", ">=", "==")
+_ELEMENT = frozenset({Kind.ELEMENT})
 _COMPARABLE = (Kind.ELEMENT, Kind.SHAPE, Kind.ELEMENT_TYPE)
 
 
@@ -174,23 +144,19 @@ def parse(text: str, scope: Scope, kind: Kind | None = Kind.BOOL) -> Expr:
     """
     found = tokens(text)
     if len(found) > _LONGEST:
-        raise LanguageError(
-            found[_LONGEST].offset, "the condition is too long", "name the parts under `definitions`"
-        )
+        offset = found[_LONGEST].offset
+        raise LanguageError(offset, "the condition is too long", "name the parts under `definitions`")
     parser = _Parser(found, scope)
     expr = parser.expression()
     rest = parser.peek
     if rest.kind != "end":
-        raise LanguageError(
-            rest.offset, f"`{rest.text}` is not expected here", "the condition could end before it"
-        )
-    if kind is not None:
-        parser.demand(expr, kind, 0)
-    return expr
+        what = f"`{rest.text}` is not expected here"
+        raise LanguageError(rest.offset, what, "the condition could end before it")
+    return expr if kind is None else parser.demand(expr, kind, 0)
 
 
-def _place(offset: int) -> Position:
-    return Position(1, offset + 1)
+def _place(token: Token) -> Position:
+    return Position(1, token.offset + 1)
 
 
 @dataclass
@@ -207,12 +173,12 @@ class _Parser:
         return self.tokens[self.at]
 
     def next(self) -> Token:
-        token = self.peek
         self.at += 1
-        return token
+        return self.tokens[self.at - 1]
 
     def accept(self, *texts: str) -> Token | None:
-        return self.next() if self.peek.text in texts and self.peek.kind in ("keyword", "mark") else None
+        token = self.tokens[self.at]
+        return self.next() if token.text in texts and token.kind in ("keyword", "mark") else None
 
     def require(self, text: str, todo: str) -> Token:
         token = self.accept(text)
@@ -224,34 +190,33 @@ class _Parser:
         found = f"`{self.peek.text}` stands here" if self.peek.text else "the condition ends here"
         return LanguageError(self.peek.offset, f"{found}, {wanted} is expected", todo)
 
-    # ------------------------------------------------------------------ levels, loosest first
+    def demand(self, expr: Expr, kind: Kind, offset: int) -> Expr:
+        """The expression, if it is of a kind."""
+        if (found := kind_of(expr)) is not kind:
+            what = f"{_a(kind)} is expected here, this is {_a(found)}"
+            raise LanguageError(offset, what, _hint(found, kind))
+        return expr
+
+    # ------------------------------------------------------------------ operators, loosest first
 
     def expression(self, kind: Kind | None = None) -> Expr:
         """An expression; of the given kind, unless None."""
         start = self.peek.offset
-        expr = self.deeper(self.conditional if self.peek.text == "if" else self.iff)
-        if kind is not None:
-            self.demand(expr, kind, start)
-        return expr
+        with self:
+            expr = self.conditional() if self.peek.text == "if" else self.operators(1)
+        return expr if kind is None else self.demand(expr, kind, start)
 
-    def deeper(self, level: Callable[[], Expr]) -> Expr:
+    def __enter__(self) -> None:
         """One level further down; what no person would nest would only exhaust the stack."""
         if self.depth == _DEEPEST:
             raise LanguageError(self.peek.offset, "nested too deeply", "name the parts under `definitions`")
         self.depth += 1
-        expr = level()
-        self.depth -= 1
-        return expr
 
-    def demand(self, expr: Expr, kind: Kind, offset: int) -> None:
-        found = kind_of(expr)
-        if found is not kind:
-            raise LanguageError(
-                offset, f"{_a(kind)} is expected here, this is {_a(found)}", _hint(found, kind)
-            )
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
 
     def conditional(self) -> Expr:
-        at = _place(self.next().offset)
+        at = _place(self.next())
         condition = self.expression(Kind.BOOL)
         whole = "write: if condition then a else b"
         self.require("then", whole)
@@ -260,44 +225,29 @@ class _Parser:
         otherwise = self.expression(kind_of(then))
         return tree.If(condition, then, otherwise, kind_of(then), at)
 
-    def iff(self) -> Expr:
-        return self.chain("iff", self.implies)
-
-    def implies(self) -> Expr:
+    def operators(self, loosest: int) -> Expr:
+        """Operands joined by operators that bind at least so tightly."""
         start = self.peek.offset
-        left = self.disjunction()
-        if token := self.accept("implies"):
+        left = self.negation()
+        while (level := _LEVELS.get(self.peek.text, 0)) >= loosest:
+            token = self.next()
             self.demand(left, Kind.BOOL, start)
-            start = self.peek.offset
-            right = self.deeper(self.implies)
-            self.demand(right, Kind.BOOL, start)
-            return tree.Connective("implies", left, right, _place(token.offset))
-        return left
-
-    def disjunction(self) -> Expr:
-        return self.chain("or", self.conjunction)
-
-    def conjunction(self) -> Expr:
-        return self.chain("and", self.negation)
-
-    def chain(self, operator: str, operand: Callable[[], Expr]) -> Expr:
-        """Operands of one level, joined from the left."""
-        start = self.peek.offset
-        left = operand()
-        while token := self.accept(operator):
-            self.demand(left, Kind.BOOL, start)
-            start = self.peek.offset
-            right = operand()
-            self.demand(right, Kind.BOOL, start)
-            left = tree.Connective(operator, left, right, _place(token.offset))
+            right_start = self.peek.offset
+            if token.text == "implies":  # groups to the right
+                with self:
+                    right = self.operators(level)
+            else:
+                right = self.operators(level + 1)
+            self.demand(right, Kind.BOOL, right_start)
+            left = tree.Connective(token.text, left, right, _place(token))
         return left
 
     def negation(self) -> Expr:
         if token := self.accept("not"):
             start = self.peek.offset
-            operand = self.deeper(self.negation)
-            self.demand(operand, Kind.BOOL, start)
-            return tree.Not(operand, _place(token.offset))
+            with self:
+                operand = self.negation()
+            return tree.Not(self.demand(operand, Kind.BOOL, start), _place(token))
         return self.comparison()
 
     def comparison(self) -> Expr:
@@ -311,83 +261,71 @@ class _Parser:
             todo = "write `iff` between conditions" if kind is Kind.BOOL else None
             raise LanguageError(start, f"{_a(kind)} cannot be compared by `{token.text}`", todo)
         right_start = self.peek.offset
-        right = self.primary()
-        self.demand(right, kind, right_start)
+        right = self.demand(self.primary(), kind, right_start)
         if self.peek.text in COMPARISONS:
             raise LanguageError(self.peek.offset, "comparisons do not chain", "write `a <= b and b <= c`")
-        return tree.Compare(token.text, left, right, kind, _place(token.offset))
+        return tree.Compare(token.text, left, right, kind, _place(token))
 
     # ------------------------------------------------------------------ primaries
 
     def primary(self) -> Expr:
         token = self.peek
-        if token.text == "(" and self.accept("("):
+        if token.kind == "word":
+            return self.word(self.next())
+        if self.accept("("):
             inner = self.expression()
             self.require(")", "a parenthesis is not closed")
             return inner
         if token.text == "-":
             return self.negative()
         if token.kind == "number":
-            return tree.Number(self.next().text, _place(token.offset))
+            return tree.Number(self.next().text, _place(token))
         if token.text == "if":
-            raise LanguageError(
-                token.offset, "`if` is not expected here", "put `if _ then _ else _` in parentheses"
-            )
-        if token.kind != "word":
-            raise self.unexpected("a name, a number or `(`")
-        return self.word(self.next())
+            todo = "put `if _ then _ else _` in parentheses"
+            raise LanguageError(token.offset, "`if` is not expected here", todo)
+        raise self.unexpected("a name, a number or `(`")
 
     def negative(self) -> Expr:
-        at = _place(self.next().offset)
+        at = _place(self.next())
         token = self.peek
         if token.kind == "number":
             return tree.Number("-" + self.next().text, at)
         if token.text in CONSTANT_NAMES:
-            self.check_constant(self.next())
-            return tree.Constant(token.text, negative=True, at=at)
-        raise self.unexpected(
-            "a number or a constant", "`-` stands only before these: the language has no arithmetic"
-        )
+            return self.constant(self.next(), at, negative=True)
+        todo = "`-` stands only before these: the language has no arithmetic"
+        raise self.unexpected("a number or a constant", todo)
+
+    def constant(self, token: Token, at: Position, *, negative: bool) -> Expr:
+        """A named constant, which every family of the scope must have; a FLOAT has all of them."""
+        lacking = sorted(family for family in self.scope.families if token.text not in CONSTANTS[family])
+        if lacking and not self.wants_float:
+            what = f"`{token.text}` does not exist for {' and '.join(lacking)}"
+            todo = "use it in a definition with `families`, which is false elsewhere"
+            raise LanguageError(token.offset, what, todo)
+        return tree.Constant(token.text, negative=negative, at=at)
 
     def word(self, token: Token) -> Expr:
-        at = _place(token.offset)
-        if token.text in self.scope.variables:
+        at, name, scope = _place(token), token.text, self.scope
+        if name in scope.variables:
             return self.variable(token, at)
-        if token.text in CONSTANT_NAMES:
-            self.check_constant(token)
-            return tree.Constant(token.text, negative=False, at=at)
-        if token.text == "every" and self.scope.tensors:
+        if name in CONSTANT_NAMES:
+            return self.constant(token, at, negative=False)
+        if name == "every" and scope.tensors:
             return self.every(token, at)
-        if signature := self.scope.functions.get(token.text):
-            floats = [kinds == {Kind.FLOAT} for kinds in signature.arguments]
-            arguments = self.arguments(token, len(floats), floats)
-            given = []
-            for (expr, offset), kinds in zip(arguments, signature.arguments, strict=True):
-                found = _as_float(expr) if kinds == {Kind.FLOAT} else expr
-                if kind_of(found) not in kinds:
-                    self.demand(found, min(kinds, key=lambda kind: kind.value), offset)
-                given.append(found)
-            return tree.Call(token.text, tuple(given), signature.result, at)
-        if self.scope.gives_result and token.text == self.scope.head.function:
-            operands = self.elements(token, len(self.scope.head.operands))
-            return tree.CasesResult(token.text, operands, Kind.ELEMENT, at)
-        if usable := self.scope.uses.get(token.text):
-            check_use(token, usable, self.scope)
-            if usable.parameters:
-                return tree.Use(token.text, self.elements(token, usable.parameters), usable.kind, at)
-            return tree.Use(token.text, (), usable.kind, at, self.scope.head.operands)
-        raise unknown_name(token, self.scope)
-
-    def elements(self, token: Token, count: int) -> tuple[Expr, ...]:
-        """So many arguments, each an element."""
-        arguments = self.arguments(token, count)
-        for expr, offset in arguments:
-            self.demand(expr, Kind.ELEMENT, offset)
-        return tuple(expr for expr, _ in arguments)
-
-    def check_constant(self, token: Token) -> None:
-        if not self.wants_float:
-            check_constant(token, self.scope)
+        if signature := scope.functions.get(name):
+            return tree.Call(name, self.arguments(token, signature.arguments), signature.result, at)
+        if scope.gives_result and name == scope.head.function:
+            operands = self.arguments(token, [_ELEMENT] * len(scope.head.operands))
+            return tree.CasesResult(name, operands, Kind.ELEMENT, at)
+        if usable := scope.uses.get(name):
+            lacking = sorted(scope.families - usable.families)
+            if lacking and usable.kind is Kind.ELEMENT:
+                raise LanguageError(token.offset, f"`{name}` is not defined for {' and '.join(lacking)}")
+            given = self.arguments(token, [_ELEMENT] * usable.parameters) if usable.parameters else ()
+            return tree.Use(name, given, usable.kind, at, () if given else scope.head.operands)
+        known = name in RESERVED or name in scope.head.variables or name == scope.head.function
+        what = f"`{name}` {'cannot be used' if known else 'is not defined'} in {scope.name}"
+        raise LanguageError(token.offset, what, suggestion(name, scope.names(), "it knows"))
 
     def variable(self, token: Token, at: Position) -> Expr:
         kind = self.scope.variables[token.text]
@@ -416,28 +354,30 @@ class _Parser:
         self.require(")", "write: every(condition)")
         return tree.Every(body, at)
 
-    def arguments(self, token: Token, count: int, floats: Sequence[bool] = ()) -> list[tuple[Expr, int]]:
-        """The arguments in parentheses, each with the offset where it begins; `floats`: which are FLOAT."""
+    def arguments(self, token: Token, kinds: Sequence[frozenset[Kind]]) -> tuple[Expr, ...]:
+        """The arguments in parentheses, each of one of the kinds for its position."""
+        count = len(kinds)
         shape = f"write: {token.text}({', '.join('abcdefgh'[:count])})"
         self.require("(", shape)
         found: list[tuple[Expr, int]] = []
-        while True:
+        while not found or self.accept(","):
             start = self.peek.offset
-            self.wants_float = any(floats[len(found) : len(found) + 1])
+            self.wants_float = len(found) < count and kinds[len(found)] == {Kind.FLOAT}
             found.append((self.expression(), start))
             self.wants_float = False
-            if not self.accept(","):
-                break
         closing = self.require(")", shape)
         if len(found) != count:
             what = f"`{token.text}` takes {count} argument{'s' * (count != 1)}, {len(found)} are given"
             raise LanguageError(closing.offset if len(found) < count else found[count][1], what, shape)
-        return found
-
-
-def _as_float(expr: Expr) -> Expr:
-    """A number where a FLOAT is expected is one; anything else stays what it is."""
-    return replace(expr, kind=Kind.FLOAT) if isinstance(expr, tree.Number | tree.Constant) else expr
+        given: list[Expr] = []
+        for (expr, offset), allowed in zip(found, kinds, strict=True):
+            if allowed == {Kind.FLOAT} and isinstance(expr, tree.Number | tree.Constant):
+                given.append(replace(expr, kind=Kind.FLOAT))
+                continue
+            given.append(expr)
+            if kind_of(expr) not in allowed:
+                self.demand(expr, min(allowed, key=lambda kind: kind.value), offset)
+        return tuple(given)
 
 
 def _a(kind: Kind) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language import tree
 from sonnx_clip.language.tree import Expr, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-E, B = Kind.ELEMENT, Kind.BOOL
-_D, _T = Kind.DECLARED, Kind.TENSOR
 
 
 @dataclass(frozen=True)
@@ -70,32 +68,26 @@ class Signature:
     """A built-in function: for each argument the kinds it may have, and the kind of the result."""
 
     arguments: tuple[frozenset[Kind], ...]
-    result: Kind
+    result: Kind = Kind.BOOL
 
 
-def _signature(result: Kind, *arguments: Kind | frozenset[Kind]) -> Signature:
-    return Signature(tuple(a if isinstance(a, frozenset) else frozenset({a}) for a in arguments), result)
-
-
+_DECLARED, _E, _F = (frozenset({kind}) for kind in (Kind.DECLARED, Kind.ELEMENT, Kind.FLOAT))
 ELEMENT_FUNCTIONS = {
-    "identical": _signature(B, E, E),
-    "is_nan": _signature(B, E),
-    "is_signalling": _signature(B, E),
+    "identical": Signature((_E, _E)),
+    "is_nan": Signature((_E,)),
+    "is_signalling": Signature((_E,)),
 }
 DECLARED_FUNCTIONS = {
-    "is_set": _signature(B, _D),
-    "is_sparse": _signature(B, _D),
-    "has_explicit_shape": _signature(B, _D),
-    "is_scalar": _signature(B, _D),
-    "same_type": _signature(B, _D, _D),
+    **dict.fromkeys(("is_set", "is_sparse", "has_explicit_shape", "is_scalar"), Signature((_DECLARED,))),
+    "same_type": Signature((_DECLARED, _DECLARED)),
 }
 VALUE_FUNCTIONS = {
-    "shape": _signature(Kind.SHAPE, _T),
-    "type": _signature(Kind.ELEMENT_TYPE, frozenset({_T, E})),
+    "shape": Signature((frozenset({Kind.TENSOR}),), Kind.SHAPE),
+    "type": Signature((frozenset({Kind.TENSOR, Kind.ELEMENT}),), Kind.ELEMENT_TYPE),
     **ELEMENT_FUNCTIONS,
 }
-CONVERSION = {"becomes": _signature(B, Kind.FLOAT, E)}
-BUILT_IN = frozenset({*ELEMENT_FUNCTIONS, *DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "every", "i"})
+CONVERSION = {"becomes": Signature((_F, _E))}
+BUILT_IN = frozenset({*DECLARED_FUNCTIONS, *VALUE_FUNCTIONS, *CONVERSION, "every", "i"})
 
 
 @dataclass(frozen=True)
@@ -140,19 +132,15 @@ class Scope:
 
 def kind_of(expr: Expr) -> Kind:
     """The kind of an expression, from its root alone."""
-    from sonnx_clip.language import tree
-
     match expr:
-        case tree.Name() | tree.Call() | tree.Use() | tree.If() | tree.Number() | tree.Constant():
-            return expr.kind
-        case tree.Value() | tree.Let():
-            return expr.kind
-        case tree.Parentheses(inner=inner):
-            return kind_of(inner)
+        case tree.Compare() | tree.Not() | tree.Connective() | tree.Every():
+            return Kind.BOOL
         case tree.Subscript():
             return Kind.ELEMENT
+        case tree.Parentheses(inner=inner):
+            return kind_of(inner)
         case _:
-            return Kind.BOOL
+            return expr.kind
 
 
 def elements(*names: str) -> dict[str, Kind]:
@@ -170,34 +158,17 @@ def element_scope(
     result: bool = False,
 ) -> Scope:
     """A scope on elements; `result` says whether the function of the head may be called."""
-    return Scope(
-        name, elements(*variables), ELEMENT_FUNCTIONS, uses, families, head=head, gives_result=result
-    )
+    kinds = elements(*variables)
+    return Scope(name, kinds, ELEMENT_FUNCTIONS, uses, families, head=head, gives_result=result)
 
 
 def declared_scope(families: frozenset[str], head: Head) -> Scope:
     """The scope of restrictions: operands and result as a model declares them."""
-    variables = dict.fromkeys(head.all, _D)
+    variables = dict.fromkeys(head.all, Kind.DECLARED)
     return Scope("a restriction", variables, DECLARED_FUNCTIONS, {}, families, head=head)
 
 
-def values_scope(uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
-    """The scope of constraints: tensors, of scalars their elements, and definitions with parameters."""
-    usable = {id_: use for id_, use in uses.items() if use.parameters}
-    variables = {name: _T if name in head.tensors else E for name in head.operands} | {head.result: _T}
-    return Scope("a constraint", variables, VALUE_FUNCTIONS, usable, families, tensors=True, head=head)
-
-
-def claim_scope(uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
-    """The scope of a finding's claim on elements: the operands, two answers Y and Z, and a FLOAT F."""
-    variables = {**elements(*head.all, "Z"), "F": Kind.FLOAT}
-    functions = {**ELEMENT_FUNCTIONS, **CONVERSION}
-    return Scope("the claim of a finding", variables, functions, uses, families, head=head, gives_result=True)
-
-
-def tensor_claim_scope(
-    uses: Mapping[str, Usable], constraints: Mapping[str, Usable], families: frozenset[str], head: Head
-) -> Scope:
-    """The scope of a finding's claim on tensors: that of constraints, and the constraints by their ids."""
-    scope = values_scope(uses, families, head)
-    return replace(scope, name="the claim of a finding", uses={**scope.uses, **constraints})
+def tensor_scope(name: str, uses: Mapping[str, Usable], families: frozenset[str], head: Head) -> Scope:
+    """The scope of constraints: tensors, and scalars as elements."""
+    variables = {name: Kind.ELEMENT if name in head.scalars else Kind.TENSOR for name in head.all}
+    return Scope(name, variables, VALUE_FUNCTIONS, uses, families, tensors=True, head=head)

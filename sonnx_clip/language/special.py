@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 from sonnx_clip.language.types import FloatBits
 from sonnx_clip.language.values import constant_pattern, encode, infinity, integer_range, sign_bit
 
 if TYPE_CHECKING:
-    from sonnx_clip.language.types import ElementType
+    from collections.abc import Iterator
+
+    from sonnx_clip.language.types import ElementType, FamilyId
+    from sonnx_clip.language.values import Value
+
+
+FEW: dict[FamilyId, tuple[str, ...]] = {
+    "real": ("0", "1", "2"),
+    "int": ("lowest", "0", "1", "highest"),
+    "float": ("nan", "-nan", "snan", "-inf", "-0", "0", "1", "inf"),
+}
+"""The fewest values that tell every two readings apart, and every region from one that is a point larger."""
+
+
+def sampled(etype: ElementType, count: int) -> Iterator[tuple[Value, ...]]:
+    """Every combination of so many of the few values."""
+    return product([encode(text, etype) for text in FEW[etype.family]], repeat=count)
 
 
 @cache

@@ -257,18 +257,6 @@ def comparison_key(etype: ElementType) -> Callable[[Value], Value | float]:
     return lambda value: value
 
 
-def less(a: Value, b: Value, etype: ElementType) -> bool:
-    """``a < b``; for floats that of IEEE 754, false when an operand is NaN."""
-    key = comparison_key(etype)
-    return key(a) < key(b)
-
-
-def less_equal(a: Value, b: Value, etype: ElementType) -> bool:
-    """``a <= b``; for floats that of IEEE 754, false when an operand is NaN."""
-    key = comparison_key(etype)
-    return key(a) <= key(b)
-
-
 def equal(a: Value, b: Value, etype: ElementType) -> bool:
     """``a == b``; for floats that of IEEE 754: -0 equals +0, and a NaN equals nothing."""
     key = comparison_key(etype)

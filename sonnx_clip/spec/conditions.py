@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sonnx_clip.language import scope as scopes
 from sonnx_clip.language.parse import RESERVED, LanguageError, parse
-from sonnx_clip.language.scope import Scope, Usable, kind_of
+from sonnx_clip.language.scope import (
+    CONVERSION,
+    Scope,
+    Usable,
+    declared_scope,
+    element_scope,
+    kind_of,
+    tensor_scope,
+)
 from sonnx_clip.language.tree import Expr, Kind, Number, subtrees
 from sonnx_clip.language.types import Part
 from sonnx_clip.language.values import encode
@@ -56,9 +64,8 @@ class _ConditionParser:
             scope = self._scope("a definition", families)
             if definition.parameters:
                 self._check_parameters(index, definition.parameters)
-                general = {id_: use for id_, use in self.uses.items() if use.parameters}
                 name = "a definition with parameters"
-                scope = scopes.element_scope(name, definition.parameters, general, families, self.head)
+                scope = element_scope(name, definition.parameters, self._general(), families, self.head)
             tree = self._parse(("definitions", index, "is"), scope, None)
             usable = Usable(len(definition.parameters), kind_of(tree), families)
             self._name("definitions", index, definition.id, usable)
@@ -70,14 +77,15 @@ class _ConditionParser:
     def claims(self) -> None:
         """Restrictions, constraints, properties, wrong operators and latitude."""
         for index, restriction in enumerate(self.spec.restrictions):
-            scope = scopes.declared_scope(frozenset(restriction.families), self.head)
+            scope = declared_scope(frozenset(restriction.families), self.head)
             self._parse(("restrictions", index, "holds"), scope)
         for index, constraint in enumerate(self.spec.constraints):
-            scope = scopes.values_scope(self.uses, frozenset(constraint.families), self.head)
+            families = frozenset[str](constraint.families)
+            scope = tensor_scope("a constraint", self._general(), families, self.head)
             self._parse(("constraints", index, "holds"), scope)
             for family in constraint.repaired:
-                scope = scopes.values_scope(self.uses, frozenset({family}), self.head)
-                self._parse(("constraints", index, "repaired", family), scope)
+                way = ("constraints", index, "repaired", family)
+                self._parse(way, replace(scope, families=frozenset({family})))
         second = self.head.second
         for index, entry in enumerate(self.spec.properties):
             families = frozenset[str](entry.families)
@@ -118,18 +126,29 @@ class _ConditionParser:
                     continue
                 types = types_of_claim(self.spec, part)
                 families = frozenset[str](etype.family for etype in types)
+                name = "the claim of a finding"
                 if part.tensors:
-                    scope = scopes.tensor_claim_scope(self.uses, of_tensors, families, self.head)
+                    scope = tensor_scope(name, {**self._general(), **of_tensors}, families, self.head)
                 else:
-                    scope = scopes.claim_scope({**self.uses, **of_elements}, families, self.head)
+                    scope = self._scope(name, families, "Y", "Z", result=True)
+                    scope = replace(
+                        scope,
+                        variables={**scope.variables, "F": Kind.FLOAT},
+                        functions={**scope.functions, **CONVERSION},
+                        uses={**self.uses, **of_elements},
+                    )
                 self._parse(("findings", index, "claim", position, "holds"), scope, types=types)
+
+    def _general(self) -> dict[str, Usable]:
+        """The definitions with parameters, which speak of no operand."""
+        return {id_: use for id_, use in self.uses.items() if use.parameters}
 
     def _scope(
         self, name: str, families: frozenset[str] | None = None, *more: str, result: bool = False
     ) -> Scope:
         """A scope on elements: the operands and more variables, in some families or all."""
         variables, families = (*self.head.operands, *more), self.every if families is None else families
-        return scopes.element_scope(name, variables, self.uses, families, self.head, result=result)
+        return element_scope(name, variables, self.uses, families, self.head, result=result)
 
     def _of_elements(
         self, way: Way, name: str, families: frozenset[str] | None = None, *more: str, result: bool = False

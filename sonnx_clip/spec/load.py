@@ -11,7 +11,6 @@ from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec.conditions import parse_conditions
 from sonnx_clip.spec.dialects import check_dialects, inherit
 from sonnx_clip.spec.document import raise_first, read_document
-from sonnx_clip.spec.element_types import check_bits
 from sonnx_clip.spec.model import Spec
 from sonnx_clip.spec.references import check_references
 from sonnx_clip.spec.structure import validate
@@ -47,7 +46,7 @@ def _read(path: Path) -> Spec:
         document, content = read_document(path)
         inherit(document.data)
         spec = validate(Spec, document).read_from(path, digest_of(content))
-        for check in (check_operands, check_references, check_bits, check_dialects):
+        for check in (check_operands, check_references, check_dialects):
             raise_first(document, check(spec))
         parse_conditions(document, spec)
     finally:
@@ -65,13 +64,11 @@ def check_spec(spec: Spec) -> None:
     Raises:
         UserError: the first contradiction, with file, line, column and the path of the entry.
     """
-    from sonnx_clip.spec.element_types import check_type_names
     from sonnx_clip.spec.quotes import check_quotes
     from sonnx_clip.spec.witnesses import check_numbers
     from sonnx_clip.spec.wrong_operators import check_restrictions, check_wrong_operators
 
-    checks = (check_quotes, check_type_names, check_numbers, check_restrictions, check_wrong_operators)
-    _raise_first(spec, *checks)
+    _raise_first(spec, check_quotes, check_numbers, check_restrictions, check_wrong_operators)
 
 
 def check_findings(spec: Spec) -> None:

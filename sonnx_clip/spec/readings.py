@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from sonnx_clip.language.special import FEW, sampled
 from sonnx_clip.language.values import Value, encode, equal, float_bits, identical, infinity, is_nan, sign_bit
 from sonnx_clip.spec.entries import is_number
 from sonnx_clip.spec.evaluate import NoCaseError, evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sonnx_clip.language.types import ElementType, FamilyId
     from sonnx_clip.spec.entries import Reading, ValueClass
     from sonnx_clip.spec.model import Spec
@@ -23,23 +22,6 @@ if TYPE_CHECKING:
 Triple: TypeAlias = tuple[Value, ...]
 Texts: TypeAlias = tuple[str, ...]
 Agreement: TypeAlias = Literal["bits", "values", "differs"]
-
-# Enough to tell every two readings apart, and every region from one that is a point larger.
-SAMPLES: dict[FamilyId, tuple[str, ...]] = {
-    "real": ("0", "1", "2"),
-    "int": ("lowest", "0", "1", "highest"),
-    "float": ("nan", "-nan", "snan", "-1", "-0", "0", "1", "inf"),
-}
-# Tried in each class beside the numbers that the file gives for it; some have infinite or subnormal ones.
-SAMPLES_OF_CLASSES: dict[FamilyId, tuple[str, ...]] = {
-    **SAMPLES,
-    "float": ("nan", "-nan", "snan", "-inf", "-1", "-0", "0", "smallest_subnormal", "1", "inf"),
-}
-
-
-def sampled(etype: ElementType, count: int) -> Iterator[Triple]:
-    """The inputs among which differences are looked for, of so many operands."""
-    return product([encode(text, etype) for text in SAMPLES[etype.family]], repeat=count)
 
 
 def answers(spec: Spec, etype: ElementType, reading: Reading, triple: Triple) -> tuple[Value, ...]:
@@ -171,7 +153,7 @@ def _samples(spec: Spec, etype: ElementType) -> dict[str, list[Texts]]:
     """The numbers tried in each class: first those of the file."""
     ask = evaluator(spec, etype)
     found = {klass.id: [inhabitant(klass)] for klass in spec.classes_of(etype.family)}
-    for texts in product(SAMPLES_OF_CLASSES[etype.family], repeat=len(spec.operands)):
+    for texts in product(FEW[etype.family], repeat=len(spec.operands)):
         try:
             for klass in ask.classes(*_encoded(texts, etype)):
                 found[klass.id].append(texts)

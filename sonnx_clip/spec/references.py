@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from sonnx_clip.language.parse import THEORY_NAMES, VARIABLES
+from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.spec.dialects import ComputedBy
 from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.findings import Theorem
@@ -48,6 +49,7 @@ def check_references(spec: Spec) -> Iterator[Diagnostic]:
             for position, id_ in enumerate(ids if isinstance(ids, tuple) else filter(None, [ids])):
                 way = (name, index, key, position) if isinstance(ids, tuple) else (name, index, key)
                 yield from unknown_in(spec, of, way, id_)
+    yield from _check_element_types(spec)
     yield from _check_declared(spec)
     yield from _check_families(spec)
     yield from _check_refutations(spec)
@@ -78,6 +80,28 @@ def _check_head(spec: Spec) -> Iterator[Diagnostic]:
         yield Diagnostic(("operands",), "no operand is a tensor", "the result has the entries of a tensor")
     elif roles != sorted(roles, reverse=True):
         yield Diagnostic(("operands",), "a tensor stands behind a scalar", "name the tensors first")
+
+
+def _check_element_types(spec: Spec) -> Iterator[Diagnostic]:
+    """Bits and widths that do not fit, and families without types."""
+    kinds: dict[str, type] = {"real": type(None), "int": IntegerBits, "float": FloatBits}
+    for index, etype in enumerate(spec.element_types):
+        way, bits = ("element_types", index), etype.bits
+        if not isinstance(bits, kinds[etype.family]):
+            todo = "real: null; int: {signed: true or false}; float: {exponent: …, significand: …}"
+            yield Diagnostic((*way, "bits"), f"these bits are not those of the family {etype.family}", todo)
+        elif isinstance(bits, FloatBits) and bits.exponent + bits.significand != etype.width:
+            total = bits.exponent + bits.significand
+            what = f"{bits.exponent} bits of exponent and {bits.significand} of significand make {total}"
+            yield Diagnostic((*way, "width"), what, "the hidden bit counts, in place of the sign")
+        elif isinstance(bits, IntegerBits) and etype.width not in (8, 16, 32, 64):
+            yield Diagnostic((*way, "width"), "an integer has 8, 16, 32 or 64 bits")
+        elif bits is None and etype.width is not None:
+            yield Diagnostic((*way, "width"), "`real` has no width", "write null")
+    for index, family in enumerate(spec.families):
+        if not spec.types_of(family.id):
+            what = f"no element type belongs to the family `{family.id}`"
+            yield Diagnostic(("families", index, "id"), what)
 
 
 def _check_declared(spec: Spec) -> Iterator[Diagnostic]:

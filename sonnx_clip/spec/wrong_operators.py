@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from sonnx_clip.language.special import sampled
 from sonnx_clip.language.tree import Name, subtrees
 from sonnx_clip.spec.document import Diagnostic
 from sonnx_clip.spec.evaluate import (
@@ -15,7 +16,6 @@ from sonnx_clip.spec.evaluate import (
     declared_example,
     evaluator,
 )
-from sonnx_clip.spec.readings import sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,11 +8,10 @@ import pytest
 from sonnx_clip.backends.reading_theories import reading_modules
 from sonnx_clip.backends.theory import theories_of_types
 from sonnx_clip.claims.reading_claims import reading_claims
-from sonnx_clip.language.special import special_patterns
+from sonnx_clip.language.special import sampled, special_patterns
 from sonnx_clip.oracle import load_oracle
 from sonnx_clip.root.dtypes import bits_type, numpy_type
 from sonnx_clip.spec import evaluator, load_spec
-from sonnx_clip.spec.readings import sampled
 
 SPEC = load_spec()
 MACHINE = [etype for etype in SPEC.element_types if etype.numpy is not None]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sonnx_clip.language import tree
 from sonnx_clip.language.parse import COMPARISONS, LanguageError, parse
 from sonnx_clip.language.printing import unparse
-from sonnx_clip.language.scope import Head, Scope, Usable, declared_scope, element_scope, values_scope
+from sonnx_clip.language.scope import Head, Scope, Usable, declared_scope, element_scope, tensor_scope
 from sonnx_clip.language.tree import Expr, Kind, Position, subtrees
 
 B, E = Kind.BOOL, Kind.ELEMENT
@@ -25,7 +25,7 @@ USES = {
 }
 HEAD = Head("clip", ("X", "L", "M"), frozenset({"X"}), "Y")
 ELEMENT = element_scope("a test", ("X", "L", "M", "Y", "X2"), USES, FLOAT, HEAD, result=True)
-VALUES = values_scope(USES, FLOAT, HEAD)
+VALUES = tensor_scope("a constraint", {"min": USES["min"], "same": USES["same"]}, FLOAT, HEAD)
 DECLARED = declared_scope(FLOAT, HEAD)
 HERE = Position(1, 1)
 

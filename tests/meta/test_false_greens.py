@@ -64,8 +64,6 @@ REFUSED = {
         "    not_for: {real: none, int: none}\n    refuted_for: {float: {X: inf, L: lowest,",
         "is stated for int and excused from it"),
     "an element type that is forgotten": (BFLOAT16, "", "there is no element type `bfloat16`"),
-    "a name that the chapter lacks": (
-        "sonnx: BFLOAT16", "sonnx: BF16", "it lists BFLOAT16, FP16, FP32, FP64, and"),
     "a quotation of nothing": (QUOTE, QUOTE.replace('"# **clip** (real)"', '" "'), "this one is empty"),
     "a quotation of a sign": (QUOTE, QUOTE.replace('"# **clip** (real)"', '"#"'), "too short to be found"),
     "a constraint without a counterpart": (

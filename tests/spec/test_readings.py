@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sonnx_clip.language import encode
+from sonnx_clip.language.special import sampled
 from sonnx_clip.language.values import identical, order_key
 from sonnx_clip.spec import result_value
 from sonnx_clip.spec.readings import (
@@ -18,7 +19,6 @@ from sonnx_clip.spec.readings import (
     leaves_values_open,
     reading_classes,
     same_value,
-    sampled,
 )
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sonnx_clip.language.types import FloatBits, IntegerBits
 from sonnx_clip.root.folders import repo_file
 from sonnx_clip.spec import load_spec
 from sonnx_clip.spec.dialects import ComputedBy, DialectExample
-from sonnx_clip.spec.element_types import names_of
 from sonnx_clip.spec.texts import fold, plain, source_text
 
 if TYPE_CHECKING:
-    from sonnx_clip.language.types import Family
+    from sonnx_clip.language.types import ElementType, Family
     from sonnx_clip.spec.dialects import Dialect
 
 SPEC = load_spec()
@@ -22,6 +22,33 @@ SPEC = load_spec()
 
 def _page(source: str) -> str:
     return repo_file(SPEC.page(source).file).read_text(encoding="utf-8")
+
+
+# --- Names of element types ---------------------------------------------------------------------------------
+
+
+def names_of(etype: ElementType) -> frozenset[str]:
+    """What a type with these bits is called in all places, in lower case."""
+    match etype.bits:
+        case IntegerBits(signed=signed):
+            name = f"{'' if signed else 'u'}int{etype.width}"
+            return frozenset((name, f"{name}_t"))
+        case FloatBits(exponent=8) if etype.width == 16:
+            return frozenset(("bfloat16",))
+        case FloatBits():
+            width = etype.width or 0
+            return frozenset((f"fp{width}", f"float{width}", {32: "float", 64: "double"}.get(width, "")))
+        case _:
+            return frozenset(("real",))
+
+
+@pytest.mark.parametrize("etype", SPEC.element_types, ids=lambda etype: etype.id)
+def test_names_of_an_element_type_mean_the_same_type(etype: ElementType) -> None:
+    """C has no type of its own for floats of 16 bits: an unsigned integer carries the bits."""
+    carried = etype.family == "float" and etype.width == 16
+    names = {etype.id, etype.sonnx, etype.onnx, etype.directml, etype.numpy, etype.why3} - {None}
+    assert {name.lower() for name in names if name} <= names_of(etype)
+    assert etype.c in (None, "uint16_t") if carried else etype.c is None or etype.c in names_of(etype)
 
 
 # --- The node tests of Clip on ONNX's page ------------------------------------------------------------------
