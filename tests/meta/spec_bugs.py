@@ -46,7 +46,7 @@ CASES = [
 CLAIMS = [
     Bug("a claim of a finding is false", YAML, "holds: L > M implies C2\n", "holds: L < M implies C2\n",
         ("float32.finding_c2_for_floats_inverted",),
-        "`float16.finding_c2_for_floats_inverted` is false for X = [nan], L = -1, M = -0"),
+        "`float16.finding_c2_for_floats_inverted` is false for X = [nan], L = -inf, M = -0"),
     Bug("a claim of a finding is false where nobody tries it", YAML,
         "M) and not is_nan(M) and\n          (formula",
         "M) and not identical(M, -12345) and\n          (formula",
@@ -71,7 +71,7 @@ CLASSES = [
 PROPERTIES = [
     Bug("NaN out whenever NaN in", YAML, "iff (is_nan(X) and not M < L)", "iff is_nan(X)",
         ("bfloat16.nan_out",),
-        "`float16.nan_out` is false for X = nan, L = -0, M = -1"),
+        "`float16.nan_out` is false for X = nan, L = -0, M = -inf"),
     Bug("strictly monotone", YAML, "claim: X <= X2 implies Y <= clip(X2, L, M)",
         "claim: X < X2 implies Y < clip(X2, L, M)", ("int8.monotone",),
         "`real.monotone` is false for X = 0, L = 1, M = 0, X2 = 1"),
@@ -82,7 +82,7 @@ PROPERTIES = [
     Bug("condition forgets a NaN bound", YAML,
         "or high or (not is_nan(X) and bounds_are_numbers)", "or high or (not is_nan(X) and not is_nan(L))",
         ("float32.interval_repaired",),
-        "`float16.interval_repaired` is false for X = -1, L = -1, M = nan"),
+        "`float16.interval_repaired` is false for X = -inf, L = -inf, M = nan"),
     Bug("condition forgets one order of the zeros", YAML, "not (high and zero_tie(L, M)) or identical(L, M)",
         "not (high and identical(L, -0)) or not identical(M, 0)", ("float32.idempotent_bitwise_repaired",),
         "`float16.idempotent_bitwise_repaired` is false for X = 1, L = 0, M = -0"),
@@ -99,14 +99,14 @@ PROPERTIES = [
         ("float32.nan_inverted_is_given",), "`float16.nan_inverted_is_given` is false"),
     Bug("a condition excludes more than it must", YAML, "{float: inverted or high or (not is_nan(X)",
         "{float: inverted or (not is_nan(X)", ("float32.interval_repaired_nowhere_else",),
-        "`float16.interval_repaired_nowhere_else` is false for X = -1, L = nan, M = -1"),
+        "`float16.interval_repaired_nowhere_else` is false for X = -inf, L = nan, M = -inf"),
     Bug("condition of C2 excludes all but one number", YAML,
         "float: M < L or every(not is_nan(X[i]) and not is_nan(L) and not is_nan(M)) or every(M <= X[i])",
         "float: every(X[i] == 3 and L == 2 and M == 10)", ("float32.C2_repaired_nowhere_else",),
-        "`float16.C2_repaired_nowhere_else` is false for X = [nan], L = -0, M = -1"),
+        "`float16.C2_repaired_nowhere_else` is false for X = [nan], L = -0, M = -inf"),
     Bug("condition of C2 forgets M", YAML,
         " and not is_nan(L) and not is_nan(M)) or", " and not is_nan(L)) or", ("float32.C2_repaired",),
-        "`float16.C2_repaired` is false for X = [-1], L = -1, M = nan"),
+        "`float16.C2_repaired` is false for X = [-inf], L = -inf, M = nan"),
 ]
 
 RENDERED_AND_WRITTEN = [
