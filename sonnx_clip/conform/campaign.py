@@ -130,9 +130,9 @@ def run_campaign(
             machine=platform.machine(),
             policy=policy,
             level=level,
-            seconds=round(time.monotonic() - began, 1),
+            seconds=round(time.monotonic() - began, 1) if len(work.cached) < len(found) else 0.0,
             types=tuple(report for _, report in found),
-            kept=work.cached,
+            kept={etype.id: work.cached[etype.id] for etype in wanted if etype.id in work.cached},
             required=tuple(required),
             scope=scope(whole, of, level, few_calls=few_calls) if whole else (),
         )
