@@ -23,23 +23,29 @@ from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.findings import Theorem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sonnx_clip.language.types import ElementType
     from sonnx_clip.spec.document import Document, Way
     from sonnx_clip.spec.model import Spec
 
+_SECOND = "second"  # stands for X2, say: another entry of the first tensor
+_ON_ELEMENTS: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], bool], ...] = (
+    ("properties", ("claim",), "a property", ("Y", _SECOND), True),
+    ("properties", ("repaired",), "the condition of a repaired property", (_SECOND,), False),
+    ("latitude", ("when",), "a latitude", ("Y",), False),
+    ("latitude", ("accepts",), "what a latitude accepts", ("Y", "A"), False),
+    ("readings", ("returns",), "a reading", ("Y",), True),
+    ("readings", ("agrees",), "where a reading agrees", ("Y",), False),
+    ("readings", ("agrees_bitwise",), "where a reading agrees", ("Y",), False),
+    ("dialects", ("widens",), "where a dialect differs", ("Y",), False),
+    ("dialects", ("equivalence", "where"), "where a dialect differs", ("Y",), False),
+)
+"""Conditions on elements, one or one for each family: section, key, what messages call it, variables beside
+the operands, and whether it may call the operator."""
 
-def parse_conditions(document: Document, spec: Spec) -> None:
-    """Put trees in place of texts, in the order of the file; UserError for the first wrong condition."""
-    parser = _ConditionParser(document, spec)
-    parser.named_entries()
-    parser.claims()
-    parser.readings()
-    parser.theorems()
 
-
-class _ConditionParser:
+class ConditionParser:
     """Parses the conditions of a file; an entry sees only the cases, definitions and classes before it.
 
     Args:
@@ -54,10 +60,31 @@ class _ConditionParser:
         self.every = frozenset[str](family.id for family in spec.families)
         self.uses: dict[str, Usable] = {}
 
-    def named_entries(self) -> None:
+    def parse_all(self) -> None:
+        """Put trees in place of all texts; UserError for the first wrong condition."""
+        self._named_entries()
+        self._on_tensors()
+        for section, keys, name, variables, result in _ON_ELEMENTS:
+            for index, entry in enumerate(getattr(self.spec, section)):
+                found: Any = entry
+                for key in keys:
+                    found = getattr(found, key, None)
+                more = [self.head.second if variable == _SECOND else variable for variable in variables]
+                scope = self._scope(name, getattr(entry, "families", self.every), more, result=result)
+                if isinstance(found, dict):
+                    for family in found:
+                        self._parse((section, index, *keys, family), _in_family(scope, family))
+                elif found is not None:
+                    self._parse((section, index, *keys), scope)
+        for index, wrong in enumerate(self.spec.wrong_clips):
+            scope = self._scope("a wrong Clip", self.every, result=True)
+            self._parse(("wrong_clips", index, "is"), scope, Kind.BOOL if wrong.of else Kind.ELEMENT)
+        self._theorems()
+
+    def _named_entries(self) -> None:
         """Cases, definitions and classes, which later conditions may use by their ids."""
         for index, case in enumerate(self.spec.cases):
-            self._of_elements(("cases", index, "when"), "a case")
+            self._parse(("cases", index, "when"), self._scope("a case", self.every))
             self._name("cases", index, case.id, Usable(0, Kind.BOOL, self.every))
         for index, definition in enumerate(self.spec.definitions):
             families = frozenset[str](definition.families or self.every)
@@ -71,94 +98,67 @@ class _ConditionParser:
             self._name("definitions", index, definition.id, usable)
         for index, klass in enumerate(self.spec.classes):
             families = frozenset[str](klass.families)
-            self._of_elements(("classes", index, "when"), "a class", families)
+            self._parse(("classes", index, "when"), self._scope("a class", families))
             self._name("classes", index, klass.id, Usable(0, Kind.BOOL, families))
 
-    def claims(self) -> None:
-        """Restrictions, constraints, properties, wrong operators and latitude."""
+    def _on_tensors(self) -> None:
+        """Restrictions on tensors as declared, and constraints on their values."""
         for index, restriction in enumerate(self.spec.restrictions):
-            scope = declared_scope(frozenset(restriction.families), self.head)
-            self._parse(("restrictions", index, "holds"), scope)
+            declared = declared_scope(frozenset(restriction.families), self.head)
+            self._parse(("restrictions", index, "holds"), declared)
         for index, constraint in enumerate(self.spec.constraints):
             families = frozenset[str](constraint.families)
             scope = tensor_scope("a constraint", self._general(), families, self.head)
             self._parse(("constraints", index, "holds"), scope)
             for family in constraint.repaired:
-                way = ("constraints", index, "repaired", family)
-                self._parse(way, replace(scope, families=frozenset({family})))
-        second = self.head.second
-        for index, entry in enumerate(self.spec.properties):
-            families = frozenset[str](entry.families)
-            self._of_elements(
-                ("properties", index, "claim"), "a property", families, "Y", second, result=True
-            )
-            name = "the condition of a repaired property"
-            self._of_families(("properties", index, "repaired"), name, entry.repaired, second)
-        for index, wrong in enumerate(self.spec.wrong_clips):
-            kind = Kind.BOOL if wrong.of else Kind.ELEMENT
-            self._parse(("wrong_clips", index, "is"), self._scope("a wrong Clip", result=True), kind)
-        for index in range(len(self.spec.latitude)):
-            self._of_elements(("latitude", index, "when"), "a latitude", None, "Y")
-            self._of_elements(("latitude", index, "accepts"), "what a latitude accepts", None, "Y", "A")
+                self._parse(("constraints", index, "repaired", family), _in_family(scope, family))
 
-    def readings(self) -> None:
-        """Readings and dialects, with the regions in which they agree or differ."""
-        for index, reading in enumerate(self.spec.readings):
-            self._of_elements(("readings", index, "returns"), "a reading", None, "Y", result=True)
-            for key in ("agrees", "agrees_bitwise"):
-                name = "where a reading agrees"
-                self._of_families(("readings", index, key), name, getattr(reading, key), "Y")
-        for index, dialect in enumerate(self.spec.dialects):
-            way, name = ("dialects", index), "where a dialect differs"
-            self._of_families((*way, "widens"), name, dialect.widens, "Y")
-            if dialect.equivalence is not None:
-                self._of_families((*way, "equivalence", "where"), name, dialect.equivalence.where, "Y")
-
-    def theorems(self) -> None:
-        """The theorems of findings, which may use readings, dialects and properties, or constraints."""
-        known = claim_names(self.spec)
-        of_elements = {name: Usable(len(of.parameters), Kind.BOOL, self.every) for name, of in known.items()}
-        of_elements |= {p.id: Usable(0, Kind.BOOL, frozenset(p.families)) for p in self.spec.properties}
-        of_tensors = {c.id: Usable(0, Kind.BOOL, frozenset(c.families)) for c in self.spec.constraints}
+    def _theorems(self) -> None:
+        """The theorems of findings: they may use what exists in each of their element types."""
         for index, finding in enumerate(self.spec.findings):
             for position, part in enumerate(finding.claim):
-                if not isinstance(part, Theorem):
-                    continue
-                types = types_of_claim(self.spec, part)
-                families = frozenset[str](etype.family for etype in types)
-                name = "the claim of a finding"
-                if part.tensors:
-                    scope = tensor_scope(name, {**self._general(), **of_tensors}, families, self.head)
-                else:
-                    scope = self._scope(name, families, "Y", "Z", result=True)
-                    scope = replace(
-                        scope,
-                        variables={**scope.variables, "F": Kind.FLOAT},
-                        functions={**scope.functions, **CONVERSION},
-                        uses={**self.uses, **of_elements},
-                    )
-                self._parse(("findings", index, "claim", position, "holds"), scope, types=types)
+                if isinstance(part, Theorem):
+                    types = types_of_claim(self.spec, part)
+                    way = ("findings", index, "claim", position, "holds")
+                    self._parse(way, self._scope_of_theorem(part, types), types=types)
+
+    def _scope_of_theorem(self, part: Theorem, types: Sequence[ElementType]) -> Scope:
+        """The scope on elements or tensors, with dialects, readings, and properties or constraints."""
+        name, families = "the claim of a finding", frozenset[str](etype.family for etype in types)
+        stated = self.spec.constraints if part.tensors else self.spec.properties
+        ids = [entry.id for entry in stated if families <= set(entry.families)]
+        uses = {id_: Usable(0, Kind.BOOL, families) for id_ in ids}
+        if part.tensors:
+            return tensor_scope(name, {**self._general(), **uses}, families, self.head)
+        taking = [d for d in self.spec.dialects if {etype.id for etype in types} <= set(d.element_types)]
+        known = {None, *(dialect.id for dialect in taking)}
+        for predicate, allowed in claim_names(self.spec).items():
+            if allowed.dialect in known:
+                uses[predicate] = Usable(len(allowed.parameters), Kind.BOOL, families)
+        converted = all(
+            any(
+                dialect.converts_to(type_) for dialect in self.spec.dialects if type_ in dialect.element_types
+            )
+            for type_ in (etype.id for etype in types)
+        )
+        scope = self._scope(name, families, ("Y", "Z"), result=True)
+        return replace(
+            scope,
+            variables={**scope.variables, "F": Kind.FLOAT},
+            functions={**scope.functions, **(CONVERSION if converted else {})},
+            uses={**self.uses, **uses},
+        )
 
     def _general(self) -> dict[str, Usable]:
         """The definitions with parameters, which speak of no operand."""
         return {id_: use for id_, use in self.uses.items() if use.parameters}
 
     def _scope(
-        self, name: str, families: frozenset[str] | None = None, *more: str, result: bool = False
+        self, name: str, families: Iterable[str], more: Iterable[str] = (), *, result: bool = False
     ) -> Scope:
-        """A scope on elements: the operands and more variables, in some families or all."""
-        variables, families = (*self.head.operands, *more), self.every if families is None else families
-        return element_scope(name, variables, self.uses, families, self.head, result=result)
-
-    def _of_elements(
-        self, way: Way, name: str, families: frozenset[str] | None = None, *more: str, result: bool = False
-    ) -> None:
-        self._parse(way, self._scope(name, families, *more, result=result))
-
-    def _of_families(self, way: Way, name: str, families: Iterable[str], *more: str) -> None:
-        """A mapping from families to conditions."""
-        for family in families:
-            self._parse((*way, family), self._scope(name, frozenset({family}), *more))
+        """A scope on elements: the operands and more variables."""
+        variables = (*self.head.operands, *more)
+        return element_scope(name, variables, self.uses, frozenset(families), self.head, result=result)
 
     def _parse(
         self,
@@ -185,10 +185,10 @@ class _ConditionParser:
         except LanguageError as error:
             at = self.document.position_in(way, error.offset)
             raise self.document.error(way, error.what, error.todo, at) from error
+        numbers = [node for node in subtrees(tree) if isinstance(node, Number) and node.kind is Kind.ELEMENT]
         if types is None:
             types = [etype for family in scope.families for etype in self.spec.types_of(family)]
-        numbers = [node for node in subtrees(tree) if isinstance(node, Number) and node.kind is Kind.ELEMENT]
-        for node, etype in ((node, etype) for etype in types for node in numbers):
+        for etype, node in ((etype, node) for etype in types for node in numbers):
             try:
                 encode(node.text, etype)
             except UserError as error:
@@ -212,8 +212,10 @@ class _ConditionParser:
         for position, name in enumerate(parameters):
             way = ("definitions", index, "parameters", position)
             self._check_free(way, name)
-            if name in parameters[:position]:
-                raise self.document.error(way, f"the parameter `{name}` is there twice")
-            if name in taken:
-                what = f"the parameter `{name}` is the id of an entry"
-                raise self.document.error(way, what, "choose another name")
+            if name in taken or name in parameters[:position]:
+                what = "is the id of an entry" if name in taken else "is there twice"
+                raise self.document.error(way, f"the parameter `{name}` {what}", "choose another name")
+
+
+def _in_family(scope: Scope, family: str) -> Scope:
+    return replace(scope, families=frozenset({family}))

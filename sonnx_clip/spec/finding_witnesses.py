@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.language.convert import convert
 from sonnx_clip.language.show import show
-from sonnx_clip.language.tree import Call, Use, subtrees
 from sonnx_clip.language.values import encode
 from sonnx_clip.root.errors import UserError
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.claims import claim_names, types_of_claim
 from sonnx_clip.spec.dialects import bound_type, defaults
 from sonnx_clip.spec.document import Diagnostic, unknown
 from sonnx_clip.spec.evaluate import as_tensors, evaluator, result_value
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from sonnx_clip.language.values import Value
     from sonnx_clip.spec.dialects import Dialect
     from sonnx_clip.spec.document import Way
-    from sonnx_clip.spec.entries import Constraint, Property
     from sonnx_clip.spec.findings import FindingWitness, Side
     from sonnx_clip.spec.model import Spec
 
@@ -129,7 +126,7 @@ def refuted_result(spec: Spec, witness: Refutation) -> tuple[Value, bool]:
 
 
 def check_findings(spec: Spec) -> Iterator[Diagnostic]:
-    """Names that do not exist, witnesses that do not show what they say, claims that no type can hold."""
+    """Names that do not exist, witnesses that do not show what they say, claims on texts without a place."""
     for index, finding in enumerate(spec.findings):
         for position, witness in enumerate(finding.witnesses):
             way = ("findings", index, "witnesses", position)
@@ -141,10 +138,9 @@ def check_findings(spec: Spec) -> Iterator[Diagnostic]:
                 except UserError as error:
                     yield Diagnostic(way, error.what, error.todo)
         for position, part in enumerate(finding.claim):
-            way = ("findings", index, "claim", position)
-            if isinstance(part, Theorem):
-                yield from _check_types(spec, way, part)
-            elif not any(isinstance(witness, Stands) for witness in finding.witnesses):
+            shown = any(isinstance(witness, Stands) for witness in finding.witnesses)
+            if not shown and not isinstance(part, Theorem):
+                way = ("findings", index, "claim", position)
                 what = "a claim on the texts, and no witness has `stands_at`"
                 yield Diagnostic(way, what, "name the lines that show it, or give `holds`")
 
@@ -217,23 +213,3 @@ def _ends(lines: Sequence[str], number: int, wanted: str) -> bool:
     rest = [line.strip() for line in lines[number:] if line.strip()]
     ends_line = fold(lines[number - 1]).casefold().endswith(wanted)
     return ends_line and (not rest or rest[0].startswith(_BEGINS_ANOTHER))
-
-
-def _check_types(spec: Spec, way: Way, part: Theorem) -> Iterator[Diagnostic]:
-    """A theorem names no dialect in a type that it does not take, and no conversion where there is none."""
-    known = claim_names(spec)
-    used = {node.id for node in subtrees(part.holds) if isinstance(node, Use)}
-    converts = any(isinstance(node, Call) and node.function == "becomes" for node in subtrees(part.holds))
-    for etype in types_of_claim(spec, part):
-        for name in sorted(used & known.keys()):
-            dialect = known[name].dialect
-            if dialect is not None and etype.id not in spec.dialect(dialect).element_types:
-                what = f"`{dialect}` does not take {etype.id}, and `{name}` speaks of it"
-                yield Diagnostic((*way, "holds"), what)
-        stated: list[Property | Constraint] = [*spec.properties, *spec.constraints]
-        for entry in stated:
-            if entry.id in used and etype.family not in entry.families:
-                yield Diagnostic((*way, "holds"), f"`{entry.id}` does not speak of {etype.id}")
-        taking = [d for d in spec.dialects if etype.id in d.element_types]
-        if converts and not any(d.converts_to(etype.id) for d in taking):
-            yield Diagnostic((*way, "holds"), f"no dialect converts a FLOAT to {etype.id}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sonnx_clip.root.files import digest_of
 from sonnx_clip.root.folders import repo_file
-from sonnx_clip.spec.conditions import parse_conditions
+from sonnx_clip.spec.conditions import ConditionParser
 from sonnx_clip.spec.dialects import check_dialects, inherit
 from sonnx_clip.spec.document import raise_first, read_document
 from sonnx_clip.spec.model import Spec
@@ -48,7 +48,7 @@ def _read(path: Path) -> Spec:
         spec = validate(Spec, document).read_from(path, digest_of(content))
         for check in (check_operands, check_references, check_dialects):
             raise_first(document, check(spec))
-        parse_conditions(document, spec)
+        ConditionParser(document, spec).parse_all()
     finally:
         if collected:
             gc.enable()
