@@ -21,9 +21,13 @@ def load_another(file: Path) -> Spec:
     """Load and check a specification.
 
     Raises:
-        UserError: the file cannot be read, or what it states is wrong; with file, line and column.
+        UserError: the file cannot be read, or what it states is wrong, with file, line and column; or the
+            operator is Clip, which every command reads from spec/clip.yaml.
     """
     spec = load_spec(file)
+    if spec.operator == "Clip":
+        todo = "leave --spec out: Clip is read from spec/clip.yaml"
+        raise UserError("--spec names another operator than Clip", str(file), todo)
     check_spec(spec)
     check_expected(spec)
     check_claims(spec)
@@ -31,13 +35,6 @@ def load_another(file: Path) -> Spec:
 
 
 def operator_to_check(file: Path) -> CheckedOperator:
-    """The operator of a specification, with an oracle that evaluates its cases.
-
-    Raises:
-        UserError: as `load_another`, or the operator is Clip, which `check` reads from spec/clip.yaml.
-    """
+    """The operator of a specification, with an oracle that evaluates its cases; UserError as above."""
     spec = load_another(file)
-    if spec.operator == "Clip":
-        todo = "leave --spec out: Clip is checked against spec/clip.yaml"
-        raise UserError("--spec names another operator than Clip", str(file), todo)
     return CheckedOperator(spec, evaluated_oracle(spec))

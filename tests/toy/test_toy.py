@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +29,6 @@ from tests.command import run
 from tests.toy.toys import FOLDER, TOYS, spec_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sonnx_clip.claims.claim import Obligation
     from sonnx_clip.prove.prove_all import Proofs
     from tests.toy.toys import Toy
@@ -236,3 +235,11 @@ def test_a_case_may_give_a_number() -> None:
     ask = evaluator(spec, etype)
     assert ask.result(encode("-1", etype)) == encode("0", etype)
     assert ask.result(encode("-0", etype)) == encode("-0", etype)
+
+
+def test_clip_is_no_other_operator(tmp_path: Path) -> None:
+    clip = str(Path(__file__).parents[2] / "spec" / "clip.yaml")
+    for command in (["prove"], ["generate", "--into", "made"]):
+        done = run(*command, "--spec", clip, cwd=tmp_path)
+        assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+        assert "leave --spec out" in done.stderr
